@@ -1,13 +1,13 @@
 //! Commands as their tables say.
 
-pub(super) mod config;
+pub(crate) mod config;
 mod requests;
-pub(super) mod roles;
+pub(crate) mod roles;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-pub(super) use requests::overridden_by_header;
+pub(crate) use requests::overridden_by_header;
 
 use super::Judge;
 use super::special::{Outcome, from_input, special};
@@ -26,7 +26,7 @@ use crate::tables::{Call, Given, Program, matches};
 const FOLDERS: usize = 8;
 
 impl Judge<'_> {
-    pub(super) fn table(
+    pub(crate) fn table(
         &mut self,
         name: &str,
         program: &Arc<Program>,
@@ -39,9 +39,9 @@ impl Judge<'_> {
     }
 
     /// Notes what a call does; says what it prints.
-    pub(super) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
+    pub(crate) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         let program = Arc::clone(&call.program);
-        self.parts.call(call);
+        self.sink.parts.call(call);
         self.note_terminal(call, input);
         // What asks for help wherever a command has not another use for it.
         let aws = matches!(call.args.as_slice(), [arg] if arg.text == "help")
@@ -76,7 +76,7 @@ impl Judge<'_> {
             Outcome::Is(effect) => Some(effect),
             Outcome::Table | Outcome::NoOperands => None,
         };
-        let before = self.findings.len();
+        let before = self.sink.findings.len();
         self.strange(call);
         self.effect(call, base, whole);
         self.remotes(call);
@@ -94,7 +94,7 @@ impl Judge<'_> {
             };
             if let Some(operand) = call.operands.iter().find(|operand| operand.arg.many)
                 && call.program.operands.iter().any(|(role, _)| writes(role))
-                && self.findings[before..].iter().all(reads)
+                && self.sink.findings[before..].iter().all(reads)
             {
                 self.find(
                     Effect::Unknown,
@@ -142,7 +142,7 @@ impl Judge<'_> {
         }
         self.same(call);
         self.goes(call);
-        output.or_else(|| printed(call, input, &self.environment.files))
+        output.or_else(|| printed(call, input, &self.shell.environment.files))
     }
 
     /// Asks about what expansions hold, where it may go to another machine.
@@ -168,7 +168,7 @@ impl Judge<'_> {
             return;
         }
         let tells = program.shows.iter().any(|pattern| {
-            let variables = self.environment.variables.iter();
+            let variables = self.shell.environment.variables.iter();
             let mut set = variables.filter(|(_, value)| value.is_unknown());
             set.any(|(name, _)| matches(pattern, name))
         });
@@ -201,7 +201,11 @@ impl Judge<'_> {
         let path = match operands.find(|arg| !arg.text.starts_with('-')) {
             // The folder that the shell goes to may be one of those that a loop goes through.
             Some(arg) if arg.path() == UNKNOWN.to_string() => {
-                let named = self.handed.iter().find(|named| named.secret);
+                let named = self
+                    .shell
+                    .paths_of_unknown_words
+                    .iter()
+                    .find(|named| named.secret);
                 named.map_or_else(|| arg.path().to_owned(), |named| named.path.clone())
             }
             Some(arg) => arg.path().to_owned(),
@@ -211,8 +215,8 @@ impl Judge<'_> {
         self.goes_to(&path);
     }
 
-    pub(super) fn goes_to(&mut self, path: &str) {
-        let folders = &mut self.environment.folders;
+    pub(crate) fn goes_to(&mut self, path: &str) {
+        let folders = &mut self.shell.environment.folders;
         if path.starts_with(['/', '~']) || folders.is_empty() {
             *folders = [path.to_owned()].into();
         } else if folders.len() <= FOLDERS {
@@ -238,15 +242,17 @@ impl Judge<'_> {
                 );
             }
             let contents = self
+                .shell
                 .environment
                 .files
                 .get(&source)
                 .cloned()
                 .unwrap_or(Contents::Same(source));
-            self.environment
+            self.shell
+                .environment
                 .files
                 .insert(target.trim_start_matches("./").to_owned(), contents.clone());
-            self.environment.files.insert(target, contents);
+            self.shell.environment.files.insert(target, contents);
         }
     }
 
@@ -329,7 +335,7 @@ impl Judge<'_> {
     }
 
     /// Notes what options say of themselves, for judges that do the rest.
-    pub(super) fn verbs(&mut self, call: &Call) {
+    pub(crate) fn verbs(&mut self, call: &Call) {
         for given in &call.options {
             match given.option.verb {
                 Some(OptionEffect::AtLeast(effect) | OptionEffect::Replaces(effect)) => {
@@ -344,7 +350,7 @@ impl Judge<'_> {
         }
     }
 
-    pub(super) fn options(&mut self, call: &Call, input: &Input) {
+    pub(crate) fn options(&mut self, call: &Call, input: &Input) {
         for given in &call.options {
             // The judge of the program reads it.
             if !from_input(call, given) {
@@ -354,7 +360,7 @@ impl Judge<'_> {
     }
 
     /// Notes what happens with what an option is given.
-    pub(super) fn option(&mut self, call: &Call, given: &Given, input: &Input) {
+    pub(crate) fn option(&mut self, call: &Call, given: &Given, input: &Input) {
         if matches!(given.option.role, Role::Argv { .. }) {
             self.role(call, given.option.role, &given.rest, input);
         } else if let Some(value) = &given.value {
@@ -363,7 +369,7 @@ impl Judge<'_> {
     }
 
     /// Notes what no table knows.
-    pub(super) fn strange(&mut self, call: &Call) {
+    pub(crate) fn strange(&mut self, call: &Call) {
         for (reason, span) in &call.strange {
             self.find(Effect::Unknown, *span, reason.clone());
         }
@@ -462,7 +468,7 @@ fn prints_other(call: &Call) -> bool {
 }
 
 /// The other machine on which a place is, named without `://`: `host:path`, `host::module`.
-pub(super) fn place(arg: &Arg) -> Option<String> {
+pub(crate) fn place(arg: &Arg) -> Option<String> {
     let (host, _) = arg.text.split_once(':')?;
     // A single letter is a drive.
     let named = host.len() > 1 && !host.contains('/') && !arg.text.contains("://");
@@ -471,7 +477,7 @@ pub(super) fn place(arg: &Arg) -> Option<String> {
 
 /// Whether a word that is sent holds what is not known. The port of a service on this machine,
 /// `http://localhost:$PORT/`, gets nowhere else.
-pub(super) fn leaves(word: &Arg) -> bool {
+pub(crate) fn leaves(word: &Arg) -> bool {
     let own_port = || {
         let (scheme, authority, rest) = parted(&word.text)?;
         let (host, port) = authority.rsplit_once(':')?;
@@ -491,12 +497,12 @@ fn server(call: &Call) -> Option<String> {
 }
 
 /// The name of a machine as an address of it.
-pub(super) fn as_address(host: &Arg) -> Arg {
+pub(crate) fn as_address(host: &Arg) -> Arg {
     host.with(&format!("server://{}", host.text))
 }
 
 /// The machine that an address names, unless it is this one, or nothing of it is known.
-pub(super) fn elsewhere(address: &Arg) -> Option<String> {
+pub(crate) fn elsewhere(address: &Arg) -> Option<String> {
     let (scheme, authority, _) = parted(&address.text)?;
     let of_scheme = |c: char| c.is_ascii_alphanumeric() || c == UNKNOWN || "+-.".contains(c);
     if !scheme.chars().all(of_scheme) || scheme.eq_ignore_ascii_case("file") {

@@ -83,3 +83,21 @@ pub(crate) fn placed(prefix: Option<&str>, text: &str) -> Option<String> {
 pub(crate) fn shown(arg: &Arg) -> String {
     arg.text.replace(UNKNOWN, "…")
 }
+
+/// Returns shell text that stands for a word and nothing else.
+pub(crate) fn quoted(arg: &Arg) -> String {
+    if arg.known() {
+        format!("'{}'", arg.text.replace('\'', "'\\''"))
+    } else {
+        let text: String = arg
+            .text
+            .chars()
+            .map(|c| match c {
+                UNKNOWN => "$_".to_owned(),
+                '"' | '$' | '`' | '\\' => format!("\\{c}"),
+                _ => c.to_string(),
+            })
+            .collect();
+        format!("\"{text}\"")
+    }
+}

@@ -307,7 +307,7 @@ impl Program {
     /// Adds the judges that this names and that do not exist.
     fn missing_judges(&self, missing: &mut Vec<String>) {
         if let Some(judge) = &self.judge
-            && !super::judge::SPECIALS
+            && !super::judge::special::SPECIALS
                 .iter()
                 .any(|(known, _)| known == judge)
         {

@@ -9,7 +9,7 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// The last `--cache-dir` counts.
-pub(super) fn mypy(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn mypy(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let cache = call.options.iter().rev().find(|g| g.name == "--cache-dir");
     match cache.and_then(|given| given.value.as_ref()) {
         Some(value) if value.text == "/dev/null" => Outcome::Is(Effect::Read),
@@ -18,7 +18,7 @@ pub(super) fn mypy(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcom
 }
 
 /// Compilers read only where they say so and write nothing.
-pub(super) fn cc(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn cc(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
     let name = call.path.rsplit('/').next().unwrap_or("");
     let fact = |w: &&str| {
@@ -126,7 +126,7 @@ pub(super) fn cc(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome 
     }
 }
 
-pub(super) fn ninja(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn ninja(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let Some(tool) = call
         .options
         .iter()
@@ -155,7 +155,7 @@ pub(super) fn ninja(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> O
     Outcome::Is(effect)
 }
 
-pub(super) fn cmake(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn cmake(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
     if words.first() == Some(&"-E") {
         let effect = match words.get(1).copied().unwrap_or("") {
@@ -209,7 +209,7 @@ pub(super) fn cmake(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) 
     Outcome::Table
 }
 
-pub(super) fn buildifier(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn buildifier(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let value = |name: &str| {
         call.options
             .iter()
@@ -226,7 +226,7 @@ pub(super) fn buildifier(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
 }
 
 /// `--flag false` takes back what the flag promises.
-pub(super) fn flag_values(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn flag_values(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for pair in call.args.windows(2) {
         let name = format!("-{}", pair[0].text.trim_start_matches('-'));
         let promises = call
@@ -246,7 +246,7 @@ pub(super) fn flag_values(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input
 }
 
 /// Every operand is a goal; the strongest counts.
-pub(super) fn goals(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn goals(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     if call.operands.is_empty() {
         return Outcome::Table;
     }
@@ -263,7 +263,7 @@ pub(super) fn goals(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outco
 }
 
 /// Evaluates a flake: one in a folder has a lock file, which is brought up to date.
-pub(super) fn flake(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn flake(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let kept = ["--no-write-lock-file", "--expr", "-f", "--file"];
     if call.has(&kept) {
         return Outcome::Table;

@@ -12,7 +12,7 @@ use crate::tables::Call;
 
 /// A name that is set may be one that changes what runs, and an index in it
 /// is computed: `a[$(cmd)]` runs `cmd`, even where the word is quoted.
-pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let printf = call.path.ends_with("printf");
     for (at, arg) in call.args.iter().enumerate() {
         judge.computed(arg);
@@ -25,8 +25,10 @@ pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
             }
             let words = call.operands.iter().map(|operand| &operand.arg);
             let words = words.map(|arg| judge.named_file(arg.path()));
-            let names = words.chain(judge.handed.iter().cloned()).collect();
-            judge.holds_names(&name.text, names);
+            let names: Vec<_> = words
+                .chain(judge.shell.paths_of_unknown_words.iter().cloned())
+                .collect();
+            judge.shell.holds_names(&name.text, &names);
         }
     }
     // Some shells compute what is shown as a number.
@@ -44,7 +46,7 @@ pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
         && let Some(name) = call.args.get(1)
     {
         let words = call.args.get(2..).filter(|words| !words.is_empty());
-        let given = judge.environment.positional.clone();
+        let given = judge.shell.environment.positional.clone();
         let words = match words {
             Some(words) => words.to_vec(),
             None => given.unwrap_or_else(|| vec![Arg::unknown(name.span)]),
@@ -59,14 +61,14 @@ pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
             }
         }
         judge.fills(name, &Arg::new("", name.span));
-        judge.environment.set_unknown("OPTARG");
-        judge.environment.set_unknown("OPTIND");
+        judge.shell.environment.set_unknown("OPTARG");
+        judge.shell.environment.set_unknown("OPTIND");
     }
     Outcome::Table
 }
 
 /// `print`: text that is expanded as a prompt (`-P`), computed (`-f`), typed (`-z`) or kept (`-v`).
-pub(super) fn print(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn print(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let text = || call.operands.iter().map(|operand| &operand.arg);
     for arg in text().filter(|_| call.has(&["-P"])) {
         judge.computed(arg);
@@ -100,7 +102,7 @@ pub(super) fn print(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) 
 }
 
 /// `hash NAME=PATH` makes a name mean another program.
-pub(super) fn hash(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn hash(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for operand in call.operands.iter().filter(|_| !call.has(&["-d"])) {
         judge.computed(&operand.arg);
         if operand.arg.text.contains('=') {
@@ -115,7 +117,7 @@ pub(super) fn hash(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
 const SUPPLIED: &[&str] = &["zmv", "zargs"];
 
 /// `zargs OPTIONS -- WORDS -- COMMAND`
-pub(super) fn zargs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn zargs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let mut parts = call.args.split(|arg| arg.text == "--").skip(1);
     if let (Some(words), Some(command)) = (parts.next(), parts.next())
         && !command.is_empty()
@@ -126,7 +128,7 @@ pub(super) fn zargs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> O
 }
 
 /// `autoload`: a function from a file of the user's, or by the name of a program.
-pub(super) fn autoload(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn autoload(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for operand in &call.operands {
         let name = operand.arg.text.as_str();
         let program = |name| judge.tables.program(name).is_some() && !SUPPLIED.contains(&name);
@@ -139,7 +141,7 @@ pub(super) fn autoload(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -
 }
 
 /// `zmodload`: a module of the shell's own, or any library.
-pub(super) fn zmodload(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn zmodload(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for operand in &call.operands {
         let name = operand.arg.text.as_str();
         let path = name.contains('/') && (!name.starts_with("zsh/") || name.contains(".."));
@@ -152,7 +154,7 @@ pub(super) fn zmodload(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -
 }
 
 /// `zstyle -e PATTERN STYLE TEXT`: the text is run where the style is looked up.
-pub(super) fn zstyle(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn zstyle(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     if call.has(&["-e"]) {
         for operand in call.operands.iter().skip(2) {
             judge.shell_text(&operand.arg, &Input::Unknown);
@@ -171,7 +173,7 @@ fn formats_numbers(format: &str) -> bool {
 }
 
 /// `ulimit` computes its number in some shells.
-pub(super) fn ulimit(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn ulimit(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let values = call.options.iter().filter_map(|given| given.value.as_ref());
     for arg in call.operands.iter().map(|o| &o.arg).chain(values) {
         judge.computes(arg);
@@ -180,7 +182,7 @@ pub(super) fn ulimit(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
 }
 
 /// `repeat` computes how often it runs a command.
-pub(super) fn repeat(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn repeat(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     if let Some(count) = call.operands.first() {
         judge.computes(&count.arg);
     }
@@ -188,7 +190,7 @@ pub(super) fn repeat(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
 }
 
 /// Nothing is changed by a test, but what it computes may run.
-pub(super) fn test(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn test(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     // Some shells compute what others take for numbers.
     judge.computed_values(whole);
     for (at, arg) in call.args.iter().enumerate() {
@@ -202,7 +204,7 @@ pub(super) fn test(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -
     Outcome::Table
 }
 
-pub(super) fn arithmetic(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn arithmetic(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     judge.computed_values(whole);
     for arg in &call.args {
         judge.computes(arg);
@@ -215,14 +217,14 @@ pub(super) fn arithmetic(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &In
                     format!("sets `{name}`, which changes what runs"),
                 );
             }
-            judge.environment.set(name, Value::Inert);
+            judge.shell.environment.set(name, Value::Inert);
         }
     }
     Outcome::Table
 }
 
 /// `compgen -C`, `-F` and `-W` run what their values say.
-pub(super) fn compgen(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn compgen(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for arg in &call.args {
         judge.computed(arg);
     }
@@ -249,7 +251,7 @@ pub(super) fn compgen(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) ->
 }
 
 /// `jobs -x COMMAND`.
-pub(super) fn jobs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn jobs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     if call.path == "jobs"
         && let Some(at) = call.args.iter().position(|arg| arg.text == "-x")
     {
@@ -263,7 +265,7 @@ pub(super) fn jobs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
 }
 
 /// `fish`: only a plain command is understood.
-pub(super) fn fish(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn fish(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     if call.has(&["-n", "--no-execute"]) {
         // It prints the lines with errors.
         for operand in &call.operands {
@@ -304,7 +306,7 @@ pub(super) fn fish(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -
 
 impl Judge<'_> {
     /// Notes a word whose index the shell computes.
-    pub(in crate::judge) fn computed(&mut self, arg: &Arg) {
+    pub(crate) fn computed(&mut self, arg: &Arg) {
         let text = arg.text.as_str();
         let Some(at) = text.find("$(").or_else(|| text.find('`')) else {
             return;
@@ -323,7 +325,7 @@ impl Judge<'_> {
 }
 
 /// What shows facts does so only where nothing else is said.
-pub(super) fn facts_alone(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn facts_alone(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     if !call.operands.is_empty() && call.has(&["-help", "--help", "-h", "-V", "-version"]) {
         judge.find(
             call.program.effect,

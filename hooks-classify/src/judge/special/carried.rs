@@ -9,7 +9,7 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// `@FILE` stands for the arguments in a file.
-pub(super) fn arguments_file(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn arguments_file(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     if let Some(arg) = call.args.iter().find(|arg| arg.text.starts_with('@')) {
         judge.find(
             Effect::Unknown,
@@ -21,7 +21,7 @@ pub(super) fn arguments_file(judge: &mut Judge<'_>, call: &Call, _: Span, _: &In
 }
 
 /// What stands after `--` is for the compiler: what is not known of it may load or write.
-pub(super) fn compile_flags(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn compile_flags(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let harmless = |flag: &str| {
         !flag.starts_with("-Wl,")
             && !flag.starts_with("-Wp,")
@@ -87,7 +87,7 @@ pub(super) fn compile_flags(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Inp
 }
 
 /// `-version` and `-list` are all that is done only where they stand alone.
-pub(super) fn convert(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn convert(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let facts = call.has(&["-version", "--version", "-help", "-list"]);
     if facts && (call.options.len() > 1 || !call.operands.is_empty()) {
         judge.find(
@@ -100,7 +100,7 @@ pub(super) fn convert(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input
 }
 
 /// What is read over the network needs an extension, which is fetched and loaded.
-pub(super) fn duckdb(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn duckdb(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("://")) {
         judge.find(
             Effect::Create,
@@ -112,7 +112,7 @@ pub(super) fn duckdb(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
 }
 
 /// `glow config` writes settings where there are none, and opens them in an editor.
-pub(super) fn glow(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn glow(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     if call
         .operands
         .first()
@@ -128,7 +128,7 @@ pub(super) fn glow(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -
 }
 
 /// `--log-opts` are options of `git log`.
-pub(super) fn log_options(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn log_options(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for given in &call.options {
         if given.name == "--log-opts"
             && let Some(value) = &given.value
@@ -141,7 +141,7 @@ pub(super) fn log_options(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input
 }
 
 /// `npm diff`: only packages that the registry has are not built first; the scripts of others run.
-pub(super) fn npm_diff(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn npm_diff(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let specs: Vec<&Arg> = call
         .options
         .iter()
@@ -189,7 +189,7 @@ fn published(spec: &str) -> bool {
 }
 
 /// `pprof` keeps what it fetches in a file.
-pub(super) fn pprof(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn pprof(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let values = call
         .options
         .iter()
@@ -207,7 +207,7 @@ pub(super) fn pprof(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> O
 }
 
 /// `-e inject=…` and `-e fault=…` change what the command is told.
-pub(super) fn strace(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn strace(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for given in call.options.iter().filter(|given| given.name == "-e") {
         let Some(value) = &given.value else { continue };
         let text = value.text.trim_start();

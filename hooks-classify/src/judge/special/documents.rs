@@ -9,7 +9,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     // The old style gives values to letters in order; read as words with dashes.
     if let Some(first) = call.args.first()
         && !first.text.starts_with('-')
@@ -95,7 +95,7 @@ pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
 }
 
 /// Verbs that only show, joined by `then`.
-pub(super) fn mlr(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn mlr(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     const SHOWS: &[&str] = &[
         "cat",
         "head",
@@ -186,7 +186,7 @@ pub(super) fn mlr(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
 }
 
 /// `FORMAT:FILE`: some formats are scripts, some are deleted after reading.
-pub(super) fn pictures(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn pictures(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for operand in &call.operands {
         if let Some((format, _)) = operand.arg.text.split_once(':')
             && format.len() > 1

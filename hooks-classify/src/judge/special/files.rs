@@ -11,7 +11,7 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// Copying nothing onto a file empties it.
-pub(super) fn cp(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn cp(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let operands = args(call);
     let target = call
         .options
@@ -47,7 +47,7 @@ pub(super) fn cp(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> 
     Outcome::Table
 }
 
-pub(super) fn truncate(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn truncate(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     for given in call
         .options
         .iter()
@@ -66,7 +66,7 @@ pub(super) fn truncate(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
     Outcome::Table
 }
 
-pub(super) fn dd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn dd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let value = |key: &str| {
         call.options
             .iter()
@@ -105,7 +105,7 @@ pub(super) fn dd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> 
     Outcome::Table
 }
 
-pub(super) fn date(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn date(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let sets = call
         .operands
         .iter()
@@ -117,7 +117,7 @@ pub(super) fn date(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcom
     }
 }
 
-pub(super) fn rename(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn rename(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let Some(first) = call.operands.first() else {
         return Outcome::Table;
     };
@@ -140,7 +140,7 @@ pub(super) fn rename(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
     Outcome::Table
 }
 
-pub(super) fn less(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn less(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for operand in &call.operands {
         let arg = &operand.arg;
         if operand.after || !arg.text.starts_with('+') {
@@ -163,7 +163,7 @@ pub(super) fn less(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
     Outcome::NoOperands
 }
 
-pub(super) fn vim(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn vim(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let values = call
         .options
         .iter()
@@ -194,7 +194,7 @@ pub(super) fn vim(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
 }
 
 /// With the pattern in an option, all operands are files.
-pub(super) fn pattern(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn pattern(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let given = call.has(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]);
     let searches = if call.path.ends_with(" grep") {
         true
@@ -215,7 +215,7 @@ pub(super) fn pattern(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
     Outcome::Table
 }
 
-pub(super) fn stdout_last(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn stdout_last(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     match call.operands.last() {
         Some(last) if last.arg.text == "-" => {
             for operand in &call.operands {

@@ -11,7 +11,7 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// What `find` runs, deletes and writes.
-pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let args = &call.args;
     let mut at = 0;
     let mut folders = Vec::new();
@@ -310,7 +310,7 @@ fn found_by_fd(judge: &Judge<'_>, call: &Call) -> Vec<Named> {
     by_name.into_iter().chain(folders).collect()
 }
 
-pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let args = &call.args;
     let start = args.iter().position(|arg| {
         let text = arg.text.as_str();

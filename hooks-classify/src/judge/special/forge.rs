@@ -9,7 +9,7 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// `gh api`: the method decides, or what a GraphQL query does.
-pub(super) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let fields = ["-f", "-F", "--raw-field", "--field", "--input", "--form"];
     let mut method = None;
     let mut query = None;
@@ -100,7 +100,7 @@ fn graphql(text: &str) -> Effect {
 }
 
 /// `kubectl get`: whether the values of secrets are shown.
-pub(super) fn kubectl_get(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn kubectl_get(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let kind = |text: &str| {
         text.split(',').any(|part| {
             let name = part.split(['/', '.']).next().unwrap_or(part);
@@ -163,13 +163,13 @@ fn templates(judge: &mut Judge<'_>, call: &Call) {
 }
 
 /// Variables also count where a playbook is only listed.
-pub(super) fn ansible_vars(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn ansible_vars(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     templates(judge, call);
     Outcome::Table
 }
 
 /// `ansible`: the module decides.
-pub(super) fn ansible(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn ansible(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     if call.has(&["--tree", "-t"]) {
         judge.find(
             Effect::Create,

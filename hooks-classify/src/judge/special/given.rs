@@ -10,7 +10,7 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// `xargs`: the words it reads come last, or where `-I` says.
-pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+pub(crate) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
     let mark = call
         .options
         .iter()
@@ -102,7 +102,7 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
 }
 
 /// `env`: assignments, then a command; without one it prints the variables.
-pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+pub(crate) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
     judge.verbs(call);
     let words = args(call);
     // `-` alone is `-i`.
@@ -127,7 +127,7 @@ pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) ->
         if let Some(value) = &given.value {
             if ["-S", "--split-string"].contains(&given.name.as_str()) {
                 let text = words.iter().fold(value.text.clone(), |text, word| {
-                    text + " " + &super::super::builtin::quoted(word)
+                    text + " " + &crate::model::arg::quoted(word)
                 });
                 return Outcome::Done(judge.shell_text(&value.with(&format!("env {text}")), input));
             }
@@ -143,7 +143,7 @@ pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) ->
 }
 
 /// `at` runs what it reads, later.
-pub(super) fn at(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+pub(crate) fn at(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
     let lists = call.options.iter().any(|g| {
         matches!(
             g.option.verb,

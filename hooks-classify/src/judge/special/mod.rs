@@ -20,7 +20,7 @@ mod shell;
 mod system;
 mod wrappers;
 
-pub(super) use services::{from_input, method};
+pub(crate) use services::{from_input, method};
 
 use super::Judge;
 use crate::model::arg::Arg;
@@ -31,7 +31,7 @@ use crate::tables::Call;
 
 /// What a judge decided.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     /// Nothing: the table holds.
     Table,
     /// The table holds, but the judge dealt with the operands.
@@ -167,20 +167,20 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
 pub(crate) struct SpecialFn(Special);
 
 /// The judge of this name; loading held that there is one.
-pub(super) fn special(name: &str) -> Special {
+pub(crate) fn special(name: &str) -> Special {
     SPECIALS.iter().find(|(known, _)| *known == name).map_or(
         |_, _, _, _| Outcome::Is(Effect::Unknown),
         |(_, special)| special.0,
     )
 }
 
-/// Whether a name is that of a PowerShell command, `OptionEffect-Noun`.
-pub(super) fn cmdlet(name: &str) -> bool {
+/// Whether a name is that of a PowerShell command, `Verb-Noun`.
+pub(crate) fn cmdlet(name: &str) -> bool {
     crate::languages::powershell::cmdlet(name)
 }
 
 impl Judge<'_> {
-    pub(super) fn cmdlet(&mut self, args: &[Arg], whole: Span) -> Output {
+    pub(crate) fn cmdlet(&mut self, args: &[Arg], whole: Span) -> Output {
         let text = args
             .iter()
             .map(|arg| arg.text.as_str())

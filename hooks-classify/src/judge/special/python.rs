@@ -10,7 +10,7 @@ use crate::model::language::Language;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let args = &call.args;
     let mut at = 0;
     while let Some(arg) = args.get(at) {
@@ -112,7 +112,10 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                         _ => {
                             let path = module.text.replace('.', "/");
                             for file in ["", "/__init__", "/__main__"] {
-                                judge.parts.maybe_code_file(&format!("{path}{file}.py"));
+                                judge
+                                    .sink
+                                    .parts
+                                    .maybe_code_file(&format!("{path}{file}.py"));
                             }
                             judge.find(
                                 Effect::Code,

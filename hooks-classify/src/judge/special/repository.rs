@@ -8,7 +8,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-pub(super) fn config(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+pub(crate) fn config(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
     if !call.has(&["--name-only"]) {
         judge.role(call, Role::Setting, &args(call), input);
     }
@@ -33,7 +33,7 @@ pub(super) fn config(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input)
     })
 }
 
-pub(super) fn push(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn push(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let dry = call
         .options
         .iter()
@@ -66,7 +66,7 @@ pub(super) fn push(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -
     Outcome::Table
 }
 
-pub(super) fn checkout(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn checkout(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let branch = call.has(&["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"]);
     if call.operands.iter().any(|operand| operand.after) {
         return Outcome::Is(Effect::Delete);

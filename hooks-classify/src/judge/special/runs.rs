@@ -49,7 +49,7 @@ fn separator(text: &str) -> bool {
 }
 
 /// Where no option gave the text, the first operand is a file or the input is the program.
-pub(super) fn interpreter(
+pub(crate) fn interpreter(
     judge: &mut Judge<'_>,
     call: &Call,
     whole: Span,
@@ -127,12 +127,13 @@ pub(super) fn interpreter(
     program(judge, call, whole, input)
 }
 
-pub(super) fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     judge.verbs(call);
     match call.operands.first() {
         Some(file) if file.arg.text != "-" => {
-            judge.parts.code_file(&file.arg);
-            if let Some(Contents::Text(text)) = judge.environment.files.get(&file.arg.text).cloned()
+            judge.sink.parts.code_file(&file.arg);
+            if let Some(Contents::Text(text)) =
+                judge.shell.environment.files.get(&file.arg.text).cloned()
             {
                 code(judge, call, &text, file.arg.span);
             } else {
@@ -156,7 +157,7 @@ pub(super) fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
     Outcome::Done(None)
 }
 
-pub(super) fn sed(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn sed(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     if call.has(&["-e", "--expression", "-f", "--file"]) {
         let texts: Vec<Arg> = call
             .options
@@ -180,7 +181,7 @@ pub(super) fn sed(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
     Outcome::Table
 }
 
-pub(super) fn awk(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+pub(crate) fn awk(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
     // The program may read files that its input names.
     let names = judge.names_read(input);
     judge.with_names(names, |judge| awk_program(judge, call))
@@ -211,7 +212,7 @@ fn awk_program(judge: &mut Judge<'_>, call: &Call) -> Outcome {
     Outcome::NoOperands
 }
 
-pub(super) fn jq(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn jq(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let two = [
         "--arg",
         "--argjson",

@@ -9,7 +9,7 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// A first word `+nightly` names a toolchain.
-pub(super) fn toolchain(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn toolchain(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     match call.args.first() {
         Some(first) if first.text.starts_with('+') && first.known() => {
             let inner = Call::read(&call.path, &call.program, &call.args[1..]);
@@ -19,7 +19,7 @@ pub(super) fn toolchain(judge: &mut Judge<'_>, call: &Call, whole: Span, input: 
     }
 }
 
-pub(super) fn rustc(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn rustc(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     for given in call.options.iter().filter(|g| g.name == "--print") {
         if let Some(value) = &given.value
             && (value.text.contains('=')
@@ -35,7 +35,7 @@ pub(super) fn rustc(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
     toolchain(judge, call, whole, input)
 }
 
-pub(super) fn rustfmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn rustfmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let prints = call.options.iter().any(|g| {
         g.name == "--emit"
             && g.value
@@ -48,7 +48,7 @@ pub(super) fn rustfmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
     toolchain(judge, call, whole, input)
 }
 
-pub(super) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let after: Vec<Arg> = call
         .operands
         .iter()

@@ -12,7 +12,7 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::tables::{Call, Given};
 
-pub(in crate::judge) fn method(name: &str) -> Effect {
+pub(crate) fn method(name: &str) -> Effect {
     match name.to_ascii_uppercase().as_str() {
         "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PROPFIND" | "REPORT" => Effect::Read,
         "PUT" | "PATCH" => Effect::Update,
@@ -22,7 +22,7 @@ pub(in crate::judge) fn method(name: &str) -> Effect {
 }
 
 /// The method decides.
-pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let mut strongest = Effect::Read;
     let mut request = Request::default();
     for given in &call.options {
@@ -196,7 +196,7 @@ impl Request {
 }
 
 /// `[METHOD] URL [ITEM…]`
-pub(super) fn httpie(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn httpie(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let mut operands = args(call);
     let first = operands
         .first()
@@ -239,7 +239,7 @@ pub(super) fn httpie(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
     })
 }
 
-pub(super) fn grpcurl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn grpcurl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let operands = args(call);
     let reads = |at: usize| {
         operands
@@ -255,7 +255,7 @@ pub(super) fn grpcurl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
 }
 
 /// What follows the host is shell text on it.
-pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let operands = args(call);
     // `--` after the host ends the options, and is no part of the command.
     if operands.len() > 2 && operands[1].text == "--" {
@@ -307,7 +307,7 @@ pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
     }
 }
 
-pub(super) fn rsync(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn rsync(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let plain = |arg: &Arg| {
         let mut words = arg.text.split_whitespace();
         words.next() == Some("ssh")
@@ -374,7 +374,7 @@ const LISTS: &[&str] = &[
 ];
 
 /// The operands are further commands; the strongest counts.
-pub(super) fn flyway(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn flyway(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let table = judge.tables.program("flyway").cloned();
     let effect = args(call)
         .iter()
@@ -401,13 +401,13 @@ pub(super) fn flyway(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
 
 /// Without a statement on the command line, the input holds them.
 /// Whether an option has `psql` read commands from its standard input.
-pub(in crate::judge) fn from_input(call: &Call, given: &Given) -> bool {
+pub(crate) fn from_input(call: &Call, given: &Given) -> bool {
     call.path == "psql"
         && given.option.role == Role::ScriptFile
         && given.value.as_ref().is_some_and(|value| value.text == "-")
 }
 
-pub(super) fn sql_client(
+pub(crate) fn sql_client(
     judge: &mut Judge<'_>,
     call: &Call,
     whole: Span,
@@ -428,7 +428,7 @@ pub(super) fn sql_client(
             .iter()
             .any(|end| operand.text.ends_with(end))
         {
-            judge.parts.code_file(&operand);
+            judge.sink.parts.code_file(&operand);
             judge.find(Effect::Code, operand.span, "runs what is in this file");
         }
     }
@@ -481,7 +481,7 @@ fn input_text(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) {
 }
 
 /// What stands on the input goes over the network: the request in it decides.
-pub(super) fn sends_input(
+pub(crate) fn sends_input(
     judge: &mut Judge<'_>,
     call: &Call,
     whole: Span,
@@ -549,7 +549,7 @@ fn ask_about_input(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
 }
 
 /// Keys are printed unless an option keeps them back.
-pub(super) fn private_keys(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn private_keys(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let kept = [
         "-noout", "-pubout", "-pubin", "-nokeys", "-help", "--help", "-export",
     ];
@@ -564,7 +564,7 @@ pub(super) fn private_keys(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &
 }
 
 /// With a cipher or a key, `-d` decrypts; without one it decodes.
-pub(super) fn decrypts(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn decrypts(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let keyed = |name: &str| {
         let name = name.trim_start_matches('-');
         let ciphers = [
@@ -586,7 +586,7 @@ pub(super) fn decrypts(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
 }
 
 /// The state as JSON has the secrets that the text leaves out; a plan is a file that is named.
-pub(super) fn state_as_json(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn state_as_json(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     if call.has(&["-json"]) && call.operands.is_empty() {
         judge.ask(
             whole,
@@ -597,7 +597,7 @@ pub(super) fn state_as_json(judge: &mut Judge<'_>, call: &Call, whole: Span, _: 
 }
 
 /// A format or a list of properties may name the environment of what is described.
-pub(super) fn environment(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn environment(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let values = call.options.iter().filter_map(|given| given.value.as_ref());
     for value in values {
         let mut words = value.text.split(|c: char| !c.is_ascii_alphanumeric());
@@ -613,7 +613,7 @@ pub(super) fn environment(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input
 }
 
 /// Variables that a text names are replaced by their values.
-pub(super) fn substitutes(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+pub(crate) fn substitutes(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
     let span = call.args.last().map_or(Span::default(), |arg| arg.span);
     let mut texts: Vec<Arg> = call.operands.iter().map(|o| o.arg.clone()).collect();
     if let Input::Known(text) = input {
@@ -630,7 +630,7 @@ pub(super) fn substitutes(judge: &mut Judge<'_>, call: &Call, _: Span, input: &I
 }
 
 /// One kind of fact about a tunnel is its keys, or has them in it.
-pub(super) fn wg_show(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn wg_show(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let keys = ["private-key", "preshared-keys", "dump"];
     if call
         .args

@@ -11,7 +11,7 @@ use crate::model::unseen_code::UnseenCode;
 use crate::tables::Call;
 
 /// `sh`, `bash`: `-c TEXT`, a file, or the input.
-pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let args = &call.args;
     let mut at = 0;
     let mut text = false;
@@ -44,7 +44,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                     format!("`{}` runs a file first", call.path),
                 );
                 if let Some(file) = args.get(at) {
-                    judge.parts.code_file(file);
+                    judge.sink.parts.code_file(file);
                 }
                 at += 1;
             }
@@ -115,8 +115,10 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
     }
     match rest.first() {
         Some(file) if !stdin => {
-            judge.parts.code_file(file);
-            if let Some(Contents::Text(text)) = judge.environment.files.get(&file.text).cloned() {
+            judge.sink.parts.code_file(file);
+            if let Some(Contents::Text(text)) =
+                judge.shell.environment.files.get(&file.text).cloned()
+            {
                 return Outcome::Done(nested(
                     judge,
                     &Arg::new(text, file.span),
@@ -160,15 +162,15 @@ fn nested(
     positional: Vec<Arg>,
     input: &Input,
 ) -> Option<String> {
-    judge.in_child(|judge| {
-        let before = judge.environment.positional.replace(positional);
+    judge.in_child_process(|judge| {
+        let before = judge.shell.environment.positional.replace(positional);
         let output = judge.shell_text(text, input);
-        judge.environment.positional = before;
+        judge.shell.environment.positional = before;
         output
     })
 }
 
-pub(super) fn eval(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn eval(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let text = call
         .args
         .iter()
@@ -178,9 +180,9 @@ pub(super) fn eval(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
     Outcome::Done(judge.shell_text(&Arg::new(text, whole), input))
 }
 
-pub(super) fn source(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn source(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     if let Some(file) = call.args.first() {
-        judge.parts.code_file(file);
+        judge.sink.parts.code_file(file);
     }
     judge.find(
         Effect::Code,

@@ -11,7 +11,7 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::tables::{Call, Given};
 
-pub(super) fn sysctl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn sysctl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let sets = call
         .operands
         .iter()
@@ -24,7 +24,7 @@ pub(super) fn sysctl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outc
 }
 
 /// Some logs of `-l` take numbers, and set what they otherwise show.
-pub(super) fn smartctl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn smartctl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for given in &call.options {
         let Some(value) = &given.value else { continue };
         let log = value.text.to_ascii_lowercase();
@@ -42,7 +42,7 @@ pub(super) fn smartctl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -
 }
 
 /// The loader of a program runs: its own, if it names one.
-pub(super) fn ldd(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn ldd(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     const SYSTEM: &[&str] = &[
         "/usr/",
         "/bin/",
@@ -69,7 +69,7 @@ pub(super) fn ldd(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
     Outcome::Table
 }
 
-pub(super) fn pacman(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn pacman(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for given in &call.options {
         let name = given.name.as_str();
         if name == "--refresh" || (name.contains('y') && !name.starts_with("--")) {
@@ -84,7 +84,7 @@ pub(super) fn pacman(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
 }
 
 /// `key=clear`, which may lack its name, and whose value may be shortened.
-pub(super) fn netsh_show(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn netsh_show(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for arg in &call.args {
         let text = arg.text.to_ascii_lowercase();
         let (_, value) = text.rsplit_once('=').unwrap_or(("", &text));
@@ -95,7 +95,7 @@ pub(super) fn netsh_show(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input)
     Outcome::Table
 }
 
-pub(super) fn nft(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn nft(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let text = args(call)
         .iter()
         .map(|arg| arg.text.clone())
@@ -123,7 +123,7 @@ pub(super) fn nft(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome
     })
 }
 
-pub(super) fn service(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn service(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let words = args(call);
     let at = usize::from(call.path != "sv");
     let status = words.get(at).is_some_and(|arg| arg.text == "status");
@@ -135,7 +135,7 @@ pub(super) fn service(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
 }
 
 /// PowerShell itself: what it is told to run.
-pub(super) fn powershell(
+pub(crate) fn powershell(
     judge: &mut Judge<'_>,
     call: &Call,
     whole: Span,
@@ -228,7 +228,7 @@ pub(super) fn powershell(
         }
         if begins("file", 1) {
             if let Some(file) = call.args.get(at) {
-                judge.parts.code_file(file);
+                judge.sink.parts.code_file(file);
             }
             judge.find(Effect::Code, whole, "PowerShell runs what is in a file");
             return Outcome::Done(None);
@@ -254,7 +254,7 @@ pub(super) fn powershell(
         return stdin(judge, whole, input);
     }
     if name == "pwsh" {
-        judge.parts.code_file(&rest[0]);
+        judge.sink.parts.code_file(&rest[0]);
         judge.find(
             Effect::Code,
             rest[0].span,
@@ -287,7 +287,7 @@ fn stdin(judge: &mut Judge<'_>, whole: Span, input: &Input) -> Outcome {
 }
 
 /// The command shell of Windows.
-pub(super) fn cmd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn cmd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let at = call.args.iter().position(|arg| {
         matches!(
             arg.text.to_ascii_lowercase().as_str(),
@@ -309,7 +309,7 @@ pub(super) fn cmd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
 }
 
 /// Requests of PowerShell.
-pub(super) fn request(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn request(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let mut text = call.path.clone();
     for arg in &call.args {
         text.push(' ');
@@ -322,7 +322,7 @@ pub(super) fn request(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input
     Outcome::Done(None)
 }
 
-pub(super) fn wmic(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn wmic(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let words: Vec<String> = call
         .args
         .iter()
@@ -351,7 +351,7 @@ pub(super) fn wmic(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcom
     Outcome::Table
 }
 
-pub(super) fn wsl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn wsl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let lists = call.has(&["-l", "--list", "--status", "-v", "--version", "--help"]);
     let verbs = call
         .options
@@ -365,7 +365,7 @@ pub(super) fn wsl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome
 }
 
 /// Requests that only print; `dump`, `rdump`, `logdump -f` and others write.
-pub(super) fn debugfs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn debugfs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     const PRINTS: &[&str] = &[
         "stat",
         "ls",
@@ -413,7 +413,7 @@ pub(super) fn debugfs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) ->
 
 /// `-Name` asks for a tag, `-Name=…` and `-Name<…` write one. Names of tags
 /// begin with a capital and go on small; its options do not.
-pub(super) fn exiftool(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn exiftool(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let mut rest = Vec::new();
     let mut asked = false;
     for arg in &call.args {
@@ -488,7 +488,7 @@ const OPTIONS: &[&str] = &[
 ];
 
 /// `-E` expands macros: `%(…)` runs a command, `%{lua:…}` and others may too.
-pub(super) fn rpm(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn rpm(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let mut plain = false;
     for given in call
         .options
@@ -531,7 +531,7 @@ pub(super) fn rpm(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
 
 /// Captures packets: those of the loopback interface hold what programs of this machine say to each
 /// other.
-pub(super) fn capture(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(crate) fn capture(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let contents = [
         "-A", "-x", "-xx", "-X", "-XX", "-w", "-v", "-vv", "-vvv", "-V", "-O", "-T", "-z",
     ];
@@ -539,7 +539,7 @@ pub(super) fn capture(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input
 }
 
 /// As [`capture`], for programs that always show the contents of packets.
-pub(super) fn capture_contents(
+pub(crate) fn capture_contents(
     judge: &mut Judge<'_>,
     call: &Call,
     whole: Span,
@@ -585,7 +585,7 @@ fn capture_with(judge: &mut Judge<'_>, call: &Call, whole: Span, shows_contents:
 }
 
 /// Prints the environment of processes, which holds their secrets, with `e` as BSD writes it.
-pub(super) fn ps(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn ps(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let mut value = false;
     for arg in &call.args {
         let text = arg.text.as_str();

@@ -23,7 +23,7 @@ fn strange(judge: &mut Judge<'_>, call: &Call) {
     judge.strange(call);
 }
 
-pub(super) fn watch(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(crate) fn watch(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     if call.has(&["-x", "--exec"]) {
         strange(judge, call);
         let words = args(call);
@@ -37,7 +37,7 @@ pub(super) fn watch(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> O
 }
 
 /// Assignments before the command; shells; edited files.
-pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     strange(judge, call);
     judge.options(call, input);
     let mut words = args(call);
@@ -99,7 +99,7 @@ pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
 }
 
 /// `parallel COMMAND ::: WORDS`
-pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     strange(judge, call);
     judge.options(call, &Input::Unknown);
     // It is run also where the command is not.
@@ -175,7 +175,7 @@ pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &
         if line.contains(UNKNOWN) && !line.starts_with(UNKNOWN) {
             // What is put in is quoted.
             let line = line.replace(UNKNOWN, "\"$_\"");
-            let place = super::super::Place::Fixed(text.span);
+            let place = crate::walk::cursor::Place::Fixed(text.span);
             judge.with_names(names.clone(), |judge| {
                 judge.text(&line, place, &Input::Unknown)
             });
@@ -186,7 +186,7 @@ pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &
     Outcome::Done(None)
 }
 
-pub(super) fn flock(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn flock(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let words = args(call);
     let Some(file) = words.first() else {
         return Outcome::Table;
@@ -218,7 +218,7 @@ pub(super) fn flock(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
 }
 
 /// `tmux`: several commands, and formats that run shell text.
-pub(super) fn tmux(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(crate) fn tmux(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     for arg in &call.args {
         let copied = [
             "buffer_sample",

@@ -34,14 +34,14 @@ impl Judge<'_> {
     /// Asks about a variable or a setting whose value is printed, if its name says that it is a
     /// secret. A variable that the command itself sets is none.
     pub(crate) fn prints_variable(&mut self, name: &str, span: Span) {
-        if private(name) && !self.environment.variables.contains_key(name) {
+        if private(name) && !self.shell.environment.variables.contains_key(name) {
             self.ask(span, format!("prints `{name}`, by its name a secret"));
         }
     }
 
     /// Addresses that name programs: `ext::COMMAND` and other helpers of git,
     /// `:backend,key=value:` of rclone.
-    pub(super) fn remotes(&mut self, call: &Call) {
+    pub(crate) fn remotes(&mut self, call: &Call) {
         let helpers = [
             "git ls-remote",
             "git fetch",
@@ -90,7 +90,7 @@ impl Judge<'_> {
     }
 
     /// Files that words name in ways of their own: `file://FILE`, `@FILE`, a string in a program.
-    pub(super) fn files_in_words(&mut self, call: &Call) {
+    pub(crate) fn files_in_words(&mut self, call: &Call) {
         let program = call.path.split(' ').next().unwrap_or("");
         let words: &[Arg] = &call.args;
         match program {
@@ -217,7 +217,7 @@ impl Judge<'_> {
         }
     }
 
-    pub(super) fn config(&mut self, call: &Call, arg: &Arg) {
+    pub(crate) fn config(&mut self, call: &Call, arg: &Arg) {
         let (key, value) = arg.text.split_once('=').unwrap_or((&arg.text, "true"));
         let key = key.to_ascii_lowercase();
         let pair = format!("{key}={value}");
@@ -251,8 +251,8 @@ impl Judge<'_> {
             }
             self.sets(name, &arg.with(value));
             // A shell that it starts may compute the value.
-            self.environment.outer.insert(value.to_owned());
-            self.environment.set_unknown(name);
+            self.shell.environment.outer.insert(value.to_owned());
+            self.shell.environment.set_unknown(name);
             return;
         }
         self.find(
@@ -260,7 +260,7 @@ impl Judge<'_> {
             arg.span,
             format!("`{path}` is told `{key}`, which may change what runs"),
         );
-        self.parts.told();
+        self.sink.parts.overrides_config();
         let command = value.trim_start_matches('!');
         let runs = value.starts_with('!')
             || [

@@ -24,7 +24,7 @@ const FIELDS: &[&str] = &["_method", "httpmethod", "_httpmethod", "_http_method"
 
 impl Judge<'_> {
     /// Notes what the words of a call come to in a request, wherever they stand.
-    pub(super) fn requests(&mut self, call: &Call) {
+    pub(crate) fn requests(&mut self, call: &Call) {
         if call.program.offline && !call.program.sends {
             return;
         }
@@ -71,7 +71,7 @@ impl Judge<'_> {
     }
 
     /// Asks about an address from which a machine in a cloud gets its own keys.
-    pub(in crate::judge) fn own_keys(&mut self, address: &Arg) {
+    pub(crate) fn own_keys(&mut self, address: &Arg) {
         self.own_keys_within(address);
         let written = host::of_address(&address.text).to_ascii_lowercase();
         // A host in brackets is an IPv6 address, if it is no pattern.
@@ -138,7 +138,7 @@ fn is_host_header(header: &str) -> bool {
 }
 
 /// Returns the effect of the method that lines of a request's head set beside that of the request.
-pub(in crate::judge) fn overridden_by_header(head: &str) -> Option<Effect> {
+pub(crate) fn overridden_by_header(head: &str) -> Option<Effect> {
     head.split(['\r', '\n']).find_map(|line| {
         let (name, value) = line.split_once(':')?;
         let name = name.trim().to_ascii_lowercase().replace('_', "-");

@@ -14,15 +14,9 @@ use crate::tables::{Call, Operand, members};
 
 impl Judge<'_> {
     /// Notes what happens with words in a role.
-    pub(in crate::judge) fn role(
-        &mut self,
-        call: &Call,
-        role: Role,
-        args: &[Arg],
-        input: &Input,
-    ) -> Output {
+    pub(crate) fn role(&mut self, call: &Call, role: Role, args: &[Arg], input: &Input) -> Output {
         let path = call.path.as_str();
-        self.parts.role(role, args);
+        self.sink.parts.role(role, args);
         // A program that looks for files notes itself what it finds.
         let finds = matches!(call.program.judge.as_deref(), Some("find" | "fd"));
         if matches!(role, Role::Input | Role::Name) && !finds {
@@ -139,7 +133,7 @@ impl Judge<'_> {
                     // A version is no path.
                     let named = arg.text.contains('.') && arg.text.contains(char::is_alphabetic);
                     if !arg.known() || named || arg.text.contains(['/', '\\', ':']) {
-                        self.parts.code_file(arg);
+                        self.sink.parts.code_file(arg);
                         self.find(
                             Effect::Code,
                             arg.span,
@@ -190,7 +184,7 @@ impl Judge<'_> {
             }
             Role::ScriptFile => {
                 for arg in args {
-                    self.parts.code_file(arg);
+                    self.sink.parts.code_file(arg);
                     self.find(
                         Effect::Code,
                         arg.span,
@@ -286,7 +280,8 @@ impl Judge<'_> {
 
     fn unknown_file(&mut self, arg: &Arg) {
         if arg.known() {
-            self.environment
+            self.shell
+                .environment
                 .files
                 .insert(arg.text.clone(), Contents::Unknown);
         }
@@ -310,7 +305,7 @@ fn prints_contents(call: &Call) -> bool {
 }
 
 /// Returns whether a call reads all that lies in the folders that it names.
-pub(in crate::judge) fn recurses(call: &Call) -> bool {
+pub(crate) fn recurses(call: &Call) -> bool {
     let given = |names: &[String]| call.options.iter().any(|given| names.contains(&given.name));
     let own = call.program.recurses.as_ref();
     own.is_some_and(|own| {
@@ -321,7 +316,7 @@ pub(in crate::judge) fn recurses(call: &Call) -> bool {
 
 /// Returns true if a program prints facts about the files that it is given, such as their number of
 /// lines, and none of their contents.
-pub(in crate::judge) fn prints_facts(call: &Call) -> bool {
+pub(crate) fn prints_facts(call: &Call) -> bool {
     let takes = |role: Role| {
         call.program
             .operands

@@ -5,7 +5,7 @@ use crate::model::effect::Crud;
 use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::parts::{
-    FileRead, Manifest, Part, PartAssignment, PartCall, Parts, Script, Touch, Word,
+    FileRead, Manifest, Part, PartAssignment, PartCall, Parts, PathEffect, Script, Word,
 };
 use crate::model::role::Role;
 use crate::model::span::Span;
@@ -232,7 +232,7 @@ impl Recorder {
 
     pub(crate) fn redirection(&mut self, target: &Arg, effect: Crud) {
         if let Some(part) = self.current() {
-            part.redirections.push(Touch::of(target, effect));
+            part.redirections.push(PathEffect::of(target, effect));
         }
     }
 
@@ -275,9 +275,9 @@ impl Recorder {
         self.parts.functions = true;
     }
 
-    pub(crate) fn told(&mut self) {
+    pub(crate) fn overrides_config(&mut self) {
         if let Some(part) = self.current() {
-            part.told = true;
+            part.has_config_override = true;
         }
     }
 
@@ -289,13 +289,15 @@ impl Recorder {
                 part.effect = part.effect.max(effect);
                 part.ask |= ask;
             }
-            None if ask => self.parts.loose = self.parts.loose.max(Some(effect)),
+            None if ask => {
+                self.parts.effect_outside_parts = self.parts.effect_outside_parts.max(Some(effect))
+            }
             None => {}
         }
     }
 }
 
-fn touch(role: Role, args: &[Arg], out: &mut Vec<Touch>) {
+fn touch(role: Role, args: &[Arg], out: &mut Vec<PathEffect>) {
     let effect = match role {
         Role::Input | Role::Name | Role::Settings | Role::ScriptFile | Role::List => Crud::Read,
         Role::Output => Crud::Create,
@@ -303,7 +305,7 @@ fn touch(role: Role, args: &[Arg], out: &mut Vec<Touch>) {
         Role::Delete => Crud::Delete,
         _ => return,
     };
-    out.extend(args.iter().map(|arg| Touch::of(arg, effect)));
+    out.extend(args.iter().map(|arg| PathEffect::of(arg, effect)));
 }
 
 /// Adds the files that decide what a call does, as its table names them.

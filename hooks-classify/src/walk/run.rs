@@ -1,9 +1,9 @@
 //! What the name of a program stands for: a function, an alias, a command of the shell, or a
 //! program of the tables.
 
-use super::builtin::quoted;
-use super::{Judge, Place};
-use crate::model::arg::{Arg, UNKNOWN};
+use super::cursor::Place;
+use super::interpreter::Interpreter;
+use crate::model::arg::{Arg, UNKNOWN, quoted};
 use crate::model::effect::Effect;
 use crate::model::environment::Contents;
 use crate::model::io::{Input, Output};
@@ -14,27 +14,27 @@ use crate::model::unseen_code::UnseenCode;
 /// What the shell runs itself, of what tables describe.
 const ITSELF: &[&str] = &["compgen", "complete", "jobs", "noglob", "nocorrect"];
 
-impl Judge<'_> {
+impl Interpreter<'_> {
     /// Runs a command of which the words are known as far as they are.
     pub(crate) fn run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
-        self.in_child(|judge| judge.run_words(args, input))
+        self.in_child_process(|interpreter| interpreter.run_words(args, input))
     }
 
     fn run_words(&mut self, args: Vec<Arg>, input: &Input) -> Output {
-        self.depth += 1;
-        let opened = self.parts.words(&args, input);
+        self.cursor.depth += 1;
+        let opened = self.sink.parts.words(&args, input);
         let output = self.run_here(args, input);
         if opened {
-            self.parts.close();
+            self.sink.parts.close();
         }
-        self.depth -= 1;
+        self.cursor.depth -= 1;
         output
     }
 
     fn run_here(&mut self, args: Vec<Arg>, input: &Input) -> Output {
         let name = args.first()?.clone();
-        self.work += 1;
-        if self.work > super::STEPS || self.depth > super::DEPTH {
+        self.cursor.count_command();
+        if self.cursor.has_too_many_commands() || self.cursor.is_too_deep() {
             self.find(
                 Effect::Unknown,
                 name.span,
@@ -105,16 +105,16 @@ impl Judge<'_> {
         );
         let text = name.text.clone();
         self.alias(&text, &args, input);
-        if self.environment.functions.contains_key(&text) {
+        if self.shell.environment.functions.contains_key(&text) {
             // The definition may not have been reached.
-            let maybe =
-                self.environment.maybe.contains(&text) || self.tables.program(&text).is_some();
-            let before = maybe.then(|| self.environment.clone());
+            let maybe = self.shell.environment.conditionally_defined.contains(&text)
+                || self.tables.program(&text).is_some();
+            let before = maybe.then(|| self.shell.environment.clone());
             let output = self.call_function(&text, &args[1..], input);
             let Some(before) = before else {
                 return output;
             };
-            self.environment.merge(&before);
+            self.shell.environment.merge(&before);
             self.external(&text, &args, whole, input);
             return None;
         }
@@ -148,7 +148,7 @@ impl Judge<'_> {
     }
 
     fn alias(&mut self, name: &str, args: &[Arg], input: &Input) {
-        let Some(alias) = self.environment.aliases.get(name).cloned() else {
+        let Some(alias) = self.shell.environment.aliases.get(name).cloned() else {
             return;
         };
         let span = args[0].span;
@@ -160,20 +160,21 @@ impl Judge<'_> {
             );
             return;
         };
-        self.environment.aliases.remove(name);
+        self.shell.environment.aliases.remove(name);
         let rest: Vec<String> = args[1..].iter().map(quoted).collect();
         self.text(
             &format!("{value} {}", rest.join(" ")),
             Place::Fixed(span),
             input,
         );
-        self.environment
+        self.shell
+            .environment
             .aliases
             .insert(name.to_owned(), Some(value));
     }
 
     /// A program that is not the shell's own.
-    pub(super) fn external(
+    pub(crate) fn external(
         &mut self,
         name: &str,
         args: &[Arg],
@@ -184,12 +185,15 @@ impl Judge<'_> {
             return self.path(name, args, whole, input);
         }
         if let Some(program) = self.tables.program(name).cloned() {
-            let outer = std::mem::replace(&mut self.child, !ITSELF.contains(&name));
+            let outer = std::mem::replace(
+                &mut self.shell.runs_in_child_process,
+                !ITSELF.contains(&name),
+            );
             let output = self.table(name, &program, args, whole, input);
-            self.child = outer;
+            self.shell.runs_in_child_process = outer;
             return output;
         }
-        if super::special::cmdlet(name) {
+        if crate::judge::special::cmdlet(name) {
             return self.cmdlet(args, whole);
         }
         let span = args[0].span;
@@ -207,7 +211,7 @@ impl Judge<'_> {
         for folder in SYSTEM_FOLDERS {
             if let Some(name) = clean.strip_prefix(folder)
                 && !name.contains('/')
-                && !self.environment.files.contains_key(&clean)
+                && !self.shell.environment.files.contains_key(&clean)
             {
                 let mut args = args.to_vec();
                 args[0].text = name.to_owned();
@@ -225,10 +229,10 @@ impl Judge<'_> {
         let short = path.trim_start_matches("./");
         let contents = [path, short]
             .iter()
-            .find_map(|name| self.environment.files.get(*name))
+            .find_map(|name| self.shell.environment.files.get(*name))
             .cloned();
         let span = args[0].span;
-        self.parts.code_file(&args[0]);
+        self.sink.parts.code_file(&args[0]);
         self.find(
             Effect::Code,
             span,

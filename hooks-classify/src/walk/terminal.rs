@@ -1,31 +1,31 @@
 //! Programs that take commands from a terminal.
 
-use super::Judge;
+use super::interpreter::Interpreter;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::terminal_input::TerminalInput;
 use crate::tables::{Call, Keyboard, Pager, Terminal};
 
-impl Judge<'_> {
+impl Interpreter<'_> {
     /// Judges something whose output reaches no terminal if it is `captured`.
-    pub(super) fn capturing<T>(&mut self, captured: bool, judge: impl FnOnce(&mut Self) -> T) -> T {
-        let outer = self.captured;
-        self.captured |= captured;
-        let output = judge(self);
-        self.captured = outer;
+    pub(crate) fn capturing<T>(&mut self, captured: bool, run: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.cursor.stdout_captured;
+        self.cursor.stdout_captured |= captured;
+        let output = run(self);
+        self.cursor.stdout_captured = outer;
         output
     }
 
     /// Notes whether text typed into the terminal of a call can run other commands.
-    pub(super) fn note_terminal(&mut self, call: &Call, input: &Input) {
+    pub(crate) fn note_terminal(&mut self, call: &Call, input: &Input) {
         let program = &call.program;
         let reaches = |terminal: &Terminal| match terminal.reads {
             Keyboard::Input => *input == Input::Inherited,
             Keyboard::Keys => true,
-            Keyboard::Screen => !self.captured,
+            Keyboard::Screen => !self.cursor.stdout_captured,
         };
         let own = |terminal: &Terminal| reaches(terminal) && takes_commands(terminal, call);
-        let pages = |pager: &Pager| !self.captured && starts_pager(pager, call);
+        let pages = |pager: &Pager| !self.cursor.stdout_captured && starts_pager(pager, call);
         let takes = if program.terminal.as_ref().is_some_and(own) {
             TerminalInput::Commands
         } else if program.pager.as_ref().is_some_and(pages) {
@@ -33,7 +33,7 @@ impl Judge<'_> {
         } else {
             TerminalInput::None
         };
-        self.terminal_input = self.terminal_input.max(takes);
+        self.sink.terminal_input = self.sink.terminal_input.max(takes);
     }
 }
 

@@ -1,20 +1,22 @@
 //! Names of files that commands print, and that commands behind them read: in a pipeline, by a
 //! substitution, from a variable.
 
-use super::Judge;
+use super::interpreter::Interpreter;
+use crate::judge::table::roles;
 use crate::model::arg::Arg;
+use crate::model::environment::Contents;
 use crate::model::io::Input;
 use crate::model::named::Named;
 use crate::model::role::Role;
 use crate::tables::Call;
 
 /// No more names than this are kept of one pipeline.
-const MOST_NAMES: usize = 64;
+const MAX_NAMES: usize = 64;
 
 /// Stands among the variables for the descriptors that `exec` opens.
-pub(super) const DESCRIPTORS: &str = "<&";
+pub(crate) const DESCRIPTORS: &str = "<&";
 
-impl Judge<'_> {
+impl Interpreter<'_> {
     /// Notes a file or folder whose name the current pipeline prints.
     pub(crate) fn name(&mut self, arg: &Arg) {
         let path = arg.path();
@@ -30,18 +32,13 @@ impl Judge<'_> {
 
     pub(crate) fn add_name(&mut self, named: Named) {
         // A secret always counts, what else is named while there is room.
-        if named.secret || self.noted.len() < MOST_NAMES {
-            self.noted.push(named);
+        if named.secret || self.shell.paths_in_pipeline.len() < MAX_NAMES {
+            self.shell.paths_in_pipeline.push(named);
         }
     }
 
-    pub(super) fn named_file(&self, path: &str) -> Named {
+    pub(crate) fn named_file(&self, path: &str) -> Named {
         self.context().named_file(path)
-    }
-
-    /// Returns a path as it stands and, if it is relative, from each folder in which the shell may be.
-    pub(crate) fn places(&self, path: &str) -> impl Iterator<Item = String> {
-        self.environment.places(path)
     }
 
     /// Returns the names that a command reads from its input.
@@ -49,18 +46,22 @@ impl Judge<'_> {
         match input {
             Input::Known(text) => {
                 let words = text.split(|c: char| c.is_whitespace() || c == '\0');
-                let words = words.filter(|word| !word.is_empty()).take(MOST_NAMES);
+                let words = words.filter(|word| !word.is_empty()).take(MAX_NAMES);
                 words.map(|word| self.named_file(word)).collect()
             }
             Input::Inherited | Input::Unknown => {
-                let known = self.noted.iter().chain(&self.handed);
+                let known = self
+                    .shell
+                    .paths_in_pipeline
+                    .iter()
+                    .chain(&self.shell.paths_of_unknown_words);
                 known.cloned().collect()
             }
         }
     }
 
     /// Returns the names that a text or a function reads whose commands have its input.
-    pub(super) fn names_read(&self, input: &Input) -> Vec<Named> {
+    pub(crate) fn names_read(&self, input: &Input) -> Vec<Named> {
         match input {
             Input::Inherited => Vec::new(),
             input => self.names_in(input),
@@ -78,22 +79,21 @@ impl Judge<'_> {
             return run(self);
         }
         let mut names = names;
-        names.extend(self.handed.iter().cloned());
+        names.extend(self.shell.paths_of_unknown_words.iter().cloned());
         names.dedup();
         names.sort_by_key(|name| !name.secret);
-        names.truncate(MOST_NAMES);
-        let outer = std::mem::replace(&mut self.handed, names);
+        names.truncate(MAX_NAMES);
+        let outer = std::mem::replace(&mut self.shell.paths_of_unknown_words, names);
         let output = run(self);
-        self.handed = outer;
+        self.shell.paths_of_unknown_words = outer;
         output
     }
 
     /// Notes a file with names of files that are read, or the input where it is `-`.
-    pub(super) fn listed(&mut self, call: &Call, list: &Arg, input: &Input) {
-        use crate::model::environment::Contents;
+    pub(crate) fn listed(&mut self, call: &Call, list: &Arg, input: &Input) {
         let contents = match list.text.as_str() {
             "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => Some(input.clone()),
-            file => match self.environment.files.get(file) {
+            file => match self.shell.environment.files.get(file) {
                 Some(Contents::Text(text)) => Some(Input::Known(text.clone())),
                 Some(_) => Some(Input::Unknown),
                 None => None,
@@ -104,60 +104,51 @@ impl Judge<'_> {
             self.input_file(list);
             return;
         };
-        if super::table::roles::prints_facts(call) {
+        if roles::prints_facts(call) {
             return;
         }
         let names = self.names_in(&contents);
         let file = Arg::unknown(list.span);
-        let below = super::table::roles::recurses(call);
-        self.with_names(names, |judge| judge.reads(&file, below));
+        let below = roles::recurses(call);
+        self.with_names(names, |interpreter| interpreter.reads(&file, below));
     }
 
     /// Returns the names that are in a file: those of the command that writes it, if it is a process.
-    pub(super) fn names_of_file(&self, file: &Arg) -> Vec<Named> {
-        use crate::model::environment::Contents;
-        match self.environment.files.get(&file.text) {
+    pub(crate) fn names_of_file(&self, file: &Arg) -> Vec<Named> {
+        match self.shell.environment.files.get(&file.text) {
             Some(Contents::Text(text)) => self.names_in(&Input::Known(text.clone())),
             _ => self.names_in(&Input::Unknown),
         }
     }
 
     /// Returns the names of files that arguments may be which are not known.
-    pub(super) fn names_of_arguments(&self, args: &[Arg]) -> Vec<Named> {
+    pub(crate) fn names_of_arguments(&self, args: &[Arg]) -> Vec<Named> {
         let open = args.iter().filter(|arg| !arg.known() || arg.glob);
         let mut names: Vec<Named> = open.map(|arg| self.named_file(arg.path())).collect();
         if !names.is_empty() {
-            names.extend(self.handed.iter().cloned());
+            names.extend(self.shell.paths_of_unknown_words.iter().cloned());
         }
-        names.truncate(MOST_NAMES);
+        names.truncate(MAX_NAMES);
         names
     }
 
-    /// Notes the names of files that a variable may hold; of parameters, those of each.
-    pub(super) fn names_held(&mut self, variable: &str) {
-        let parameter = variable == "*" || variable.starts_with(|c: char| c.is_ascii_digit());
-        let variable = if parameter { "@" } else { variable };
-        let held = self.environment.secrets.get(variable).cloned();
-        self.noted.extend(held.into_iter().flatten());
-    }
-
     /// Runs a function or a text with arguments of its own.
-    pub(super) fn with_arguments<T>(
+    pub(crate) fn with_arguments<T>(
         &mut self,
         names: Vec<Named>,
         run: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        let outer = self.environment.secrets.insert("@".to_owned(), names);
+        let outer = self.shell.environment.secrets.insert("@".to_owned(), names);
         let output = run(self);
         match outer {
-            Some(names) => self.environment.secrets.insert("@".to_owned(), names),
-            None => self.environment.secrets.remove("@"),
+            Some(names) => self.shell.environment.secrets.insert("@".to_owned(), names),
+            None => self.shell.environment.secrets.remove("@"),
         };
         output
     }
 
     /// Notes a program that finds files of its own accord.
-    pub(super) fn finds(&mut self, call: &Call) {
+    pub(crate) fn finds(&mut self, call: &Call) {
         if let Some(folder) = call.program.finds.clone() {
             let named = self.named_file(&folder);
             self.add_name(named);
@@ -172,7 +163,7 @@ impl Judge<'_> {
     }
 
     /// Runs a call in the folder that one of its options names.
-    pub(super) fn in_folder<T>(&mut self, call: &Call, run: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn in_folder<T>(&mut self, call: &Call, run: impl FnOnce(&mut Self) -> T) -> T {
         let folders = call
             .options
             .iter()
@@ -183,12 +174,12 @@ impl Judge<'_> {
         if folders.is_empty() {
             return run(self);
         }
-        let before = self.environment.folders.clone();
+        let before = self.shell.environment.folders.clone();
         for folder in folders {
             self.goes_to(&folder);
         }
         let output = run(self);
-        self.environment.folders = before;
+        self.shell.environment.folders = before;
         output
     }
 }

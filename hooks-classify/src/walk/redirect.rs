@@ -1,6 +1,6 @@
 //! Redirections.
 
-use super::Judge;
+use super::interpreter::Interpreter;
 use super::names::DESCRIPTORS;
 use crate::model::arg::{Arg, shown};
 use crate::model::device::{device, kernel, nowhere};
@@ -13,12 +13,12 @@ use crate::model::span::Span;
 
 /// What a command's redirections come to.
 #[derive(Debug)]
-pub(crate) struct Sent {
+pub(crate) struct RedirectPlan {
     pub(crate) input: Input,
     /// Files that are written.
     files: Vec<File>,
     /// Where what the command prints goes.
-    pub(crate) printed: Printed,
+    pub(crate) printed: Stdout,
     /// Whether one of them may fail: then the command does not run.
     may_fail: bool,
 }
@@ -31,9 +31,9 @@ struct File {
     whole: bool,
 }
 
-/// How a command with redirections runs.
+/// RedirectContext a command with redirections runs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct How {
+pub(crate) struct RedirectContext {
     /// Whether it reads from a pipe.
     pub(crate) piped: bool,
     /// Whether it prints no errors.
@@ -44,7 +44,7 @@ pub(crate) struct How {
 
 /// Where what a command prints goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Printed {
+pub(crate) enum Stdout {
     /// To who reads it.
     On,
     /// To a file, or nowhere: who reads it gets nothing.
@@ -53,15 +53,15 @@ pub(crate) enum Printed {
     Unclear,
 }
 
-impl Sent {
+impl RedirectPlan {
     /// What comes out of a command that prints this.
     pub(crate) fn out(&self, output: Output) -> Output {
         match self.printed {
             _ if self.may_fail => None,
-            Printed::On => output,
+            Stdout::On => output,
             // One of which it is not known what it prints may have ended the shell.
-            Printed::Away => output.map(|_| String::new()),
-            Printed::Unclear => None,
+            Stdout::Away => output.map(|_| String::new()),
+            Stdout::Unclear => None,
         }
     }
 }
@@ -69,22 +69,27 @@ impl Sent {
 const INPUT: u32 = 0;
 const OUTPUT: u32 = 1;
 
-impl Judge<'_> {
+impl Interpreter<'_> {
     /// What the redirections do.
-    pub(crate) fn redirects(&mut self, list: &[Redirect], input: &Input, how: How) -> Sent {
-        let mut sent = Sent {
+    pub(crate) fn redirects(
+        &mut self,
+        list: &[Redirect],
+        input: &Input,
+        how: RedirectContext,
+    ) -> RedirectPlan {
+        let mut sent = RedirectPlan {
             input: input.clone(),
             files: Vec::new(),
-            printed: Printed::On,
+            printed: Stdout::On,
             may_fail: false,
         };
         // Another descriptor from which something may come to who reads.
         let mut leaks = false;
         for redirect in list {
-            let noted = std::mem::take(&mut self.noted);
+            let noted = std::mem::take(&mut self.shell.paths_in_pipeline);
             let target = self.value(&redirect.target);
-            let names = self.noted.clone();
-            self.noted.extend(noted);
+            let names = self.shell.paths_in_pipeline.clone();
+            self.shell.paths_in_pipeline.extend(noted);
             let span = target.span;
             let (reads, prints) = (redirect.descriptor == INPUT, redirect.descriptor == OUTPUT);
             sent.may_fail |= match redirect.operator {
@@ -96,24 +101,24 @@ impl Judge<'_> {
             };
             match redirect.operator {
                 Operator::Duplicate if reads => {
-                    self.names_held(DESCRIPTORS);
+                    self.shell.reads_names_held(DESCRIPTORS);
                     sent.input = Input::Unknown;
                 }
                 Operator::Duplicate if prints => {
                     if target.text != "1" {
-                        sent.printed = Printed::Unclear;
+                        sent.printed = Stdout::Unclear;
                     }
                 }
                 Operator::Duplicate => {
                     let apart = target.known() && !target.text.starts_with('1');
                     leaks |= match sent.printed {
-                        Printed::On => !apart && !how.silent,
-                        Printed::Away => false,
-                        Printed::Unclear => !apart,
+                        Stdout::On => !apart && !how.silent,
+                        Stdout::Away => false,
+                        Stdout::Unclear => !apart,
                     };
                 }
                 Operator::HereDocument | Operator::HereString => {
-                    self.parts.document(&target);
+                    self.sink.parts.document(&target);
                     for word in target.path().split_whitespace().take(64) {
                         self.name(&Arg::new(word, target.span));
                     }
@@ -131,18 +136,18 @@ impl Judge<'_> {
                 }
                 Operator::Read => {
                     if !(reads && how.facts) {
-                        self.with_names(names, |judge| judge.input_file(&target));
+                        self.with_names(names, |interpreter| interpreter.input_file(&target));
                     }
                     if target.text != "/dev/null" {
-                        self.parts.redirection(&target, Crud::Read);
+                        self.sink.parts.redirection(&target, Crud::Read);
                     }
                     if prints {
-                        sent.printed = Printed::Unclear;
+                        sent.printed = Stdout::Unclear;
                     }
                     if !reads {
                         continue;
                     }
-                    sent.input = match self.environment.files.get(&target.text) {
+                    sent.input = match self.shell.environment.files.get(&target.text) {
                         Some(Contents::Text(text)) => Input::Known(text.clone()),
                         _ if target.text == "/dev/null" => Input::Known(String::new()),
                         _ => Input::Unknown,
@@ -151,7 +156,7 @@ impl Judge<'_> {
                 Operator::ReadWrite => {
                     self.network(&target);
                     if !nowhere(&target.text) {
-                        self.parts.redirection(&target, Crud::Update);
+                        self.sink.parts.redirection(&target, Crud::Update);
                         self.find(
                             Effect::Update,
                             span,
@@ -169,11 +174,7 @@ impl Judge<'_> {
                     let clear =
                         target.known() && !target.glob && (!system || target.text == "/dev/null");
                     if prints {
-                        sent.printed = if clear {
-                            Printed::Away
-                        } else {
-                            Printed::Unclear
-                        };
+                        sent.printed = if clear { Stdout::Away } else { Stdout::Unclear };
                     } else {
                         leaks |= !clear;
                     }
@@ -185,7 +186,7 @@ impl Judge<'_> {
                         Operator::Append => Crud::Update,
                         _ => Crud::Create,
                     };
-                    self.parts.redirection(&target, effect);
+                    self.sink.parts.redirection(&target, effect);
                     if device(&target.text) {
                         self.find(
                             Effect::Delete,
@@ -210,14 +211,14 @@ impl Judge<'_> {
         // Some shells read from all of several sources, a pipe among them.
         let sources = list.iter().filter(|one| one.descriptor == INPUT).count();
         let several = sources + usize::from(how.piped) > 1;
-        if several && sources > 0 || self.environment.moved && sources == 0 {
+        if several && sources > 0 || self.shell.environment.stdio_redirected && sources == 0 {
             sent.input = Input::Unknown;
         }
         if list.iter().filter(|one| one.descriptor == OUTPUT).count() > 1 {
             sent.files.iter_mut().for_each(|file| file.whole = false);
         }
-        if leaks || (self.environment.moved && sent.printed == Printed::On) {
-            sent.printed = Printed::Unclear;
+        if leaks || (self.shell.environment.stdio_redirected && sent.printed == Stdout::On) {
+            sent.printed = Stdout::Unclear;
         }
         sent
     }
@@ -243,9 +244,13 @@ impl Judge<'_> {
             self.ask(file.span, "opens a connection to the network");
         }
         let path = file.path().to_owned();
-        self.parts.reads(file, &path, below);
+        self.sink.parts.reads(file, &path, below);
         let tables = self.tables;
-        let secret = self.places(&path).any(|path| tables.secret_within(&path));
+        let secret = self
+            .shell
+            .environment
+            .places(&path)
+            .any(|path| tables.secret_within(&path));
         let private = |path: String| match below {
             true => tables.reads_secrets_below(&path),
             false => tables.may_be_private(&path),
@@ -253,14 +258,14 @@ impl Judge<'_> {
         if secret {
             let reason = format!("reads `{}`, which holds secrets", shown(file));
             self.ask(file.span, reason);
-        } else if self.places(&path).any(private) {
+        } else if self.shell.environment.places(&path).any(private) {
             let reason = format!("reads files in `{}` that may be secrets", shown(file));
             self.ask(file.span, reason);
         }
         if !path.contains(crate::model::arg::UNKNOWN) {
             return;
         }
-        let handed = self.handed.clone();
+        let handed = self.shell.paths_of_unknown_words.clone();
         if let Some(Named { path, .. }) = handed.iter().find(|named| named.secret) {
             let path = path.replace(crate::model::arg::UNKNOWN, "…");
             let reason = format!("may read `{path}`, which holds secrets");
@@ -268,13 +273,13 @@ impl Judge<'_> {
         }
         for Named { path, .. } in &handed {
             let named = Arg::new(path.clone(), file.span);
-            self.parts.reads(&named, path, true);
+            self.sink.parts.reads(&named, path, true);
         }
     }
 
     /// Notes the files that a command should read and that the shell empties
     /// before.
-    pub(crate) fn emptied(&mut self, sent: &Sent, args: &[Arg]) {
+    pub(crate) fn emptied(&mut self, sent: &RedirectPlan, args: &[Arg]) {
         for file in sent.files.iter().map(|file| &file.name) {
             let read = |arg: &Arg| arg.text == file.text && file.text.contains(['.', '/']);
             if file.known() && args.iter().skip(1).any(read) {
@@ -288,7 +293,13 @@ impl Judge<'_> {
     }
 
     /// Notes the files that a command wrote, once what it prints is known.
-    pub(crate) fn written(&mut self, sent: &Sent, output: Option<&str>, _: Span, program: &str) {
+    pub(crate) fn written(
+        &mut self,
+        sent: &RedirectPlan,
+        output: Option<&str>,
+        _: Span,
+        program: &str,
+    ) {
         for File { name: file, whole } in &sent.files {
             let output = output.filter(|_| *whole);
             if output == Some("") {
@@ -312,7 +323,10 @@ impl Judge<'_> {
                 _ => Contents::Unknown,
             };
             if file.known() {
-                self.environment.files.insert(file.text.clone(), contents);
+                self.shell
+                    .environment
+                    .files
+                    .insert(file.text.clone(), contents);
             }
         }
     }

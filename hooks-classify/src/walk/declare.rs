@@ -3,35 +3,35 @@
 //! Their operands are assignments: shells do not split them, evaluate subscripts and numbers in
 //! them, and read options before the first operand only.
 
-use super::Judge;
-use super::simple::{is_name, split_assignment};
-use crate::model::arg::{Arg, UNKNOWN};
+use super::interpreter::Interpreter;
+use crate::model::arg::{Arg, UNKNOWN, quoted};
 use crate::model::effect::Effect;
-use crate::model::environment::{OWN, Value};
+use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
 use crate::model::script::{Piece, Word};
 use crate::model::span::Span;
+use crate::model::variable_name::{is_name, split_assignment};
 use crate::tables::Call;
 
 /// Words before the name of a command that leave it a declaration.
 const BEFORE: &[&str] = &["command", "builtin", "noglob", "nocorrect", "-", "-p", "--"];
 
-impl Judge<'_> {
+impl Interpreter<'_> {
     /// Returns the operands and options of a command of the shell, as its table reads them.
-    pub(super) fn read_builtin(&self, name: &str, args: &[Arg]) -> Option<Call> {
+    pub(crate) fn read_builtin(&self, name: &str, args: &[Arg]) -> Option<Call> {
         let table = self.tables.program(name)?;
         Some(Call::read(name, table, &args[1..]))
     }
 
     /// Returns true if a command declares variables.
-    pub(super) fn declares(&self, name: &str) -> bool {
+    pub(crate) fn declares(&self, name: &str) -> bool {
         let table = self.tables.program(name);
         table.is_some_and(|table| table.judge.as_deref() == Some("declare"))
     }
 
     /// Expands the words of a simple command. The assignments of a declaration are not split; what
     /// an older shell would split off follows them.
-    pub(super) fn expand_all(&mut self, words: &[Word]) -> Vec<Arg> {
+    pub(crate) fn expand_all(&mut self, words: &[Word]) -> Vec<Arg> {
         let mut names = words.iter().map(Word::literal);
         let name =
             names.find(|name| !matches!(name, Some(name) if BEFORE.contains(&name.as_str())));
@@ -44,7 +44,7 @@ impl Judge<'_> {
     }
 
     /// Judges a declaration.
-    pub(super) fn declare(&mut self, name: &str, args: &[Arg], whole: Span) -> Output {
+    pub(crate) fn declare(&mut self, name: &str, args: &[Arg], whole: Span) -> Output {
         let call = self.read_builtin(name, args)?;
         self.strange(&call);
         // What an option may change counts wherever it stands; what it promises, only where it is
@@ -58,7 +58,7 @@ impl Judge<'_> {
             let exports = name == "export" || flag('x');
             if exports {
                 let names = operands.iter().map(|arg| arg.text.clone());
-                self.environment.exported.extend(names);
+                self.shell.environment.exported.extend(names);
             }
             return exports.then(String::new);
         }
@@ -82,25 +82,25 @@ impl Judge<'_> {
             let variable = arg.text.split('=').next().unwrap_or("");
             let plain = variable.split(['+', '[']).next().unwrap_or("");
             if typed && number {
-                self.environment.integers.insert(plain.to_owned());
+                self.shell.environment.integers.insert(plain.to_owned());
                 self.computes(arg);
             }
             if array {
-                self.environment.arrays.insert(plain.to_owned());
+                self.shell.environment.arrays.insert(plain.to_owned());
             }
             if reshapes {
-                self.environment.reshaped.insert(plain.to_owned());
+                self.shell.environment.reshaped.insert(plain.to_owned());
                 self.sets(plain, &Arg::unknown(arg.span));
             }
             if typed && name != "readonly" && !flag('g') {
-                self.own_variable(plain);
+                self.shell.make_local(plain);
             }
             if typed && (flag('n') || name == "nameref") {
                 self.refer(arg);
                 continue;
             }
             if typed && flag('A') {
-                self.environment.keyed.insert(variable.to_owned());
+                self.shell.environment.keyed.insert(variable.to_owned());
             }
             // Shells expand it once more, also where it is a key.
             if variable.contains('[') {
@@ -109,17 +109,18 @@ impl Judge<'_> {
             if let Some((name, value)) = split_assignment(arg) {
                 self.sets(&name, &value);
                 // Whether it is an array already matters where its value is not known.
-                let list = array || local && (value.known() || self.is_array(plain));
+                let list = array || local && (value.known() || self.shell.is_array(plain));
                 if list && !arg.compound {
                     self.expand_list(&name, &value);
                 }
                 self.assign(&name, &value);
                 if !value.known() {
-                    self.holds_names(plain, self.handed.clone());
+                    let names = self.shell.paths_of_unknown_words.clone();
+                    self.shell.holds_names(plain, &names);
                 }
                 if declares {
                     // Some shells have no such command.
-                    self.environment.doubt(&name);
+                    self.shell.environment.doubt(&name);
                 }
             } else if !arg.known() {
                 self.find(
@@ -129,15 +130,15 @@ impl Judge<'_> {
                 );
             } else if typed && name != "readonly" {
                 // In a function it is another one, without a value.
-                self.environment.doubt(&arg.text);
+                self.shell.environment.doubt(&arg.text);
             }
         }
         Some(String::new())
     }
 
     /// Judges a list that is set by words: `set -A NAME WORDS`.
-    pub(super) fn sets_list(&mut self, name: &Arg, words: &[Arg]) {
-        let quoted: Vec<String> = words.iter().map(super::builtin::quoted).collect();
+    pub(crate) fn sets_list(&mut self, name: &Arg, words: &[Arg]) {
+        let quoted: Vec<String> = words.iter().map(quoted).collect();
         self.names_variable(name);
         self.sets(&name.text, &name.with(&format!("({})", quoted.join(" "))));
         let plain = |arg: &Arg| arg.known() && !arg.glob && !arg.text.contains(char::is_whitespace);
@@ -148,13 +149,8 @@ impl Judge<'_> {
             }
             false => Value::Unknown,
         };
-        self.environment.arrays.insert(name.text.clone());
-        self.environment.set(&name.text, value);
-    }
-
-    /// Returns true if a variable may be an array: the text makes it one, or the shell does.
-    fn is_array(&self, name: &str) -> bool {
-        self.environment.arrays.contains(name) || OWN.contains(&name)
+        self.shell.environment.arrays.insert(name.text.clone());
+        self.shell.environment.set(&name.text, value);
     }
 
     /// Judges a name reference: `NAME=TARGET`.
@@ -165,8 +161,8 @@ impl Judge<'_> {
             && is_name(&target.text)
         {
             let pair = (name.clone(), target.text.clone());
-            self.environment.references.insert(pair);
-            let variables = &mut self.environment.variables;
+            self.shell.environment.references.insert(pair);
+            let variables = &mut self.shell.environment.variables;
             variables.insert(name.clone(), Value::Unknown);
             return;
         }
@@ -191,16 +187,6 @@ impl Judge<'_> {
             ),
             false => self.shell_text(&text, &Input::Unknown),
         };
-    }
-
-    /// Notes that a function has a variable of its own.
-    fn own_variable(&mut self, name: &str) {
-        let before = self.environment.variables.get(name);
-        if let Some(locals) = &mut self.locals {
-            locals
-                .entry(name.to_owned())
-                .or_insert_with(|| before.cloned());
-        }
     }
 }
 

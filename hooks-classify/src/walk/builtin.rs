@@ -1,16 +1,18 @@
 //! The shell's own commands.
 
+use super::cursor::Place;
+use super::interpreter::Interpreter;
 use super::names::DESCRIPTORS;
-use super::{Judge, Place};
-use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::environment::{Contents, Value};
 use crate::model::io::{Input, Output};
 use crate::model::span::Span;
+use crate::model::variable_name::is_name;
 
-impl Judge<'_> {
+impl Interpreter<'_> {
     /// The shell's own commands that run or set something; `None` for others.
-    pub(super) fn builtin(
+    pub(crate) fn builtin(
         &mut self,
         name: &str,
         args: &[Arg],
@@ -28,7 +30,11 @@ impl Judge<'_> {
                     self.computes(count);
                 }
                 if name == "shift" {
-                    self.shift(rest);
+                    self.shell.shift(match rest {
+                        [] => Some(1),
+                        [count] if !count.guess => count.text.parse::<usize>().ok(),
+                        _ => None,
+                    });
                 }
                 None
             }
@@ -70,8 +76,8 @@ impl Judge<'_> {
                 {
                     return Some(self.text(text, Place::Fixed(file.span), &Input::Unknown));
                 }
-                self.parts.code_file(file);
-                match self.environment.files.get(&file.text).cloned() {
+                self.sink.parts.code_file(file);
+                match self.shell.environment.files.get(&file.text).cloned() {
                     Some(Contents::Text(text)) => self.text(&text, Place::Fixed(file.span), input),
                     _ => {
                         self.find(
@@ -93,12 +99,12 @@ impl Judge<'_> {
                 let Some(action) = operands.first() else {
                     return Some(None);
                 };
-                self.environment.moved = true;
+                self.shell.environment.stdio_redirected = true;
                 if operands.len() > 1 && action.text != "-" {
                     // When it runs, and whether it does, is not known.
-                    let before = self.environment.clone();
+                    let before = self.shell.environment.clone();
                     self.shell_text(action, &Input::Unknown);
-                    self.environment.merge(&before);
+                    self.shell.environment.merge(&before);
                 }
                 Some(String::new())
             }
@@ -109,10 +115,10 @@ impl Judge<'_> {
                     .position(|arg| arg.text.starts_with('-') && arg.text.ends_with('c'))
                     .and_then(|at| rest.get(at + 1));
                 if let Some(text) = text {
-                    let before = self.environment.clone();
+                    let before = self.shell.environment.clone();
                     self.shell_text(text, &Input::Unknown);
                     // Other shells have no such command.
-                    self.environment.merge(&before);
+                    self.shell.environment.merge(&before);
                 }
                 None
             }
@@ -132,7 +138,10 @@ impl Judge<'_> {
                     if let Some((alias, value)) = arg.text.split_once('=') {
                         let value = arg.with(value);
                         let text = value.known().then(|| value.text.clone());
-                        self.environment.aliases.insert(alias.to_owned(), text);
+                        self.shell
+                            .environment
+                            .aliases
+                            .insert(alias.to_owned(), text);
                         // An alias is only harmless if what it stands for is.
                         self.shell_text(&value, &Input::Unknown);
                     }
@@ -147,6 +156,7 @@ impl Judge<'_> {
                     }
                     // Without it what stands in the folder is found.
                     if self
+                        .shell
                         .environment
                         .referents(&arg.text)
                         .iter()
@@ -154,9 +164,9 @@ impl Judge<'_> {
                     {
                         self.sets("PATH", &arg.with(""));
                     }
-                    self.environment.set_unknown(&arg.text);
-                    self.environment.keyed.remove(&arg.text);
-                    self.environment.functions.remove(&arg.text);
+                    self.shell.environment.set_unknown(&arg.text);
+                    self.shell.environment.keyed.remove(&arg.text);
+                    self.shell.environment.functions.remove(&arg.text);
                 }
                 None
             }
@@ -178,7 +188,8 @@ impl Judge<'_> {
                     false => self.names_in(input),
                 };
                 names.extend(
-                    self.environment
+                    self.shell
+                        .environment
                         .secrets
                         .get(DESCRIPTORS)
                         .cloned()
@@ -187,15 +198,15 @@ impl Judge<'_> {
                 for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
                     self.fills(arg, &line);
                     let plain = arg.text.split('[').next().unwrap_or("");
-                    self.holds_names(plain, names.clone());
+                    self.shell.holds_names(plain, &names);
                 }
                 for arg in rest.iter().filter(|arg| arg.text.starts_with('-')) {
                     // The name may follow the letter: `-aNAME`.
                     self.names_variable(arg);
                     let name = arg.text.get(2..).unwrap_or("");
-                    if super::simple::is_name(name) {
+                    if is_name(name) {
                         self.fills(&arg.with(name), &line);
-                        self.holds_names(name, names.clone());
+                        self.shell.holds_names(name, &names);
                     }
                 }
                 // One line, parted at blanks.
@@ -204,7 +215,7 @@ impl Judge<'_> {
                     && name == "read"
                     && rest.iter().all(flags)
                     && !text.contains('\\')
-                    && !self.environment.variables.contains_key("IFS")
+                    && !self.shell.environment.variables.contains_key("IFS")
                 {
                     let names: Vec<&str> = rest
                         .iter()
@@ -218,14 +229,14 @@ impl Judge<'_> {
                         } else {
                             words.next().unwrap_or("").to_owned()
                         };
-                        self.environment.set(name, Value::Text(value));
+                        self.shell.environment.set(name, Value::Text(value));
                     }
                 }
                 if !rest.iter().any(|arg| !arg.text.starts_with('-')) {
                     for name in ["REPLY", "MAPFILE"] {
                         self.takes(name, &line);
-                        self.environment.set_unknown(name);
-                        self.holds_names(name, names.clone());
+                        self.shell.environment.set_unknown(name);
+                        self.shell.holds_names(name, &names);
                     }
                 }
                 if name == "mapfile" || name == "readarray" {
@@ -261,15 +272,15 @@ impl Judge<'_> {
                     );
                 }
                 if let Some(at) = rest.iter().position(|arg| arg.text == "--") {
-                    self.environment.positional = Some(rest[at + 1..].to_vec());
-                    self.environment.given = false;
+                    self.shell.environment.positional = Some(rest[at + 1..].to_vec());
+                    self.shell.environment.given = false;
                     let names = self.names_of_arguments(&rest[at + 1..]);
-                    self.environment.secrets.insert("@".to_owned(), names);
+                    self.shell.environment.secrets.insert("@".to_owned(), names);
                 } else if rest.iter().any(|arg| !arg.text.starts_with(['-', '+'])) {
-                    self.environment.positional = None;
-                    self.environment.given = true;
+                    self.shell.environment.positional = None;
+                    self.shell.environment.given = true;
                     let names = self.names_of_arguments(rest);
-                    self.environment.secrets.insert("@".to_owned(), names);
+                    self.shell.environment.secrets.insert("@".to_owned(), names);
                 }
                 Some(String::new())
             }
@@ -288,23 +299,6 @@ impl Judge<'_> {
             }
             _ => return None,
         })
-    }
-
-    /// Leaves out the first positional parameters.
-    fn shift(&mut self, rest: &[Arg]) {
-        let count = match rest {
-            [] => Some(1),
-            [count] if !count.guess => count.text.parse::<usize>().ok(),
-            _ => None,
-        };
-        let args = self.environment.positional.take();
-        match (args, count) {
-            (Some(args), Some(count)) if args.iter().all(|arg| !arg.many) => {
-                self.environment.positional = Some(args.into_iter().skip(count).collect());
-            }
-            (None, _) => {}
-            _ => self.environment.given = true,
-        }
     }
 
     /// `exec`, `command`, `builtin`, `nohup`: options, then a command.
@@ -332,7 +326,7 @@ impl Judge<'_> {
             }
             at += 1;
         }
-        if self.depth > super::DEPTH {
+        if self.cursor.is_too_deep() {
             self.find(Effect::Unknown, whole, "there is too much in it to follow");
             return None;
         }
@@ -350,36 +344,18 @@ impl Judge<'_> {
             if !args[0].known() || args[0].glob {
                 return self.run(args.to_vec(), input);
             }
-            self.depth += 1;
-            let opened = self.parts.words(args, input);
+            self.cursor.depth += 1;
+            let opened = self.sink.parts.words(args, input);
             let output = match self.builtin(&text, args, whole, input) {
                 Some(output) => output,
                 None => self.external(&text, args, whole, input),
             };
             if opened {
-                self.parts.close();
+                self.sink.parts.close();
             }
-            self.depth -= 1;
+            self.cursor.depth -= 1;
             return output;
         }
         self.run(rest[at..].to_vec(), input)
-    }
-}
-
-/// A word as shell text that means just it.
-pub(super) fn quoted(arg: &Arg) -> String {
-    if arg.known() {
-        format!("'{}'", arg.text.replace('\'', "'\\''"))
-    } else {
-        let text: String = arg
-            .text
-            .chars()
-            .map(|c| match c {
-                UNKNOWN => "$_".to_owned(),
-                '"' | '$' | '`' | '\\' => format!("\\{c}"),
-                _ => c.to_string(),
-            })
-            .collect();
-        format!("\"{text}\"")
     }
 }
