@@ -2,8 +2,8 @@
 //!
 //! It is not trusted: it can make a class stronger, and never weaker.
 
-use super::{Classification, Decision};
 use crate::model::effect::Crud;
+use crate::verdict::{Classification, Decision};
 
 /// The text of a command as the words of a program, where a context names one.
 ///

@@ -84,7 +84,7 @@ pub(crate) fn shown(arg: &Arg) -> String {
     arg.text.replace(UNKNOWN, "…")
 }
 
-/// Returns a word as shell text that stands for just this word.
+/// Returns shell text that stands for a word and nothing else.
 pub(crate) fn quoted(arg: &Arg) -> String {
     if arg.known() {
         format!("'{}'", arg.text.replace('\'', "'\\''"))

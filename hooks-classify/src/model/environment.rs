@@ -15,7 +15,7 @@ pub(crate) struct Environment {
     pub(crate) keyed: HashSet<String>,
     pub(crate) functions: HashMap<String, Rc<Command>>,
     /// Functions that may not have been defined.
-    pub(crate) maybe: HashSet<String>,
+    pub(crate) conditionally_defined: HashSet<String>,
     /// Files that variables may name whose values are not known.
     pub(crate) secrets: HashMap<String, Vec<Named>>,
     /// Paths that variables hold where the text names another variable for them: `d=$HOME/.config`.
@@ -32,7 +32,7 @@ pub(crate) struct Environment {
     pub(crate) references: HashSet<(String, String)>,
     /// Whether the shell may print something else than its commands do, or elsewhere, or read
     /// from elsewhere: `exec > file`, a trap.
-    pub(crate) moved: bool,
+    pub(crate) stdio_redirected: bool,
     /// Functions that programs are given, which may call them.
     pub(crate) exported: HashSet<String>,
     /// Functions that were called.
@@ -232,7 +232,7 @@ impl Environment {
         self.aliases.clear();
         self.positional = Some(Vec::new());
         self.given = false;
-        self.moved = false;
+        self.stdio_redirected = false;
     }
 
     /// Returns a path as it stands and, if it is relative, from each folder in which the shell may be.
@@ -308,11 +308,13 @@ impl Environment {
             self.given = true;
         }
         self.given |= other.given;
-        self.maybe.extend(other.maybe.iter().cloned());
+        self.conditionally_defined
+            .extend(other.conditionally_defined.iter().cloned());
         let (own, others) = (&self.functions, &other.functions);
         let own_alone = own.keys().filter(|name| !others.contains_key(*name));
         let others_alone = others.keys().filter(|name| !own.contains_key(*name));
-        self.maybe.extend(own_alone.chain(others_alone).cloned());
+        self.conditionally_defined
+            .extend(own_alone.chain(others_alone).cloned());
         for (name, body) in &other.functions {
             self.functions
                 .entry(name.clone())
@@ -334,7 +336,7 @@ impl Environment {
         self.arrays.extend(other.arrays.iter().cloned());
         self.reshaped.extend(other.reshaped.iter().cloned());
         self.references.extend(other.references.iter().cloned());
-        self.moved |= other.moved;
+        self.stdio_redirected |= other.stdio_redirected;
         self.exported.extend(other.exported.iter().cloned());
         for (name, text) in &other.aliases {
             self.aliases

@@ -15,4 +15,6 @@ pub(crate) mod role;
 pub(crate) mod script;
 pub(crate) mod span;
 pub(crate) mod terminal_input;
+pub(crate) mod trace;
 pub(crate) mod unseen_code;
+pub(crate) mod variable_name;

@@ -27,7 +27,7 @@ pub struct Parts {
     /// Whether something is substituted outside of any part, such as in the list of a loop.
     pub substitutions: bool,
     /// The strongest effect that has to be asked about and belongs to no part.
-    pub loose: Option<Crud>,
+    pub effect_outside_parts: Option<Crud>,
     /// The texts in other languages that run, each with the part that runs it.
     pub scripts: Vec<Script>,
     /// Where code that belongs to no part comes from, if it is only known when it runs.
@@ -51,10 +51,10 @@ pub struct Part {
     /// What its tables make of it; several where a program stands for another.
     pub calls: Vec<PartCall>,
     /// The files that it names, as far as its tables tell.
-    pub touches: Vec<Touch>,
+    pub touches: Vec<PathEffect>,
     /// Its own redirections from and to files; none to nowhere (`/dev/null`), none between
     /// descriptors.
-    pub redirections: Vec<Touch>,
+    pub redirections: Vec<PathEffect>,
     /// The files whose contents it reads, also those of which only a folder is known.
     pub reads: Vec<FileRead>,
     /// The texts that it is given by here-documents and here-strings.
@@ -66,7 +66,7 @@ pub struct Part {
     /// Whether it reads a pipe, a file or a document; what that holds, if it is known.
     pub input: Option<Option<String>>,
     /// Whether it is told a setting that may change what runs (`git -c core.pager=…`).
-    pub told: bool,
+    pub has_config_override: bool,
     /// The strongest effect of its own, without what it runs.
     pub effect: Crud,
     /// The strongest effect of it and of all that it runs in turn.
@@ -155,7 +155,7 @@ pub struct Script {
 /// A file that is named (P-09).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Touch {
+pub struct PathEffect {
     /// Its path, as it is given.
     pub path: Word,
     /// What happens to it.
@@ -197,7 +197,7 @@ impl Part {
             assignments: Vec::new(),
             substitutions: false,
             input: None,
-            told: false,
+            has_config_override: false,
             effect: Crud::Read,
             effect_in_all: Crud::Read,
             ask: false,
@@ -251,7 +251,7 @@ impl Parts {
     }
 
     /// The files that something is redirected from or to.
-    pub fn redirections(&self) -> impl Iterator<Item = &Touch> {
+    pub fn redirections(&self) -> impl Iterator<Item = &PathEffect> {
         self.all.iter().flat_map(|part| &part.redirections)
     }
 }
@@ -293,7 +293,7 @@ impl Word {
     }
 }
 
-impl Touch {
+impl PathEffect {
     pub(crate) fn of(arg: &Arg, effect: Crud) -> Self {
         Self {
             path: Word::of(arg),

@@ -1,7 +1,7 @@
 //! Judges of programs about the machine, and of Windows.
 
 use super::effect::operand_words;
-use crate::language::powershell;
+use crate::languages::powershell;
 use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::{Effect, OptionEffect};

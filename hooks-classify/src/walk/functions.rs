@@ -1,0 +1,110 @@
+//! Functions: calls of the functions that the text defines, and the functions that others may call.
+
+use std::collections::HashMap;
+
+use super::interpreter::Interpreter;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::{Input, Output};
+use crate::model::script::Command;
+use crate::tables::matches;
+
+/// As many calls of a function within itself are followed.
+const MAX_RECURSION: usize = 2;
+
+/// Functions that shells call by themselves; in the last lines, those of ksh for a variable.
+const HOOKS: &[&str] = &[
+    "command_not_found_handle",
+    "command_not_found_handler",
+    "precmd",
+    "preexec",
+    "chpwd",
+    "periodic",
+    "zshexit",
+    "zshaddhistory",
+    "zsh_directory_name",
+    "TRAP*",
+    "*.get",
+    "*.getn",
+    "*.set",
+    "*.setn",
+    "*.append",
+    "*.unset",
+    "*.create",
+    ".sh.*",
+];
+
+impl Interpreter<'_> {
+    /// Runs a function's body with these arguments.
+    pub(crate) fn call_function(&mut self, name: &str, args: &[Arg], input: &Input) -> Output {
+        let body = self.shell.environment.functions.get(name).cloned()?;
+        self.shell.environment.called.insert(name.to_owned());
+        if self.shell.calls_of(name) == MAX_RECURSION {
+            // It may go on until the machine can do no more.
+            let span = self.cursor.place.map(body.span);
+            self.find(Effect::Unknown, span, format!("`{name}` calls itself"));
+            return None;
+        }
+        self.shell.calls.push(name.to_owned());
+        let outer = self.shell.environment.positional.replace(args.to_vec());
+        let outer_locals = self.shell.locals.replace(HashMap::new());
+        self.cursor.depth += 1;
+        let names = self.names_of_arguments(args);
+        let read = self.names_read(input);
+        let output = self.with_arguments(names, |interpreter| {
+            interpreter.with_names(read, |interpreter| interpreter.command(&body, input))
+        });
+        self.cursor.depth -= 1;
+        self.shell.restore_locals(outer_locals);
+        self.shell.environment.positional = outer;
+        self.shell.calls.pop();
+        output
+    }
+
+    /// A function that nothing calls does nothing, unless what is not seen may
+    /// call it: programs get it, or it takes the name of a program.
+    pub(crate) fn check_uncalled_functions(&mut self) {
+        let functions = self.shell.environment.functions.clone();
+        for (name, body) in functions {
+            if self.shell.environment.called.contains(&name) {
+                continue;
+            }
+            let odd = !name
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_-.:".contains(c));
+            let why = if self.shell.environment.exported.contains(&name) || is_hook(&name) {
+                "exports"
+            } else if odd || self.tables.program(&name).is_some() {
+                "shadows a program by"
+            } else if self.cursor.saw_function_keyword {
+                // Some shells do not know the word, and run what stands on the next lines.
+                "defines by `function`"
+            } else {
+                continue;
+            };
+            self.unseen_call(&name, &body, why);
+        }
+    }
+
+    /// Notes what a function does that may be called where it is not seen.
+    pub(crate) fn unseen_call(&mut self, name: &str, body: &Command, why: &str) {
+        let strongest = self.strongest(|inner| {
+            inner.shell.environment.called.insert(name.to_owned());
+            inner.command(body, &Input::Unknown);
+        });
+        if let Some(effect) = strongest {
+            let span = self.cursor.place.map(body.span);
+            self.find(
+                effect,
+                span,
+                format!("{why} a function `{name}` that does more than read"),
+            );
+        }
+    }
+}
+
+/// Returns true if shells call a function of this name by themselves.
+pub(crate) fn is_hook(name: &str) -> bool {
+    let mut hooks = HOOKS.iter();
+    hooks.any(|hook| matches(hook, name))
+}
