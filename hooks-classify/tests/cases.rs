@@ -150,7 +150,7 @@ fn every_case_is_judged_as_it_says() {
             .copied()
             .unwrap_or_default();
         match languages::is_unread(language) {
-            true => assert!(left_out >= 20, "only {left_out} cases of {language:?}"),
+            true => assert!(left_out >= 5, "only {left_out} cases of {language:?}"),
             false => assert_eq!(left_out, 0, "{language:?} is read"),
         }
     }

@@ -8,6 +8,13 @@ mod code;
 #[cfg(feature = "javascript")]
 mod javascript;
 mod mongo;
+#[cfg_attr(
+    not(all(feature = "javascript", feature = "python")),
+    expect(
+        dead_code,
+        reason = "the names of a language that this build does not read"
+    )
+)]
 mod names;
 pub(crate) mod powershell;
 pub(crate) mod printed;

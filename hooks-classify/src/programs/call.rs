@@ -5,6 +5,7 @@ use super::effect::{note_effect, note_unrecognized, operand_words, prints_other}
 use super::requests::note_requests;
 use super::roles::{option_values, recurses, role};
 use super::words::{note_files_in_words, note_remotes};
+use crate::languages::printed::printed;
 use crate::model::analysis::{Analysis, Context, OutputOf};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
@@ -116,6 +117,7 @@ pub(crate) fn analyze_by_table(
     }
     note_copy(&mut analysis, call);
     note_folder(&mut analysis, call);
+    analysis.printed = printed(call, input, &context.environment.files);
     analysis.done_with(output)
 }
 

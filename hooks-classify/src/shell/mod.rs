@@ -13,6 +13,7 @@ mod tree;
 mod zsh;
 
 pub(crate) use agree::{Reading, parse};
+#[cfg(any(feature = "javascript", feature = "python"))]
 pub(crate) use tree::plain;
 pub(crate) use zsh::translate;
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::interpreter::Interpreter;
-use crate::languages::printed::printed;
 use crate::model::analysis::Continuation;
 use crate::model::arg::Arg;
 use crate::model::io::{Input, Output};
@@ -60,8 +59,8 @@ impl Interpreter<'_> {
         let operands = continuation != Continuation::TableWithoutOperands;
         let context = self.context();
         let analysis = analyze_by_table(&context, call, whole, input, effect, operands);
-        let output = self.perform(analysis.actions, analysis.output);
-        output.or_else(|| printed(call, input, &self.shell.environment.files))
+        let printed = analysis.printed;
+        self.perform(analysis.actions, analysis.output).or(printed)
     }
 
     /// Remembers the folder that the shell goes to.
