@@ -23,9 +23,9 @@
 mod context;
 mod explain;
 pub mod host;
-mod judge;
 mod languages;
 mod model;
+mod programs;
 mod shell;
 mod tables;
 mod verdict;
@@ -279,7 +279,7 @@ fn check(command: &str) -> Result<(), InputError> {
 #[doc(hidden)]
 #[must_use]
 pub fn table_mistakes() -> Vec<String> {
-    Tables::embedded().mistakes()
+    Tables::embedded().mistakes(programs::function::is_function)
 }
 
 /// A program of the tables.

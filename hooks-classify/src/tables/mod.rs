@@ -304,12 +304,10 @@ impl Program {
         !self.commands.is_empty() || !self.patterns.is_empty() || self.commands_of.is_some()
     }
 
-    /// Adds the judges that this names and that do not exist.
-    fn missing_judges(&self, missing: &mut Vec<String>) {
+    /// Adds the functions that this names and that do not exist.
+    fn missing_judges(&self, is_function: fn(&str) -> bool, missing: &mut Vec<String>) {
         if let Some(judge) = &self.judge
-            && !super::judge::special::SPECIALS
-                .iter()
-                .any(|(known, _)| known == judge)
+            && !is_function(judge)
         {
             missing.push(format!(
                 "what `{}` names the judge `{judge}`, which does not exist",
@@ -318,7 +316,7 @@ impl Program {
         }
         let patterns = self.patterns.iter().map(|(_, command)| command);
         for command in self.commands.values().chain(patterns) {
-            command.missing_judges(missing);
+            command.missing_judges(is_function, missing);
         }
     }
 
@@ -411,7 +409,7 @@ impl Tables {
     }
 
     /// What is wrong in the embedded tables.
-    pub(crate) fn mistakes(&self) -> Vec<String> {
+    pub(crate) fn mistakes(&self, is_function: fn(&str) -> bool) -> Vec<String> {
         let mut mistakes: Vec<String> = NAMES
             .windows(2)
             .filter(|pair| pair[0].0 == pair[1].0)
@@ -421,7 +419,7 @@ impl Tables {
         mistakes.extend(load::secrets(SECRETS).err().map(|e| e.to_string()));
         for section in 0..COUNT {
             match read(section) {
-                Ok(program) => program.missing_judges(&mut mistakes),
+                Ok(program) => program.missing_judges(is_function, &mut mistakes),
                 Err(error) => mistakes.push(error.to_string()),
             }
         }

@@ -2,7 +2,6 @@
 
 use super::cursor::Place;
 use super::interpreter::Interpreter;
-use crate::judge::table::elsewhere;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::environment::{OWN, Value, is_numeric};
@@ -10,6 +9,7 @@ use crate::model::io::Input;
 use crate::model::named::Named;
 use crate::model::script::{Change, Piece, Word};
 use crate::model::variable_name::{base_name, is_name};
+use crate::programs::addresses::elsewhere;
 
 impl Interpreter<'_> {
     /// Runs a command with variables that are set for it alone, unless the shell `keeps` them.

@@ -9,6 +9,7 @@ use crate::model::environment::{Contents, Value};
 use crate::model::io::{Input, Output};
 use crate::model::span::Span;
 use crate::model::variable_name::is_name;
+use crate::programs::call::analyze_option_values;
 
 impl Interpreter<'_> {
     /// The shell's own commands that run or set something; `None` for others.
@@ -241,9 +242,7 @@ impl Interpreter<'_> {
                 }
                 if name == "mapfile" || name == "readarray" {
                     let call = self.read_builtin(name, args)?;
-                    for given in &call.options {
-                        self.option(&call, given, &Input::Unknown);
-                    }
+                    self.perform_analysis(|context| analyze_option_values(context, &call));
                 }
                 Some(String::new())
             }

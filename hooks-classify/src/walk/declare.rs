@@ -11,6 +11,7 @@ use crate::model::io::{Input, Output};
 use crate::model::script::{Piece, Word};
 use crate::model::span::Span;
 use crate::model::variable_name::{is_name, split_assignment};
+use crate::programs::call::analyze_unrecognized;
 use crate::tables::Call;
 
 /// Words before the name of a command that leave it a declaration.
@@ -46,7 +47,7 @@ impl Interpreter<'_> {
     /// Judges a declaration.
     pub(crate) fn declare(&mut self, name: &str, args: &[Arg], whole: Span) -> Output {
         let call = self.read_builtin(name, args)?;
-        self.strange(&call);
+        self.perform_analysis(|_| analyze_unrecognized(&call));
         // What an option may change counts wherever it stands; what it promises, only where it is
         // read as an option.
         let flag = |letter: char| {

@@ -7,7 +7,9 @@
 
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
 use crate::model::environment::{COMPUTED, Value};
+use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 
@@ -34,6 +36,21 @@ impl Interpreter<'_> {
                      runs what stands in it"
                 ),
             );
+        }
+    }
+
+    /// Evaluates the substitution in an index that a word contains.
+    pub(crate) fn computed(&mut self, word: &Arg) {
+        let text = word.text.as_str();
+        let Some(at) = text.find("$(").or_else(|| text.find('`')) else {
+            return;
+        };
+        let reason = "the shell computes this, and runs what stands in it";
+        self.find(Effect::Code, word.span, reason);
+        let inner = text[at..].trim_start_matches(['$', '(', '`']);
+        let inner = inner.split([')', '`']).next().unwrap_or(inner);
+        if !inner.is_empty() {
+            self.shell_text(&word.with(inner), &Input::Unknown);
         }
     }
 

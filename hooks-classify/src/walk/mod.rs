@@ -5,6 +5,7 @@
 
 pub(crate) mod assign;
 pub(crate) mod builtin;
+pub(crate) mod call;
 pub(crate) mod cells;
 pub(crate) mod compound;
 pub(crate) mod cursor;

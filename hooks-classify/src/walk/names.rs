@@ -2,12 +2,13 @@
 //! substitution, from a variable.
 
 use super::interpreter::Interpreter;
-use crate::judge::table::roles;
 use crate::model::arg::Arg;
 use crate::model::environment::Contents;
 use crate::model::io::Input;
 use crate::model::named::Named;
 use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::programs::secret_names::is_secret_name;
 use crate::tables::Call;
 
 /// No more names than this are kept of one pipeline.
@@ -89,30 +90,6 @@ impl Interpreter<'_> {
         output
     }
 
-    /// Notes a file with names of files that are read, or the input where it is `-`.
-    pub(crate) fn listed(&mut self, call: &Call, list: &Arg, input: &Input) {
-        let contents = match list.text.as_str() {
-            "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => Some(input.clone()),
-            file => match self.shell.environment.files.get(file) {
-                Some(Contents::Text(text)) => Some(Input::Known(text.clone())),
-                Some(_) => Some(Input::Unknown),
-                None => None,
-            },
-        };
-        let Some(contents) = contents else {
-            // What is no name of a file is printed.
-            self.input_file(list);
-            return;
-        };
-        if roles::prints_facts(call) {
-            return;
-        }
-        let names = self.names_in(&contents);
-        let file = Arg::unknown(list.span);
-        let below = roles::recurses(call);
-        self.with_names(names, |interpreter| interpreter.reads(&file, below));
-    }
-
     /// Returns the names that are in a file: those of the command that writes it, if it is a process.
     pub(crate) fn names_of_file(&self, file: &Arg) -> Vec<Named> {
         match self.shell.environment.files.get(&file.text) {
@@ -132,6 +109,14 @@ impl Interpreter<'_> {
         names
     }
 
+    /// Asks about a variable or a setting whose value is printed, if its name says that it is a
+    /// secret. A variable that the command itself sets is none.
+    pub(crate) fn prints_variable(&mut self, name: &str, span: Span) {
+        if is_secret_name(name) && !self.shell.environment.variables.contains_key(name) {
+            self.ask(span, format!("prints `{name}`, by its name a secret"));
+        }
+    }
+
     /// Runs a function or a text with arguments of its own.
     pub(crate) fn with_arguments<T>(
         &mut self,
@@ -145,21 +130,6 @@ impl Interpreter<'_> {
             None => self.shell.environment.secrets.remove("@"),
         };
         output
-    }
-
-    /// Notes a program that finds files of its own accord.
-    pub(crate) fn finds(&mut self, call: &Call) {
-        if let Some(folder) = call.program.finds.clone() {
-            let named = self.named_file(&folder);
-            self.add_name(named);
-        }
-        for given in &call.options {
-            if given.option.role == Role::Folder
-                && let Some(value) = &given.value
-            {
-                self.name(value);
-            }
-        }
     }
 
     /// Runs a call in the folder that one of its options names.

@@ -39,6 +39,12 @@ impl Interpreter<'_> {
         self.perform(analysis.actions, OutputOf::NOTHING);
     }
 
+    /// Performs what an analysis says beside a command that the interpreter runs itself.
+    pub(crate) fn perform_analysis(&mut self, analyze: impl FnOnce(&Context<'_>) -> Analysis) {
+        let analysis = analyze(&self.context());
+        self.perform(analysis.actions, analysis.output);
+    }
+
     /// Performs actions in their order, and returns the output of one of them.
     pub(crate) fn perform(&mut self, actions: Vec<Action>, output: OutputOf) -> Output {
         let mut printed = None;

@@ -3,6 +3,7 @@
 
 use super::cursor::Place;
 use super::interpreter::Interpreter;
+use crate::languages::powershell::cmdlet;
 use crate::model::arg::{Arg, UNKNOWN, quoted};
 use crate::model::effect::Effect;
 use crate::model::environment::Contents;
@@ -193,7 +194,7 @@ impl Interpreter<'_> {
             self.shell.runs_in_child_process = outer;
             return output;
         }
-        if crate::judge::special::cmdlet(name) {
+        if cmdlet(name) {
             return self.cmdlet(args, whole);
         }
         let span = args[0].span;
@@ -202,6 +203,13 @@ impl Interpreter<'_> {
             span,
             format!("`{name}` is no program that is known here"),
         );
+        None
+    }
+
+    /// A command of PowerShell, `Verb-Noun`.
+    fn cmdlet(&mut self, args: &[Arg], whole: Span) -> Output {
+        let words: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
+        self.powershell(&Arg::new(words.join(" "), whole));
         None
     }
 

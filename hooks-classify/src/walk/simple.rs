@@ -4,7 +4,6 @@ use super::interpreter::Interpreter;
 use super::names::DESCRIPTORS;
 use super::output_kind::output_kind;
 use super::redirect::{RedirectContext, Stdout};
-use crate::judge::table::roles::prints_facts;
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::environment::is_numeric;
@@ -15,6 +14,7 @@ use crate::model::program_name::plain_program;
 use crate::model::script::{Change, Piece, Redirect, Word};
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_status};
+use crate::programs::roles::prints_facts;
 use crate::tables::{Call, matches};
 
 impl Interpreter<'_> {

@@ -1,8 +1,9 @@
 //! Judges of programs that run other programs or scripts.
 
-use super::Outcome;
-use crate::judge::Judge;
+use super::effect::{note_option_effects, note_unrecognized};
+use super::roles::option_values;
 use crate::languages::is_connection;
+use crate::model::analysis::{Analysis, Context, Names, OutputOf};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::environment::Contents;
@@ -28,10 +29,10 @@ fn language(name: &str) -> Option<Language> {
     })
 }
 
-fn code(judge: &mut Judge<'_>, call: &Call, text: &str, span: Span) {
+fn code(analysis: &mut Analysis, call: &Call, text: &str, span: Span) {
     match language(&call.path) {
-        Some(language) => judge.script_in(language, &Arg::new(text, span), &call.path),
-        None => judge.script_in(Language::Code, &Arg::new(text, span), &call.path),
+        Some(language) => analysis.script(language, &Arg::new(text, span), &call.path),
+        None => analysis.script(Language::Code, &Arg::new(text, span), &call.path),
     }
 }
 
@@ -49,12 +50,13 @@ fn separator(text: &str) -> bool {
 }
 
 /// Where no option gave the text, the first operand is a file or the input is the program.
-pub(crate) fn interpreter(
-    judge: &mut Judge<'_>,
+pub(super) fn interpreter(
+    context: &Context<'_>,
     call: &Call,
     whole: Span,
     input: &Input,
-) -> Outcome {
+) -> Analysis {
+    let mut analysis = Analysis::new();
     let given = call
         .options
         .iter()
@@ -75,7 +77,7 @@ pub(crate) fn interpreter(
         .filter_map(|g| g.value.as_ref())
     {
         if !separator(&value.text) || !value.known() {
-            judge.find(
+            analysis.find(
                 Effect::Code,
                 value.span,
                 "`perl` makes the value of `-F` a part of the program",
@@ -84,28 +86,28 @@ pub(crate) fn interpreter(
     }
     // To Lua the first operand is a script, whatever else it ran.
     if given && language(&call.path) == Some(Language::Lua) && !call.operands.is_empty() {
-        judge.options(call, input);
-        return program(judge, call, whole, input);
+        option_values(&mut analysis, context, call, input);
+        return analysis.then(program(context, call, whole, input));
     }
     if given || only {
         for operand in &call.operands {
-            judge.input_file(&operand.arg);
+            analysis.input_file(&operand.arg);
             // Perl opens what `-n` and `-p` read in its old way: a name may be a command.
             let text = &operand.arg.text;
             if call.path.ends_with("perl")
                 && (text.contains(['|', '>', '<']) || text.starts_with(char::is_whitespace))
             {
-                judge.find(
+                analysis.find(
                     Effect::Code,
                     operand.arg.span,
                     "`perl` runs or writes what a name with `|` or `>` says",
                 );
-                judge.shell_text(
+                analysis.shell_text(
                     &operand.arg.with(text.trim_matches(['|', '>', '<', ' '])),
                     &Input::Unknown,
                 );
             } else if call.path.ends_with("perl") && may_run(&operand.arg) {
-                judge.find(
+                analysis.find(
                     Effect::Code,
                     operand.arg.span,
                     "`perl` runs what a name that ends in `|` says, and these are not known",
@@ -120,24 +122,25 @@ pub(crate) fn interpreter(
                 .iter()
                 .any(|g| matches!(g.option.verb, Some(OptionEffect::Replaces(_))))
         {
-            return Outcome::Is(Effect::Read);
+            return analysis.with_effect(Effect::Read);
         }
-        return Outcome::NoOperands;
+        return analysis.without_operands();
     }
-    program(judge, call, whole, input)
+    analysis.then(program(context, call, whole, input))
 }
 
-pub(crate) fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
-    judge.verbs(call);
+pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    note_option_effects(&mut analysis, call);
     match call.operands.first() {
         Some(file) if file.arg.text != "-" => {
-            judge.sink.parts.code_file(&file.arg);
+            analysis.code_file(&file.arg);
             if let Some(Contents::Text(text)) =
-                judge.shell.environment.files.get(&file.arg.text).cloned()
+                context.environment.files.get(&file.arg.text).cloned()
             {
-                code(judge, call, &text, file.arg.span);
+                code(&mut analysis, call, &text, file.arg.span);
             } else {
-                judge.find(
+                analysis.find(
                     Effect::Code,
                     file.arg.span,
                     format!("`{}` runs what is in `{}`", call.path, shown(&file.arg)),
@@ -145,19 +148,20 @@ pub(crate) fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
             }
         }
         _ => match input {
-            Input::Known(text) => code(judge, call, text, whole),
-            _ => judge.runs_unseen(
+            Input::Known(text) => code(&mut analysis, call, text, whole),
+            _ => analysis.runs_unseen(
                 whole,
                 UnseenCode::Input,
                 format!("`{}` runs what it reads", call.path),
             ),
         },
     }
-    judge.strange(call);
-    Outcome::Done(None)
+    note_unrecognized(&mut analysis, call);
+    analysis.done()
 }
 
-pub(crate) fn sed(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn sed(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     if call.has(&["-e", "--expression", "-f", "--file"]) {
         let texts: Vec<Arg> = call
             .options
@@ -171,27 +175,31 @@ pub(crate) fn sed(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
                 .map(|t| t.text.as_str())
                 .collect::<Vec<_>>()
                 .join("\n");
-            judge.script_in(Language::Sed, &texts[0].with(&joined), &call.path);
+            analysis.script(Language::Sed, &texts[0].with(&joined), &call.path);
         }
         for operand in &call.operands {
-            judge.input_file(&operand.arg);
+            analysis.input_file(&operand.arg);
         }
-        return Outcome::NoOperands;
+        return analysis.without_operands();
     }
-    Outcome::Table
+    analysis
 }
 
-pub(crate) fn awk(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+pub(super) fn awk(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     // The program may read files that its input names.
-    let names = judge.names_read(input);
-    judge.with_names(names, |judge| awk_program(judge, call))
+    analysis.with_names(Names::ReadFrom(input.clone()), |inner| {
+        awk_program(inner, call);
+        OutputOf::NOTHING
+    });
+    analysis.without_operands()
 }
 
-fn awk_program(judge: &mut Judge<'_>, call: &Call) -> Outcome {
+fn awk_program(analysis: &mut Analysis, call: &Call) {
     let given = call.has(&["-f", "--file", "-E", "--exec", "-e", "--source"]);
     let skip = usize::from(!given);
     if !given && let Some(first) = call.operands.first() {
-        judge.script_in(Language::Awk, &first.arg, &call.path);
+        analysis.script(Language::Awk, &first.arg, &call.path);
     }
     let values = call.options.iter().filter_map(|given| given.value.as_ref());
     let operands = call.operands.iter().skip(skip).map(|operand| &operand.arg);
@@ -201,18 +209,18 @@ fn awk_program(judge: &mut Judge<'_>, call: &Call) -> Outcome {
             .split_once('=')
             .map_or(&*word.text, |(_, value)| value);
         if is_connection(file) {
-            judge.find(Effect::Code, word.span, "`awk` connects to another machine");
+            analysis.find(Effect::Code, word.span, "`awk` connects to another machine");
         }
     }
     for operand in operands {
         if !operand.text.contains('=') {
-            judge.input_file(operand);
+            analysis.input_file(operand);
         }
     }
-    Outcome::NoOperands
 }
 
-pub(crate) fn jq(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let two = [
         "--arg",
         "--argjson",
@@ -232,10 +240,11 @@ pub(crate) fn jq(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
         if let Some(value) = value
             && option.ends_with("file")
         {
-            judge.input_file(&value);
+            analysis.input_file(&value);
         }
         let inner = Call::read(&call.path, &call.program, &rest);
-        return Outcome::Done(judge.call(&inner, whole, input));
+        let output = analysis.call(inner, whole, input);
+        return analysis.done_with(output);
     }
     let commands = ["e", "eval", "ea", "eval-all"];
     let mut first = call
@@ -248,13 +257,13 @@ pub(crate) fn jq(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
     let skip = usize::from(command) + usize::from(filter);
     let filters = call.operands.iter().take(skip);
     for operand in filters.skip(usize::from(command)) {
-        judge.script_in(Language::Jq, &operand.arg, &call.path);
+        analysis.script(Language::Jq, &operand.arg, &call.path);
     }
     for operand in call.operands.iter().skip(skip) {
-        judge.input_file(&operand.arg);
+        analysis.input_file(&operand.arg);
     }
     // A filter can neither write nor run anything.
-    Outcome::NoOperands
+    analysis.without_operands()
 }
 
 /// Whether a name of a file that is not known may be a command: it may not where what it begins

@@ -1,7 +1,7 @@
 //! Judges of programs that speak to services.
 
-use super::{Outcome, args};
-use crate::judge::Judge;
+use super::effect::operand_words;
+use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::UNKNOWN;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -9,7 +9,8 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// `gh api`: the method decides, or what a GraphQL query does.
-pub(crate) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let fields = ["-f", "-F", "--raw-field", "--field", "--input", "--form"];
     let mut method = None;
     let mut query = None;
@@ -20,7 +21,7 @@ pub(crate) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
         match given.name.as_str() {
             "-X" | "--method" => method = Some(text.to_ascii_uppercase()),
             "--hostname" if !value.known() => {
-                judge.ask(value.span, "an expansion decides where the words go")
+                analysis.ask(value.span, "an expansion decides where the words go")
             }
             name if fields.contains(&name) => {
                 body = true;
@@ -29,7 +30,7 @@ pub(crate) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
                         .split_once('=')
                         .is_some_and(|(_, v)| v.starts_with('@'));
                 if file {
-                    judge.ask(value.span, "sends what is in a file");
+                    analysis.ask(value.span, "sends what is in a file");
                 }
                 if let Some(text) = text.strip_prefix("query=") {
                     query = Some(text.to_owned());
@@ -38,25 +39,25 @@ pub(crate) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
             _ => {}
         }
     }
-    let path = args(call)
+    let path = operand_words(call)
         .first()
         .map(|arg| arg.text.clone())
         .unwrap_or_default();
     if path.starts_with(UNKNOWN) || (path.starts_with("http") && path.contains(UNKNOWN)) {
-        judge.ask(whole, "an expansion decides where the words go");
+        analysis.ask(whole, "an expansion decides where the words go");
     }
     let query_of = path.split_once('?').map_or("", |(_, query)| query);
     if query_of.contains(UNKNOWN) {
-        judge.ask(whole, "sends what an expansion holds over the network");
+        analysis.ask(whole, "sends what an expansion holds over the network");
     }
     if path.trim_start_matches('/') == "graphql" {
-        return Outcome::Is(match query {
+        return analysis.with_effect(match query {
             Some(text) if text.starts_with('@') || text.contains(UNKNOWN) => Effect::Update,
             Some(text) => graphql(&text),
             None => Effect::Update,
         });
     }
-    Outcome::Is(match method.as_deref() {
+    analysis.with_effect(match method.as_deref() {
         None if body => Effect::Create,
         None | Some("GET" | "HEAD") => Effect::Read,
         Some("POST") => Effect::Create,
@@ -100,7 +101,8 @@ fn graphql(text: &str) -> Effect {
 }
 
 /// `kubectl get`: whether the values of secrets are shown.
-pub(crate) fn kubectl_get(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn kubectl_get(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let kind = |text: &str| {
         text.split(',').any(|part| {
             let name = part.split(['/', '.']).next().unwrap_or(part);
@@ -124,16 +126,16 @@ pub(crate) fn kubectl_get(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &I
                 .is_some_and(|v| v.text.contains("/secrets"))
     });
     if (named && full) || raw {
-        judge.ask(
+        analysis.ask(
             whole,
             format!("`{}` shows the values of secrets", call.path),
         );
     }
-    Outcome::Table
+    analysis
 }
 
 /// What is put in by templates, and variables that name programs.
-fn templates(judge: &mut Judge<'_>, call: &Call) {
+fn templates(analysis: &mut Analysis, call: &Call) {
     for given in &call.options {
         let Some(value) = &given.value else { continue };
         let text = value.text.as_str();
@@ -150,7 +152,7 @@ fn templates(judge: &mut Judge<'_>, call: &Call) {
             _ => false,
         };
         if code {
-            judge.find(
+            analysis.find(
                 Effect::Code,
                 value.span,
                 format!(
@@ -163,21 +165,23 @@ fn templates(judge: &mut Judge<'_>, call: &Call) {
 }
 
 /// Variables also count where a playbook is only listed.
-pub(crate) fn ansible_vars(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    templates(judge, call);
-    Outcome::Table
+pub(super) fn ansible_vars(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    templates(&mut analysis, call);
+    analysis
 }
 
 /// `ansible`: the module decides.
-pub(crate) fn ansible(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     if call.has(&["--tree", "-t"]) {
-        judge.find(
+        analysis.find(
             Effect::Create,
             call.args.first().map_or_else(Span::default, |arg| arg.span),
             "`ansible` writes what it found",
         );
     }
-    templates(judge, call);
+    templates(&mut analysis, call);
     let value = |names: [&str; 2]| {
         call.options
             .iter()
@@ -192,19 +196,21 @@ pub(crate) fn ansible(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) ->
     let given = arguments.as_ref().map_or("", |a| a.text.as_str());
     // What they print or check is an expression, which may look up anything.
     if matches!(name, "debug" | "assert") && given.contains(['(', '[', '{', '|', '\\']) {
-        return Outcome::Is(Effect::Code);
+        return analysis.with_effect(Effect::Code);
     }
     if name == "slurp"
         && let Some(arguments) = &arguments
     {
         for word in arguments.text.split_whitespace() {
             let file = word.split_once('=').map_or(word, |(_, file)| file);
-            judge.input_file(&arguments.with(file.trim_matches(['"', '\''])));
+            analysis.input_file(&arguments.with(file.trim_matches(['"', '\''])));
         }
     }
     match name {
         "ping" | "setup" | "debug" | "stat" | "gather_facts" | "service_facts"
-        | "package_facts" | "find" | "slurp" | "getent" | "assert" => Outcome::Is(Effect::Read),
+        | "package_facts" | "find" | "slurp" | "getent" | "assert" => {
+            analysis.with_effect(Effect::Read)
+        }
         "command" | "shell" | "raw" | "win_shell" | "win_command" => match arguments {
             Some(arguments) => {
                 let words: Vec<&str> = arguments
@@ -216,14 +222,14 @@ pub(crate) fn ansible(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) ->
                             .any(|p| w.starts_with(p))
                     })
                     .collect();
-                judge.shell_text(&arguments.with(&words.join(" ")), &Input::Unknown);
-                Outcome::Is(Effect::Read)
+                analysis.shell_text(&arguments.with(&words.join(" ")), &Input::Unknown);
+                analysis.with_effect(Effect::Read)
             }
-            None => Outcome::Is(Effect::Unknown),
+            None => analysis.with_effect(Effect::Unknown),
         },
         "file" if arguments.is_some_and(|a| a.text.contains("state=absent")) => {
-            Outcome::Is(Effect::Delete)
+            analysis.with_effect(Effect::Delete)
         }
-        _ => Outcome::Is(Effect::Create),
+        _ => analysis.with_effect(Effect::Create),
     }
 }

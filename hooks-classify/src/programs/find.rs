@@ -1,7 +1,7 @@
 //! Programs that look for files, and do something with what they find.
 
-use super::Outcome;
-use crate::judge::Judge;
+use super::roles::role;
+use crate::model::analysis::{Analysis, Context, Names};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -11,7 +11,8 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// What `find` runs, deletes and writes.
-pub(crate) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let args = &call.args;
     let mut at = 0;
     let mut folders = Vec::new();
@@ -22,23 +23,25 @@ pub(crate) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
     // One unknown word is most likely where it looks; more may be actions.
     let several = |(at, arg): &(usize, &Arg)| !arg.known() && (*at > 0 || arg.many);
     if let Some((_, arg)) = folders.iter().enumerate().find(several) {
-        judge.find(
+        analysis.find(
             Effect::Unknown,
             arg.span,
             "what `find` is told is only known when it runs",
         );
     }
-    let found = found(judge, args, &folders);
+    let found = found(context, args, &folders);
     // What comes behind it in the pipeline is given what it finds.
-    found.iter().for_each(|named| judge.add_name(named.clone()));
-    let place = place(judge, args, &folders);
+    found
+        .iter()
+        .for_each(|named| analysis.add_name(named.clone()));
+    let place = place(context, args, &folders);
     let mut base = Effect::Read;
     while at < args.len() {
         let arg = &args[at];
         let text = arg.text.as_str();
         at += 1;
         if !arg.known() && !text.starts_with('-') {
-            judge.find(
+            analysis.find(
                 Effect::Unknown,
                 arg.span,
                 "what `find` is told is only known when it runs",
@@ -68,23 +71,31 @@ pub(crate) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
                     words.push(replaced);
                 }
                 if words.is_empty() {
-                    judge.find(
+                    analysis.find(
                         Effect::Unknown,
                         arg.span,
                         format!("`find` with `{text}` names no command"),
                     );
                 } else {
-                    judge.with_names(found.clone(), |judge| judge.run(words, &Input::Inherited));
+                    let names = Names::Known(found.clone());
+                    analysis.with_names(names, |inner| inner.run(words, &Input::Inherited));
                 }
             }
-            "-delete" => judge.find(
+            "-delete" => analysis.find(
                 Effect::Delete,
                 arg.span,
                 "`find` with `-delete` deletes what it finds",
             ),
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 if let Some(file) = args.get(at) {
-                    judge.role(call, Role::Output, std::slice::from_ref(file), input);
+                    role(
+                        &mut analysis,
+                        context,
+                        call,
+                        Role::Output,
+                        std::slice::from_ref(file),
+                        input,
+                    );
                 }
                 at += if text == "-fprintf" { 2 } else { 1 };
             }
@@ -100,7 +111,7 @@ pub(crate) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
                     Some(option) if option.takes == crate::tables::Takes::Value => at += 1,
                     Some(_) => {}
                     None => {
-                        judge.find(
+                        analysis.find(
                             Effect::Unknown,
                             arg.span,
                             format!("`find` has no known test or action `{text}`"),
@@ -113,18 +124,18 @@ pub(crate) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             _ => {}
         }
     }
-    judge.find(base, whole, "`find` looks for files");
-    Outcome::Done(None)
+    analysis.find(base, whole, "`find` looks for files");
+    analysis.done()
 }
 
 /// Returns what is found: secrets by their names, or else the folders in which it looks.
-fn found(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
+fn found(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
     let named: Vec<&str> = names(args);
-    if !named.is_empty() && named.iter().all(|name| judge.tables.harmless(name)) {
+    if !named.is_empty() && named.iter().all(|name| context.tables.harmless(name)) {
         return Vec::new();
     }
-    let by_name = found_by_name(judge, args, folders);
-    if by_name.is_none() && finds_source(judge, args) {
+    let by_name = found_by_name(context, args, folders);
+    if by_name.is_none() && finds_source(context, args) {
         return Vec::new();
     }
     if args.iter().any(|arg| arg.text == "-files0-from") {
@@ -133,17 +144,17 @@ fn found(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
     }
     let by_name = by_name.map(|path| Named { path, secret: true });
     let folders: Vec<Named> = match folders {
-        [] => vec![judge.named_file(".")],
+        [] => vec![context.named_file(".")],
         folders => {
             let folders = folders.iter().map(Arg::path);
-            folders.map(|folder| judge.named_file(folder)).collect()
+            folders.map(|folder| context.named_file(folder)).collect()
         }
     };
     by_name.into_iter().chain(folders).collect()
 }
 
 /// Returns the path of what is found, as far as it is known.
-fn place(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
+fn place(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
     let folder = match folders {
         [] => ".",
         [folder] => folder.path(),
@@ -153,8 +164,8 @@ fn place(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
         return None;
     }
     let named = names(args);
-    let harmless = !named.is_empty() && named.iter().all(|name| judge.tables.harmless(name));
-    let end = match (harmless, finds_source(judge, args)) {
+    let harmless = !named.is_empty() && named.iter().all(|name| context.tables.harmless(name));
+    let end = match (harmless, finds_source(context, args)) {
         (true, _) => ".pub",
         (_, true) => ".rs",
         _ => "",
@@ -171,13 +182,13 @@ fn names(args: &[Arg]) -> Vec<&str> {
 }
 
 /// Returns whether the first action of `find` gets source texts alone, by the tests before it.
-fn finds_source(judge: &Judge<'_>, args: &[Arg]) -> bool {
+fn finds_source(context: &Context<'_>, args: &[Arg]) -> bool {
     let (mut named, mut depth) = (false, 0_usize);
     let mut words = args.iter().map(|arg| arg.text.as_str()).peekable();
     while let Some(word) = words.next() {
         match word {
             "-name" | "-iname" => match words.next() {
-                Some(name) if judge.tables.is_source(name) => named = true,
+                Some(name) if context.tables.is_source(name) => named = true,
                 _ => return false,
             },
             // What is left out does not count.
@@ -207,7 +218,7 @@ const ACTIONS: &[&str] = &[
 ];
 
 /// A path of secrets that may be among what is found.
-fn found_by_name(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
+fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
     let told = args
         .iter()
         .take_while(|arg| !matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
@@ -231,10 +242,10 @@ fn found_by_name(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<Str
         let below = name.trim_start_matches(['*', '.']);
         let searched = [name.as_str(), below]
             .iter()
-            .any(|name| judge.tables.is_searched(name));
+            .any(|name| context.tables.is_searched(name));
         let hit = tests.contains(&test.text.as_str())
             && !negated
-            && !judge.tables.is_source(&name)
+            && !context.tables.is_source(&name)
             && searched;
         hit.then_some(name)
     });
@@ -242,7 +253,7 @@ fn found_by_name(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<Str
         return searched;
     }
     let named = names(args);
-    let secret = |text: &str| judge.tables.secret_within(text);
+    let secret = |text: &str| context.tables.secret_within(text);
     // `/proc` and `environ`: at any depth.
     let below = folders.iter().find_map(|folder| {
         let folder = folder.text.trim_end_matches('/');
@@ -262,7 +273,7 @@ fn found_by_name(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<Str
 }
 
 /// Returns what `fd` finds: secrets by their names, or else the folders in which it looks.
-fn found_by_fd(judge: &Judge<'_>, call: &Call) -> Vec<Named> {
+fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<Named> {
     let values = |names: &[&str]| {
         let given = call
             .options
@@ -282,7 +293,7 @@ fn found_by_fd(judge: &Judge<'_>, call: &Call) -> Vec<Named> {
         .map(|operand| operand.arg.text.replace(['\\', '^', '$'], ""));
     let pattern = pattern.filter(|pattern| !pattern.is_empty() && pattern != ".");
     let names: Vec<String> = endings.chain(pattern).collect();
-    let tables = judge.tables;
+    let tables = context.tables;
     // A pattern is a part of a name, most often its beginning.
     let parts = |name: &str| [format!("{name}*"), format!("*{name}*")];
     let searched = |name: &String| {
@@ -302,15 +313,16 @@ fn found_by_fd(judge: &Judge<'_>, call: &Call) -> Vec<Named> {
     let folders = call.operands.iter().skip(1).map(|operand| &operand.arg);
     let mut folders: Vec<_> = folders
         .chain(values(&["--search-path", "--base-directory", "-C"]))
-        .map(|arg| judge.named_file(arg.path()))
+        .map(|arg| context.named_file(arg.path()))
         .collect();
     if folders.is_empty() {
-        folders.push(judge.named_file("."));
+        folders.push(context.named_file("."));
     }
     by_name.into_iter().chain(folders).collect()
 }
 
-pub(crate) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let args = &call.args;
     let start = args.iter().position(|arg| {
         let text = arg.text.as_str();
@@ -327,10 +339,10 @@ pub(crate) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
         &call.program,
         &args[..start.unwrap_or(args.len())],
     );
-    let found = found_by_fd(judge, &told);
+    let found = found_by_fd(context, &told);
     let Some(start) = start else {
-        found.into_iter().for_each(|named| judge.add_name(named));
-        return Outcome::Table;
+        found.into_iter().for_each(|named| analysis.add_name(named));
+        return analysis;
     };
     let text = &args[start].text;
     let joined = if text.starts_with("--") {
@@ -369,10 +381,13 @@ pub(crate) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
     if let Some(at) = several.filter(|_| batch) {
         words.insert(at, words[at].clone());
     }
-    judge.with_names(found, |judge| judge.run(words, &Input::Inherited));
+    analysis.with_names(Names::Known(found), |inner| {
+        inner.run(words, &Input::Inherited)
+    });
     let mut rest = args[..start].to_vec();
     rest.extend_from_slice(args.get(end + 1..).unwrap_or(&[]));
     // There may be another command.
     let inner = Call::read(&call.path, &call.program, &rest);
-    Outcome::Done(judge.call(&inner, whole, input))
+    let output = analysis.call(inner, whole, input);
+    analysis.done_with(output)
 }

@@ -1,8 +1,7 @@
 //! Python, which runs files, modules and texts.
 
-use super::Outcome;
 use super::runs::program;
-use crate::judge::Judge;
+use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -10,7 +9,8 @@ use crate::model::language::Language;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-pub(crate) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let args = &call.args;
     let mut at = 0;
     while let Some(arg) = args.get(at) {
@@ -26,7 +26,7 @@ pub(crate) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                 .options
                 .contains_key(text.split('=').next().unwrap_or(text))
             {
-                judge.find(
+                analysis.find(
                     Effect::Unknown,
                     arg.span,
                     format!("`{}` has no known option `{text}`", call.path),
@@ -36,13 +36,13 @@ pub(crate) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                 at += 1;
             }
             if text.starts_with("--help") || text == "--version" {
-                judge.find(Effect::Read, whole, "`python` prints facts about itself");
-                return Outcome::Done(None);
+                analysis.find(Effect::Read, whole, "`python` prints facts about itself");
+                return analysis.done();
             }
             continue;
         }
         if !text.contains(['c', 'm']) && text.contains('i') {
-            judge.find(
+            analysis.find(
                 Effect::Code,
                 arg.span,
                 "`-i` stays in the interpreter afterwards",
@@ -60,21 +60,21 @@ pub(crate) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
             match letter {
                 'c' => {
                     match value(at) {
-                        Some(text) => judge.script_in(Language::Python, &text, &call.path),
-                        None => judge.find(Effect::Unknown, arg.span, "`-c` has no value"),
+                        Some(text) => analysis.script(Language::Python, &text, &call.path),
+                        None => analysis.find(Effect::Unknown, arg.span, "`-c` has no value"),
                     }
-                    return Outcome::Done(None);
+                    return analysis.done();
                 }
                 'm' => {
                     let Some(module) = value(at) else {
-                        return Outcome::Is(Effect::Unknown);
+                        return analysis.with_effect(Effect::Unknown);
                     };
                     let from = if rest.is_empty() { at + 1 } else { at };
                     let name = format!("python -m {}", module.text);
                     let rest = args.get(from..).unwrap_or(&[]).to_vec();
-                    let known = judge.tables.program(&name).cloned();
+                    let known = context.tables.program(&name).cloned();
                     // Modules that are programs of their own are judged as these.
-                    let own = judge.tables.program(&module.text).cloned().filter(|_| {
+                    let own = context.tables.program(&module.text).cloned().filter(|_| {
                         matches!(
                             module.text.as_str(),
                             "pip"
@@ -103,37 +103,36 @@ pub(crate) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                     match (known, own) {
                         (Some(program), _) => {
                             let inner = Call::read(&name, &program, &rest);
-                            return Outcome::Done(judge.call(&inner, whole, input));
+                            let output = analysis.call(inner, whole, input);
+                            return analysis.done_with(output);
                         }
                         (None, Some(program)) => {
                             let inner = Call::read(&module.text, &program, &rest);
-                            return Outcome::Done(judge.call(&inner, whole, input));
+                            let output = analysis.call(inner, whole, input);
+                            return analysis.done_with(output);
                         }
                         _ => {
                             let path = module.text.replace('.', "/");
                             for file in ["", "/__init__", "/__main__"] {
-                                judge
-                                    .sink
-                                    .parts
-                                    .maybe_code_file(&format!("{path}{file}.py"));
+                                analysis.maybe_code_file(&format!("{path}{file}.py"));
                             }
-                            judge.find(
+                            analysis.find(
                                 Effect::Code,
                                 module.span,
                                 format!("`python` runs the module `{}`", shown(&module)),
                             );
-                            return Outcome::Done(None);
+                            return analysis.done();
                         }
                     }
                 }
-                'i' if text.contains(['c', 'm']) => judge.find(
+                'i' if text.contains(['c', 'm']) => analysis.find(
                     Effect::Code,
                     arg.span,
                     "`-i` stays in the interpreter afterwards",
                 ),
                 'V' | 'h' | '?' => {
-                    judge.find(Effect::Read, whole, "`python` prints facts about itself");
-                    return Outcome::Done(None);
+                    analysis.find(Effect::Read, whole, "`python` prints facts about itself");
+                    return analysis.done();
                 }
                 'W' | 'X' => {
                     const HARMLESS: &[&str] = &[
@@ -152,14 +151,14 @@ pub(crate) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                     let name = value(at).map(|value| value.text);
                     let name = name.as_deref().and_then(|text| text.split('=').next());
                     if letter == 'X' && !name.is_some_and(|name| HARMLESS.contains(&name)) {
-                        judge.find(
+                        analysis.find(
                             Effect::Code,
                             arg.span,
                             "`-X` writes files or runs modules, as it is told",
                         );
                     }
                     if letter == 'W' && value(at).is_some_and(|v| v.text.contains('.')) {
-                        judge.find(
+                        analysis.find(
                             Effect::Code,
                             arg.span,
                             "`-W` imports the module of a category",
@@ -171,7 +170,7 @@ pub(crate) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                     break;
                 }
                 _ if call.program.options.contains_key(&format!("-{letter}")) => {}
-                _ => judge.find(
+                _ => analysis.find(
                     Effect::Unknown,
                     arg.span,
                     format!("`{}` has no known option `-{letter}`", call.path),
@@ -185,5 +184,5 @@ pub(crate) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
         .into_iter()
         .map(|arg| crate::tables::Operand { arg, after: true })
         .collect();
-    program(judge, &inner, whole, input)
+    analysis.then(program(context, &inner, whole, input))
 }

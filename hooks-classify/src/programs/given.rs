@@ -1,8 +1,9 @@
 //! Programs that run a command which they are given, by arguments or by input.
 
-use super::{Outcome, args};
-use crate::judge::Judge;
-use crate::model::arg::{Arg, UNKNOWN};
+use super::effect::{note_option_effects, note_unrecognized, operand_words};
+use super::roles::{option_value, option_values};
+use crate::model::analysis::{Analysis, Context, Names};
+use crate::model::arg::{Arg, UNKNOWN, quoted};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::role::Role;
@@ -10,17 +11,18 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// `xargs`: the words it reads come last, or where `-I` says.
-pub(crate) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let mark = call
         .options
         .iter()
         .rev()
         .find(|g| ["-I", "-i", "--replace", "-J"].contains(&g.name.as_str()));
-    let mut words = args(call);
+    let mut words = operand_words(call);
     if words.is_empty() {
-        return Outcome::NoOperands;
+        return analysis.without_operands();
     }
-    judge.verbs(call);
+    note_option_effects(&mut analysis, call);
     let last = words.last().map_or(Span::default(), |arg| arg.span);
     let read = match input {
         // One line is one word, or several: what it holds is then known.
@@ -64,13 +66,13 @@ pub(crate) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
             }
         },
     }
-    judge.strange(call);
-    judge.options(call, input);
+    note_unrecognized(&mut analysis, call);
+    option_values(&mut analysis, context, call, input);
     // Alone, a program is told all by what is read: also to write or to run.
     if let [name, rest @ ..] = words.as_slice()
         && rest.iter().all(|arg| !arg.known())
         && !rest.is_empty()
-        && let Some(program) = judge.tables.program(&name.text)
+        && let Some(program) = context.tables.program(&name.text)
         && program.options.values().any(|option| {
             matches!(
                 option.role,
@@ -83,7 +85,7 @@ pub(crate) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
             )
         })
     {
-        judge.find(
+        analysis.find(
             Effect::Unknown,
             name.span,
             format!("what `{}` is told is only known when it runs", name.text),
@@ -95,16 +97,18 @@ pub(crate) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
         .find(|g| ["-a", "--arg-file"].contains(&g.name.as_str()))
         .and_then(|g| g.value.as_ref());
     let names = match file {
-        Some(file) => judge.names_of_file(file),
-        None => judge.names_in(input),
+        Some(file) => Names::InFile(file.clone()),
+        None => Names::In(input.clone()),
     };
-    Outcome::Done(judge.with_names(names, |judge| judge.run(words, &Input::Unknown)))
+    let output = analysis.with_names(names, |inner| inner.run(words, &Input::Unknown));
+    analysis.done_with(output)
 }
 
 /// `env`: assignments, then a command; without one it prints the variables.
-pub(crate) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
-    judge.verbs(call);
-    let words = args(call);
+pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    note_option_effects(&mut analysis, call);
+    let words = operand_words(call);
     // `-` alone is `-i`.
     let mut at = usize::from(words.first().is_some_and(|first| first.text == "-"));
     let mut set = Vec::new();
@@ -112,38 +116,40 @@ pub(crate) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) ->
         && let Some((name, value)) = arg.text.split_once('=')
     {
         if name.contains(UNKNOWN) {
-            judge.find(
+            analysis.find(
                 Effect::Code,
                 arg.span,
                 "which variable is set is only known when it runs",
             );
         }
-        judge.sets(name, &arg.with(value));
+        analysis.sets(name, &arg.with(value));
         set.push((name.to_owned(), arg.with(value)));
         at += 1;
     }
-    judge.strange(call);
+    note_unrecognized(&mut analysis, call);
     for given in &call.options {
         if let Some(value) = &given.value {
             if ["-S", "--split-string"].contains(&given.name.as_str()) {
-                let text = words.iter().fold(value.text.clone(), |text, word| {
-                    text + " " + &crate::model::arg::quoted(word)
-                });
-                return Outcome::Done(judge.shell_text(&value.with(&format!("env {text}")), input));
+                let text = words
+                    .iter()
+                    .fold(value.text.clone(), |text, word| text + " " + &quoted(word));
+                let output = analysis.shell_text(&value.with(&format!("env {text}")), input);
+                return analysis.done_with(output);
             }
-            judge.option(call, given, input);
+            option_value(&mut analysis, context, call, given, input);
         }
     }
     let rest = words.get(at..).unwrap_or(&[]).to_vec();
-    Outcome::Done(if rest.is_empty() {
-        None
-    } else {
-        judge.with_variables(&set, false, |judge| judge.run(rest, input))
-    })
+    if rest.is_empty() {
+        return analysis.done();
+    }
+    let output = analysis.with_variables(set, |inner| inner.run(rest, input));
+    analysis.done_with(output)
 }
 
 /// `at` runs what it reads, later.
-pub(crate) fn at(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+pub(super) fn at(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let lists = call.options.iter().any(|g| {
         matches!(
             g.option.verb,
@@ -155,7 +161,7 @@ pub(crate) fn at(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> 
             .operands
             .first()
             .map_or(Span::default(), |o| o.arg.span);
-        judge.shell_text(&Arg::new(text.clone(), span), &Input::Unknown);
+        analysis.shell_text(&Arg::new(text.clone(), span), &Input::Unknown);
     }
-    Outcome::Table
+    analysis
 }

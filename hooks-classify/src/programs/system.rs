@@ -1,8 +1,8 @@
 //! Judges of programs about the machine, and of Windows.
 
-use super::{Outcome, args};
-use crate::judge::Judge;
+use super::effect::operand_words;
 use crate::languages::powershell;
+use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
@@ -11,38 +11,41 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::tables::{Call, Given};
 
-pub(crate) fn sysctl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn sysctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
     let sets = call
         .operands
         .iter()
         .any(|operand| operand.arg.text.contains('=') || !operand.arg.known());
     if sets {
-        Outcome::Is(Effect::Update)
+        analysis.with_effect(Effect::Update)
     } else {
-        Outcome::Table
+        analysis
     }
 }
 
 /// Some logs of `-l` take numbers, and set what they otherwise show.
-pub(crate) fn smartctl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn smartctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     for given in &call.options {
         let Some(value) = &given.value else { continue };
         let log = value.text.to_ascii_lowercase();
         if ["-l", "--log"].contains(&given.name.as_str())
             && (log.starts_with("scterc,") || log.starts_with("scttempint") || !value.known())
         {
-            judge.find(
+            analysis.find(
                 Effect::Update,
                 value.span,
                 format!("`smartctl` may set `{log}`"),
             );
         }
     }
-    Outcome::Table
+    analysis
 }
 
 /// The loader of a program runs: its own, if it names one.
-pub(crate) fn ldd(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn ldd(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     const SYSTEM: &[&str] = &[
         "/usr/",
         "/bin/",
@@ -53,50 +56,53 @@ pub(crate) fn ldd(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
         "/nix/store/",
         "/gnu/store/",
     ];
-    for operand in args(call) {
+    for operand in operand_words(call) {
         let text = operand.text.as_str();
         let known = operand.known()
             && SYSTEM.iter().any(|folder| text.starts_with(folder))
             && !text.split('/').any(|part| part == "..");
         if !known && !call.has(&["--help", "--version"]) {
-            judge.find(
+            analysis.find(
                 Effect::Code,
                 operand.span,
                 "`ldd` may run the program that it looks at",
             );
         }
     }
-    Outcome::Table
+    analysis
 }
 
-pub(crate) fn pacman(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn pacman(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     for given in &call.options {
         let name = given.name.as_str();
         if name == "--refresh" || (name.contains('y') && !name.starts_with("--")) {
-            judge.find(
+            analysis.find(
                 Effect::Update,
                 given.span,
                 format!("`{}` with `{name}` refreshes its databases", call.path),
             );
         }
     }
-    Outcome::Table
+    analysis
 }
 
 /// `key=clear`, which may lack its name, and whose value may be shortened.
-pub(crate) fn netsh_show(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn netsh_show(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     for arg in &call.args {
         let text = arg.text.to_ascii_lowercase();
         let (_, value) = text.rsplit_once('=').unwrap_or(("", &text));
         if !arg.known() || (!value.is_empty() && "clear".starts_with(value)) {
-            judge.ask(arg.span, "`netsh` shows passwords");
+            analysis.ask(arg.span, "`netsh` shows passwords");
         }
     }
-    Outcome::Table
+    analysis
 }
 
-pub(crate) fn nft(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    let text = args(call)
+pub(super) fn nft(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    let text = operand_words(call)
         .iter()
         .map(|arg| arg.text.clone())
         .collect::<Vec<_>>()
@@ -110,37 +116,31 @@ pub(crate) fn nft(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome
             _ => Effect::Update,
         })
         .max();
-    effect.map_or(Outcome::Table, |effect| {
-        if call
-            .options
-            .iter()
-            .any(|given| matches!(given.option.verb, Some(OptionEffect::AtLeast(_))))
-        {
-            Outcome::Is(effect.max(Effect::Update))
-        } else {
-            Outcome::Is(effect)
-        }
+    let Some(effect) = effect else {
+        return analysis;
+    };
+    let changes = |given: &Given| matches!(given.option.verb, Some(OptionEffect::AtLeast(_)));
+    analysis.with_effect(match call.options.iter().any(changes) {
+        true => effect.max(Effect::Update),
+        false => effect,
     })
 }
 
-pub(crate) fn service(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    let words = args(call);
+pub(super) fn service(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    let words = operand_words(call);
     let at = usize::from(call.path != "sv");
     let status = words.get(at).is_some_and(|arg| arg.text == "status");
     if status {
-        Outcome::Is(Effect::Read)
+        analysis.with_effect(Effect::Read)
     } else {
-        Outcome::Table
+        analysis
     }
 }
 
 /// PowerShell itself: what it is told to run.
-pub(crate) fn powershell(
-    judge: &mut Judge<'_>,
-    call: &Call,
-    whole: Span,
-    input: &Input,
-) -> Outcome {
+pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let name = call.path.trim_end_matches(".exe");
     if name != "powershell" && name != "pwsh" {
         let mut text = call.path.clone();
@@ -149,8 +149,12 @@ pub(crate) fn powershell(
             text.push_str(&arg.text);
         }
         // The shell here would take `$_` away; another one is meant.
-        judge.powershell(&Arg::new(text.replace(UNKNOWN, "$_"), whole));
-        return Outcome::Done(None);
+        analysis.script(
+            Language::PowerShell,
+            &Arg::new(text.replace(UNKNOWN, "$_"), whole),
+            &call.path,
+        );
+        return analysis.done();
     }
     let valued = [
         "executionpolicy",
@@ -198,40 +202,40 @@ pub(crate) fn powershell(
             break;
         }
         if ["help", "h", "?", "v"].contains(&option) {
-            judge.find(Effect::Read, whole, "PowerShell prints help");
-            return Outcome::Done(None);
+            analysis.find(Effect::Read, whole, "PowerShell prints help");
+            return analysis.done();
         }
         if begins("command", 1) {
             let rest = &call.args[at..];
             if rest.first().is_some_and(|arg| arg.text == "-") {
-                return stdin(judge, whole, input);
+                return stdin(analysis, call, whole, input);
             }
-            text_of(judge, rest, whole);
-            return Outcome::Done(None);
+            text_of(&mut analysis, call, rest, whole);
+            return analysis.done();
         }
         if begins("encodedcommand", 1) || option == "ec" {
             match call.args.get(at) {
                 Some(value) => match powershell::decoded(&value.text) {
                     Some(text) => {
-                        judge.find(Effect::Code, value.span, "an encoded command");
-                        judge.powershell(&value.with(&text));
+                        analysis.find(Effect::Code, value.span, "an encoded command");
+                        analysis.script(Language::PowerShell, &value.with(&text), &call.path);
                     }
-                    None => judge.find(
+                    None => analysis.find(
                         Effect::Code,
                         value.span,
                         "an encoded command that cannot be read",
                     ),
                 },
-                None => judge.find(Effect::Unknown, arg.span, "an option without its value"),
+                None => analysis.find(Effect::Unknown, arg.span, "an option without its value"),
             }
-            return Outcome::Done(None);
+            return analysis.done();
         }
         if begins("file", 1) {
             if let Some(file) = call.args.get(at) {
-                judge.sink.parts.code_file(file);
+                analysis.code_file(file);
             }
-            judge.find(Effect::Code, whole, "PowerShell runs what is in a file");
-            return Outcome::Done(None);
+            analysis.find(Effect::Code, whole, "PowerShell runs what is in a file");
+            return analysis.done();
         }
         if valued
             .iter()
@@ -242,7 +246,7 @@ pub(crate) fn powershell(
             .iter()
             .any(|v| *v == option || (v.len() > 4 && option.len() > 2 && v.starts_with(option)))
         {
-            judge.find(
+            analysis.find(
                 Effect::Unknown,
                 arg.span,
                 format!("PowerShell has no known option `{}`", arg.text),
@@ -251,22 +255,22 @@ pub(crate) fn powershell(
     }
     let rest = &call.args[at.min(call.args.len())..];
     if rest.is_empty() {
-        return stdin(judge, whole, input);
+        return stdin(analysis, call, whole, input);
     }
     if name == "pwsh" {
-        judge.sink.parts.code_file(&rest[0]);
-        judge.find(
+        analysis.code_file(&rest[0]);
+        analysis.find(
             Effect::Code,
             rest[0].span,
             "PowerShell runs what is in a file",
         );
     } else {
-        text_of(judge, rest, whole);
+        text_of(&mut analysis, call, rest, whole);
     }
-    Outcome::Done(None)
+    analysis.done()
 }
 
-fn text_of(judge: &mut Judge<'_>, words: &[Arg], whole: Span) {
+fn text_of(analysis: &mut Analysis, call: &Call, words: &[Arg], whole: Span) {
     let text = words
         .iter()
         .map(|arg| arg.text.as_str())
@@ -275,19 +279,24 @@ fn text_of(judge: &mut Judge<'_>, words: &[Arg], whole: Span) {
     let span = words
         .first()
         .map_or(whole, |first| Span::new(first.span.start, whole.end));
-    judge.powershell(&Arg::new(text, span));
+    analysis.script(Language::PowerShell, &Arg::new(text, span), &call.path);
 }
 
-fn stdin(judge: &mut Judge<'_>, whole: Span, input: &Input) -> Outcome {
+fn stdin(mut analysis: Analysis, call: &Call, whole: Span, input: &Input) -> Analysis {
     match input {
-        Input::Known(text) => judge.powershell(&Arg::new(text.clone(), whole)),
-        _ => judge.runs_unseen(whole, UnseenCode::Input, "PowerShell runs what it reads"),
+        Input::Known(text) => analysis.script(
+            Language::PowerShell,
+            &Arg::new(text.clone(), whole),
+            &call.path,
+        ),
+        _ => analysis.runs_unseen(whole, UnseenCode::Input, "PowerShell runs what it reads"),
     }
-    Outcome::Done(None)
+    analysis.done()
 }
 
 /// The command shell of Windows.
-pub(crate) fn cmd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn cmd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let at = call.args.iter().position(|arg| {
         matches!(
             arg.text.to_ascii_lowercase().as_str(),
@@ -295,8 +304,8 @@ pub(crate) fn cmd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
         )
     });
     let Some(at) = at else {
-        judge.find(Effect::Code, whole, "opens a shell");
-        return Outcome::Done(None);
+        analysis.find(Effect::Code, whole, "opens a shell");
+        return analysis.done();
     };
     let words = &call.args[at + 1..];
     let text = words
@@ -304,25 +313,27 @@ pub(crate) fn cmd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
         .map(|arg| arg.text.as_str())
         .collect::<Vec<_>>()
         .join(" ");
-    judge.script_in(Language::Cmd, &Arg::new(text, whole), "cmd");
-    Outcome::Done(None)
+    analysis.script(Language::Cmd, &Arg::new(text, whole), "cmd");
+    analysis.done()
 }
 
 /// Requests of PowerShell.
-pub(crate) fn request(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn request(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let mut text = call.path.clone();
     for arg in &call.args {
         text.push(' ');
         text.push_str(&arg.text);
         if !arg.known() {
-            judge.ask(arg.span, "sends what an expansion holds over the network");
+            analysis.ask(arg.span, "sends what an expansion holds over the network");
         }
     }
-    judge.powershell(&Arg::new(text, whole));
-    Outcome::Done(None)
+    analysis.script(Language::PowerShell, &Arg::new(text, whole), &call.path);
+    analysis.done()
 }
 
-pub(crate) fn wmic(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn wmic(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
     let words: Vec<String> = call
         .args
         .iter()
@@ -335,37 +346,39 @@ pub(crate) fn wmic(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcom
         }
         match word.as_str() {
             "where" => skip = true,
-            "/?" => return Outcome::Is(Effect::Read),
+            "/?" => return analysis.with_effect(Effect::Read),
             "get" | "list" => {
                 let writes = words
                     .iter()
                     .any(|w| w.starts_with("/output:") || w.starts_with("/append:"));
-                return Outcome::Is(if writes { Effect::Create } else { Effect::Read });
+                return analysis.with_effect(if writes { Effect::Create } else { Effect::Read });
             }
-            "create" => return Outcome::Is(Effect::Create),
-            "call" | "set" => return Outcome::Is(Effect::Update),
-            "delete" => return Outcome::Is(Effect::Delete),
+            "create" => return analysis.with_effect(Effect::Create),
+            "call" | "set" => return analysis.with_effect(Effect::Update),
+            "delete" => return analysis.with_effect(Effect::Delete),
             _ => {}
         }
     }
-    Outcome::Table
+    analysis
 }
 
-pub(crate) fn wsl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn wsl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
     let lists = call.has(&["-l", "--list", "--status", "-v", "--version", "--help"]);
     let verbs = call
         .options
         .iter()
         .any(|given| given.option.verb.is_some() || !given.rest.is_empty());
     if call.operands.is_empty() && !lists && !verbs {
-        Outcome::Is(Effect::Code)
+        analysis.with_effect(Effect::Code)
     } else {
-        Outcome::Table
+        analysis
     }
 }
 
 /// Requests that only print; `dump`, `rdump`, `logdump -f` and others write.
-pub(crate) fn debugfs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn debugfs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     const PRINTS: &[&str] = &[
         "stat",
         "ls",
@@ -394,13 +407,13 @@ pub(crate) fn debugfs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) ->
     ];
     let requests: Vec<_> = call.options.iter().filter(|g| g.name == "-R").collect();
     if requests.is_empty() {
-        return Outcome::Is(Effect::Code);
+        return analysis.with_effect(Effect::Code);
     }
     for given in requests {
         if let Some(value) = &given.value {
             let first = value.text.split_whitespace().next().unwrap_or("");
             if !PRINTS.contains(&first) || value.text.contains(UNKNOWN) {
-                judge.find(
+                analysis.find(
                     Effect::Code,
                     value.span,
                     format!("`debugfs` is told `{first}`"),
@@ -408,12 +421,13 @@ pub(crate) fn debugfs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) ->
             }
         }
     }
-    Outcome::Table
+    analysis
 }
 
 /// `-Name` asks for a tag, `-Name=…` and `-Name<…` write one. Names of tags
 /// begin with a capital and go on small; its options do not.
-pub(crate) fn exiftool(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let mut rest = Vec::new();
     let mut asked = false;
     for arg in &call.args {
@@ -421,7 +435,7 @@ pub(crate) fn exiftool(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &
         let name = text.trim_start_matches('-');
         let dash = text.starts_with('-') && arg.known();
         if dash && name.contains(['=', '<']) && !name.starts_with(['=', '<']) {
-            judge.find(
+            analysis.find(
                 Effect::Update,
                 arg.span,
                 format!("`exiftool` writes `{name}`"),
@@ -445,9 +459,10 @@ pub(crate) fn exiftool(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &
     }
     if asked {
         let inner = Call::read(&call.path, &call.program, &rest);
-        return Outcome::Done(judge.call(&inner, whole, input));
+        let output = analysis.call(inner, whole, input);
+        return analysis.done_with(output);
     }
-    Outcome::Table
+    analysis
 }
 
 /// Beginnings of `exiftool`'s options that do more than ask, in any case.
@@ -488,7 +503,8 @@ const OPTIONS: &[&str] = &[
 ];
 
 /// `-E` expands macros: `%(…)` runs a command, `%{lua:…}` and others may too.
-pub(crate) fn rpm(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn rpm(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let mut plain = false;
     for given in call
         .options
@@ -512,43 +528,39 @@ pub(crate) fn rpm(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
             plain = true;
             continue;
         }
-        judge.find(
+        analysis.find(
             Effect::Code,
             value.span,
             "`rpm` expands macros, which may run commands",
         );
         if let Some((_, rest)) = value.text.split_once("%(") {
             let command = rest.rsplit_once(')').map_or(rest, |(command, _)| command);
-            judge.shell_text(&value.with(command), &Input::Unknown);
+            analysis.shell_text(&value.with(command), &Input::Unknown);
         }
     }
     if plain && call.options.len() == 1 && call.operands.is_empty() && call.strange.is_empty() {
-        judge.find(Effect::Read, whole, "`rpm` prints what a macro stands for");
-        return Outcome::Done(None);
+        analysis.find(Effect::Read, whole, "`rpm` prints what a macro stands for");
+        return analysis.done();
     }
-    Outcome::Table
+    analysis
 }
 
 /// Captures packets: those of the loopback interface hold what programs of this machine say to each
 /// other.
-pub(crate) fn capture(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn capture(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let contents = [
         "-A", "-x", "-xx", "-X", "-XX", "-w", "-v", "-vv", "-vvv", "-V", "-O", "-T", "-z",
     ];
-    capture_with(judge, call, whole, call.has(&contents))
+    capture_with(call, whole, call.has(&contents))
 }
 
 /// As [`capture`], for programs that always show the contents of packets.
-pub(crate) fn capture_contents(
-    judge: &mut Judge<'_>,
-    call: &Call,
-    whole: Span,
-    _: &Input,
-) -> Outcome {
-    capture_with(judge, call, whole, true)
+pub(super) fn capture_contents(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    capture_with(call, whole, true)
 }
 
-fn capture_with(judge: &mut Judge<'_>, call: &Call, whole: Span, shows_contents: bool) -> Outcome {
+fn capture_with(call: &Call, whole: Span, shows_contents: bool) -> Analysis {
+    let mut analysis = Analysis::new();
     let value = |names: &'static [&'static str]| {
         let options = call.options.iter();
         let options = options.filter(|given| names.contains(&given.name.as_str()));
@@ -561,7 +573,7 @@ fn capture_with(judge: &mut Judge<'_>, call: &Call, whole: Span, shows_contents:
     // `-I` of some is a file, and of others a flag.
     let from_file = value(&["-r", "-I"]).next().is_some();
     if from_file || call.options.iter().any(prints) {
-        return Outcome::Table;
+        return analysis;
     }
     let own = |name: &str| {
         let name = name.to_ascii_lowercase();
@@ -579,20 +591,21 @@ fn capture_with(judge: &mut Judge<'_>, call: &Call, whole: Span, shows_contents:
     };
     if asked {
         let reason = format!("`{}` shows what programs of this machine send", call.path);
-        judge.ask(whole, reason);
+        analysis.ask(whole, reason);
     }
-    Outcome::Table
+    analysis
 }
 
 /// Prints the environment of processes, which holds their secrets, with `e` as BSD writes it.
-pub(crate) fn ps(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn ps(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let mut value = false;
     for arg in &call.args {
         let text = arg.text.as_str();
         let is_value = std::mem::take(&mut value);
         // A column of that name, wherever it is asked for: `-o pid,environ`, `oenviron=`.
         if text.contains("environ") {
-            judge.ask(arg.span, "`ps` prints the environment of processes");
+            analysis.ask(arg.span, "`ps` prints the environment of processes");
         }
         let dashed = text.starts_with('-');
         let letters = text.trim_start_matches('-');
@@ -606,8 +619,8 @@ pub(crate) fn ps(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outc
         let flags = letters.split(|c| own.contains(c)).next().unwrap_or("");
         value = letters.ends_with(|c| own.contains(c));
         if flags.contains('E') || !dashed && flags.contains('e') {
-            judge.ask(arg.span, "`ps` prints the environment of processes");
+            analysis.ask(arg.span, "`ps` prints the environment of processes");
         }
     }
-    Outcome::Table
+    analysis
 }

@@ -1,7 +1,7 @@
 //! The tools of Rust.
 
-use super::Outcome;
-use crate::judge::Judge;
+use super::effect::note_unrecognized;
+use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -9,33 +9,37 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// A first word `+nightly` names a toolchain.
-pub(crate) fn toolchain(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     match call.args.first() {
         Some(first) if first.text.starts_with('+') && first.known() => {
             let inner = Call::read(&call.path, &call.program, &call.args[1..]);
-            Outcome::Done(judge.call(&inner, whole, input))
+            let output = analysis.call(inner, whole, input);
+            analysis.done_with(output)
         }
-        _ => Outcome::Table,
+        _ => analysis,
     }
 }
 
-pub(crate) fn rustc(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn rustc(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     for given in call.options.iter().filter(|g| g.name == "--print") {
         if let Some(value) = &given.value
             && (value.text.contains('=')
                 || ["link-args", "native-static-libs"].contains(&value.text.as_str()))
         {
-            judge.find(
+            analysis.find(
                 Effect::Create,
                 value.span,
                 "`--print` of this compiles or writes a file",
             );
         }
     }
-    toolchain(judge, call, whole, input)
+    analysis.then(toolchain(context, call, whole, input))
 }
 
-pub(crate) fn rustfmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn rustfmt(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let analysis = Analysis::new();
     let prints = call.options.iter().any(|g| {
         g.name == "--emit"
             && g.value
@@ -43,12 +47,18 @@ pub(crate) fn rustfmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
                 .is_some_and(|v| ["stdout", "json", "checkstyle"].contains(&v.text.as_str()))
     });
     if prints {
-        return Outcome::Is(Effect::Read);
+        return analysis.with_effect(Effect::Read);
     }
-    toolchain(judge, call, whole, input)
+    analysis.then(toolchain(context, call, whole, input))
 }
 
-pub(crate) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn cargo_fmt(
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Analysis {
+    let mut analysis = Analysis::new();
     let after: Vec<Arg> = call
         .operands
         .iter()
@@ -56,15 +66,15 @@ pub(crate) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: 
         .map(|o| o.arg.clone())
         .collect();
     if after.is_empty() {
-        return Outcome::Table;
+        return analysis;
     }
-    let Some(program) = judge.tables.program("rustfmt").cloned() else {
-        return Outcome::Is(Effect::Unknown);
+    let Some(program) = context.tables.program("rustfmt").cloned() else {
+        return analysis.with_effect(Effect::Unknown);
     };
     let mut words = after;
     words.push(Arg::new("src/lib.rs", whole));
     let inner = Call::read("rustfmt", &program, &words);
-    let output = judge.call(&inner, whole, input);
-    judge.strange(call);
-    Outcome::Done(output)
+    let output = analysis.call(inner, whole, input);
+    note_unrecognized(&mut analysis, call);
+    analysis.done_with(output)
 }

@@ -1,7 +1,8 @@
 //! Archives, tables and pictures.
 
-use super::{Outcome, args};
-use crate::judge::Judge;
+use super::effect::{note_unrecognized, operand_words};
+use super::roles::{option_value, role};
+use crate::model::analysis::{Analysis, Context};
 use crate::model::device::nowhere;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -9,7 +10,8 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-pub(crate) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     // The old style gives values to letters in order; read as words with dashes.
     if let Some(first) = call.args.first()
         && !first.text.starts_with('-')
@@ -28,7 +30,8 @@ pub(crate) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
         }
         words.extend_from_slice(call.args.get(at..).unwrap_or(&[]));
         let inner = Call::read(&call.path, &call.program, &words);
-        return Outcome::Done(judge.call(&inner, whole, input));
+        let output = analysis.call(inner, whole, input);
+        return analysis.done_with(output);
     }
     let file = call
         .options
@@ -38,13 +41,13 @@ pub(crate) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
         .and_then(|g| g.value.clone());
     if let Some(file) = &file {
         if file.text.contains(':') && !call.has(&["--force-local"]) {
-            judge.find(
+            analysis.find(
                 Effect::Unknown,
                 file.span,
                 "`tar` may reach another machine for this archive",
             );
         }
-        judge.input_file(file);
+        analysis.input_file(file);
     }
     for given in call
         .options
@@ -54,7 +57,7 @@ pub(crate) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
         if let Some(value) = &given.value
             && let Some(text) = value.text.strip_prefix("exec=")
         {
-            judge.shell_text(&value.with(text), &Input::Unknown);
+            analysis.shell_text(&value.with(text), &Input::Unknown);
         }
     }
     let quiet = file.as_ref().is_none_or(|f| nowhere(&f.text));
@@ -70,32 +73,40 @@ pub(crate) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
             for given in &call.options {
                 if let Some(crate::model::effect::OptionEffect::AtLeast(effect)) = given.option.verb
                 {
-                    judge.find(effect, given.span, format!("`tar` with `{}`", given.name));
+                    analysis.find(effect, given.span, format!("`tar` with `{}`", given.name));
                 }
             }
-            judge.strange(call);
+            note_unrecognized(&mut analysis, call);
             for given in &call.options {
                 if !["-f", "--file"].contains(&given.name.as_str()) {
-                    judge.option(call, given, input);
+                    option_value(&mut analysis, context, call, given, input);
                 }
             }
-            judge.role(call, Role::Input, &args(call), input);
+            role(
+                &mut analysis,
+                context,
+                call,
+                Role::Input,
+                &operand_words(call),
+                input,
+            );
             for given in &call.options {
                 if let ("-C" | "--directory" | "--cd", Some(folder)) =
                     (given.name.as_str(), &given.value)
                 {
-                    judge.input_file(folder);
+                    analysis.input_file(folder);
                 }
             }
-            judge.find(Effect::Read, whole, "`tar` prints an archive");
-            return Outcome::Done(None);
+            analysis.find(Effect::Read, whole, "`tar` prints an archive");
+            return analysis.done();
         }
     }
-    Outcome::Table
+    analysis
 }
 
 /// Verbs that only show, joined by `then`.
-pub(crate) fn mlr(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     const SHOWS: &[&str] = &[
         "cat",
         "head",
@@ -149,7 +160,7 @@ pub(crate) fn mlr(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
         "fraction",
         "format-values",
     ];
-    let words = args(call);
+    let words = operand_words(call);
     for verb in words.split(|arg| arg.text == "then") {
         let Some(name) = verb.first() else { continue };
         let shows = match name.text.as_str() {
@@ -164,7 +175,7 @@ pub(crate) fn mlr(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
             other => SHOWS.contains(&other),
         };
         if !shows {
-            judge.find(
+            analysis.find(
                 Effect::Code,
                 name.span,
                 format!("`mlr` is told `{}`", name.text),
@@ -172,7 +183,7 @@ pub(crate) fn mlr(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
         }
     }
     if words.is_empty() && !call.has(&["--version", "--help", "-h"]) {
-        return Outcome::Is(Effect::Unknown);
+        return analysis.with_effect(Effect::Unknown);
     }
     // Where the verbs end and the files begin is not followed.
     for word in words
@@ -180,24 +191,25 @@ pub(crate) fn mlr(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
         .skip(1)
         .filter(|word| !word.text.starts_with('-'))
     {
-        judge.input_file(word);
+        analysis.input_file(word);
     }
-    Outcome::NoOperands
+    analysis.without_operands()
 }
 
 /// `FORMAT:FILE`: some formats are scripts, some are deleted after reading.
-pub(crate) fn pictures(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn pictures(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     for operand in &call.operands {
         if let Some((format, _)) = operand.arg.text.split_once(':')
             && format.len() > 1
             && format.chars().all(|c| c.is_ascii_alphanumeric())
         {
-            judge.find(
+            analysis.find(
                 Effect::Code,
                 operand.arg.span,
                 format!("`{format}:` may be a script"),
             );
         }
     }
-    Outcome::Table
+    analysis
 }

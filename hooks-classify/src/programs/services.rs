@@ -1,8 +1,10 @@
 //! Judges of programs that reach other machines.
 
-use super::{Outcome, args};
-use crate::judge::Judge;
-use crate::judge::table::{overridden_by_header, place};
+use super::addresses::place;
+use super::effect::operand_words;
+use super::requests::{ask_about_key_hosts, method, overridden_by_header};
+use super::roles::{reads_commands_from_input, role};
+use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
@@ -12,17 +14,9 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::tables::{Call, Given};
 
-pub(crate) fn method(name: &str) -> Effect {
-    match name.to_ascii_uppercase().as_str() {
-        "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PROPFIND" | "REPORT" => Effect::Read,
-        "PUT" | "PATCH" => Effect::Update,
-        "DELETE" => Effect::Delete,
-        _ => Effect::Create,
-    }
-}
-
 /// The method decides.
-pub(crate) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let mut strongest = Effect::Read;
     let mut request = Request::default();
     for given in &call.options {
@@ -39,11 +33,11 @@ pub(crate) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
             _ => {}
         }
         if ["-n", "--netrc", "--netrc-optional", "--netrc-file"].contains(&name) {
-            judge.ask(given.span, "`curl` sends credentials from a file");
+            analysis.ask(given.span, "`curl` sends credentials from a file");
         }
         let Some(value) = &given.value else { continue };
         if ["-b", "--cookie"].contains(&name) && !text.is_empty() && !text.contains('=') {
-            judge.ask(value.span, "`curl` sends cookies from a file");
+            analysis.ask(value.span, "`curl` sends cookies from a file");
         }
         let file = match name {
             "-F" | "--form" => text
@@ -68,15 +62,15 @@ pub(crate) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
         let tag = (name == "--etag-compare" && !tag).then_some(text);
         let files = [file, tag, headers.map(|(_, file)| file)];
         for file in files.into_iter().flatten() {
-            judge.input_file(&value.with(file));
-            judge.ask(value.span, "`curl` sends what is in a file");
+            analysis.input_file(&value.with(file));
+            analysis.ask(value.span, "`curl` sends what is in a file");
         }
         if ["-H", "--header", "--proxy-header"].contains(&name) && text.starts_with('@') {
             let reason = "`curl` sends headers of a file, which may set another method";
-            judge.find(Effect::Unknown, value.span, reason);
+            analysis.find(Effect::Unknown, value.span, reason);
         }
         if (name == "-w" || name == "--write-out") && text.starts_with('@') {
-            judge.find(
+            analysis.find(
                 Effect::Unknown,
                 value.span,
                 "a file says what `curl` prints, and where to",
@@ -86,7 +80,14 @@ pub(crate) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
             && let Some((_, rest)) = text.split_once("%output{")
         {
             let file = rest.split('}').next().unwrap_or("");
-            judge.role(call, Role::Output, &[value.with(file)], &Input::Unknown);
+            role(
+                &mut analysis,
+                context,
+                call,
+                Role::Output,
+                &[value.with(file)],
+                &Input::Unknown,
+            );
         }
     }
     strongest = strongest.max(request.effect());
@@ -109,7 +110,7 @@ pub(crate) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
                     .starts_with(word)
             })
         {
-            judge.find(Effect::Delete, value.span, "`curl` deletes on the server");
+            analysis.find(Effect::Delete, value.span, "`curl` deletes on the server");
         }
     }
     let given = |name: &'static str| {
@@ -120,9 +121,9 @@ pub(crate) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
     let files = default
         .clone()
         .any(|value| value.text.to_ascii_lowercase().starts_with("file"));
-    let addresses: Vec<_> = given("--url").chain(args(call)).collect();
+    let addresses: Vec<_> = given("--url").chain(operand_words(call)).collect();
     for address in &addresses {
-        fetched(judge, address, files);
+        fetched(&mut analysis, address, files);
     }
     let strange = addresses
         .into_iter()
@@ -130,9 +131,9 @@ pub(crate) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
     let default = default.filter(|scheme| !only_fetches(&format!("{}://", scheme.text)));
     for arg in strange.chain(default) {
         let reason = "`curl` speaks a protocol that may change something";
-        judge.find(Effect::Unknown, arg.span, reason);
+        analysis.find(Effect::Unknown, arg.span, reason);
     }
-    Outcome::Is(strongest)
+    analysis.with_effect(strongest)
 }
 
 /// Whether `curl` only fetches from an address, by its scheme, or else by the name of its host.
@@ -154,7 +155,7 @@ fn only_fetches(address: &str) -> bool {
 }
 
 /// Asks about an address that is a file with secrets.
-fn fetched(judge: &mut Judge<'_>, address: &Arg, protocol: bool) {
+fn fetched(analysis: &mut Analysis, address: &Arg, protocol: bool) {
     let text = address.text.to_ascii_lowercase();
     let path = match text.strip_prefix("file:") {
         Some(path) => &address.text[address.text.len() - path.len()..],
@@ -168,9 +169,9 @@ fn fetched(judge: &mut Judge<'_>, address: &Arg, protocol: bool) {
     };
     if path.contains(['%', '[', '{', '*', '?', '\\']) || !address.known() {
         let reason = "which file `curl` reads is not plain to see";
-        judge.ask(address.span, reason);
+        analysis.ask(address.span, reason);
     }
-    judge.input_file(&address.with(path));
+    analysis.input_file(&address.with(path));
 }
 
 #[derive(Default)]
@@ -196,8 +197,9 @@ impl Request {
 }
 
 /// `[METHOD] URL [ITEM…]`
-pub(crate) fn httpie(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
-    let mut operands = args(call);
+pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let mut operands = operand_words(call);
     let first = operands
         .first()
         .map_or("", |arg| arg.text.as_str())
@@ -210,10 +212,10 @@ pub(crate) fn httpie(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
     let mut body =
         matches!(input, Input::Known(_) | Input::Unknown) && !call.has(&["--ignore-stdin", "-I"]);
     if body {
-        ask_about_input(judge, call, whole, input);
+        ask_about_input(&mut analysis, call, whole, input);
     }
     if let Some(address) = operands.first() {
-        judge.own_keys(address);
+        ask_about_key_hosts(&mut analysis, context, address);
     }
     for item in operands.iter().skip(1) {
         let text = item.text.as_str();
@@ -224,23 +226,24 @@ pub(crate) fn httpie(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
             .iter()
             .find_map(|m| rest.strip_prefix(m));
         if let Some(file) = file {
-            judge.input_file(&item.with(file));
-            judge.ask(item.span, "sends what is in a file");
+            analysis.input_file(&item.with(file));
+            analysis.ask(item.span, "sends what is in a file");
         }
         if rest.starts_with("==") {
             continue;
         }
         body |= rest.starts_with('=') || rest.starts_with(":=") || rest.starts_with('@');
     }
-    Outcome::Is(match named {
+    analysis.with_effect(match named {
         Some(name) => method(&name),
         None if body => Effect::Create,
         None => Effect::Read,
     })
 }
 
-pub(crate) fn grpcurl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    let operands = args(call);
+pub(super) fn grpcurl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    let operands = operand_words(call);
     let reads = |at: usize| {
         operands
             .get(at)
@@ -248,27 +251,29 @@ pub(crate) fn grpcurl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
             && operands.len() <= at + 2
     };
     if reads(0) || reads(1) {
-        Outcome::Is(Effect::Read)
+        analysis.with_effect(Effect::Read)
     } else {
-        Outcome::Is(Effect::Create)
+        analysis.with_effect(Effect::Create)
     }
 }
 
 /// What follows the host is shell text on it.
-pub(crate) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
-    let operands = args(call);
+pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let operands = operand_words(call);
     // `--` after the host ends the options, and is no part of the command.
     if operands.len() > 2 && operands[1].text == "--" {
         let mut rest = call.args.clone();
         rest.remove(call.args.len() + 1 - operands.len());
         let inner = Call::read(&call.path, &call.program, &rest);
-        return Outcome::Done(judge.call(&inner, whole, input));
+        let output = analysis.call(inner, whole, input);
+        return analysis.done_with(output);
     }
     if operands
         .first()
         .is_some_and(|host| host.text.starts_with('-') || !host.known())
     {
-        judge.find(
+        analysis.find(
             Effect::Code,
             operands[0].span,
             "the host is only known when it runs, and may be an option",
@@ -277,7 +282,7 @@ pub(crate) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
     for given in &call.options {
         let Some(value) = &given.value else { continue };
         if ["-l", "-J", "-o"].contains(&given.name.as_str()) && !value.known() {
-            judge.ask(
+            analysis.ask(
                 value.span,
                 "sends what an expansion holds to another machine",
             );
@@ -286,28 +291,29 @@ pub(crate) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
         if let Some(rest) = text.strip_prefix("sendenv") {
             let harmless = |name: &str| name.starts_with("lang") || name.starts_with("lc_");
             if !rest.trim_matches([' ', '=']).split(' ').all(harmless) {
-                judge.ask(value.span, "sends variables to another machine");
+                analysis.ask(value.span, "sends variables to another machine");
             }
         }
     }
     let waits = call.has(&["-N", "-f"]);
     if operands.len() > 1 && !waits {
         if !call.has(&["-n"]) {
-            ask_about_input(judge, call, whole, input);
+            ask_about_input(&mut analysis, call, whole, input);
         }
-        Outcome::Is(Effect::Read)
+        analysis.with_effect(Effect::Read)
     } else if let (1, false, Input::Known(text)) = (operands.len(), waits, input)
         && !call.has(&["-W"])
     {
         // The shell there runs what it is given.
-        judge.shell_text(&Arg::new(text.clone(), whole), &Input::Unknown);
-        Outcome::Is(Effect::Read)
+        analysis.shell_text(&Arg::new(text.clone(), whole), &Input::Unknown);
+        analysis.with_effect(Effect::Read)
     } else {
-        Outcome::Table
+        analysis
     }
 }
 
-pub(crate) fn rsync(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let plain = |arg: &Arg| {
         let mut words = arg.text.split_whitespace();
         words.next() == Some("ssh")
@@ -349,19 +355,20 @@ pub(crate) fn rsync(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
             }
         }
         let inner = Call::read(&call.path, &call.program, &rest);
-        return Outcome::Done(judge.call(&inner, whole, input));
+        let output = analysis.call(inner, whole, input);
+        return analysis.done_with(output);
     }
     let lists = |given: &&Given| LISTS.contains(&given.name.as_str());
     if let Some(given) = call.options.iter().find(lists)
         && let Some(host) = call.operands.iter().find_map(|o| place(&o.arg))
     {
         let reason = format!("`rsync` sends what is in a file to `{host}`");
-        judge.ask(given.span, reason);
+        analysis.ask(given.span, reason);
     }
     if call.operands.len() == 1 {
-        Outcome::Is(Effect::Read)
+        analysis.with_effect(Effect::Read)
     } else {
-        Outcome::Table
+        analysis
     }
 }
 
@@ -374,9 +381,10 @@ const LISTS: &[&str] = &[
 ];
 
 /// The operands are further commands; the strongest counts.
-pub(crate) fn flyway(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    let table = judge.tables.program("flyway").cloned();
-    let effect = args(call)
+pub(super) fn flyway(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let table = context.tables.program("flyway").cloned();
+    let effect = operand_words(call)
         .iter()
         .map(|arg| {
             table
@@ -388,48 +396,41 @@ pub(crate) fn flyway(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
     match effect {
         Some(effect) => {
             let own = call.program.effect.max(effect);
-            judge.find(
+            analysis.find(
                 own,
                 call.operands[0].arg.span,
                 format!("`{}` and what follows it", call.path),
             );
-            Outcome::NoOperands
+            analysis.without_operands()
         }
-        None => Outcome::Table,
+        None => analysis,
     }
 }
 
 /// Without a statement on the command line, the input holds them.
-/// Whether an option has `psql` read commands from its standard input.
-pub(crate) fn from_input(call: &Call, given: &Given) -> bool {
-    call.path == "psql"
-        && given.option.role == Role::ScriptFile
-        && given.value.as_ref().is_some_and(|value| value.text == "-")
-}
-
-pub(crate) fn sql_client(
-    judge: &mut Judge<'_>,
-    call: &Call,
-    whole: Span,
-    input: &Input,
-) -> Outcome {
+pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let settled = call.options.iter().any(|given| {
         matches!(
             given.option.verb,
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
         ) || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
     });
-    if call.options.iter().any(|given| from_input(call, given)) {
-        input_text(judge, call, whole, input);
+    if call
+        .options
+        .iter()
+        .any(|given| reads_commands_from_input(call, given))
+    {
+        input_text(&mut analysis, call, whole, input);
     }
     // Scripts run beside a text that was given.
-    for operand in args(call) {
+    for operand in operand_words(call) {
         if [".js", ".mjs", ".mongodb"]
             .iter()
             .any(|end| operand.text.ends_with(end))
         {
-            judge.sink.parts.code_file(&operand);
-            judge.find(Effect::Code, operand.span, "runs what is in this file");
+            analysis.code_file(&operand);
+            analysis.find(Effect::Code, operand.span, "runs what is in this file");
         }
     }
     let (roles, _) = call.roles();
@@ -437,7 +438,7 @@ pub(crate) fn sql_client(
         .iter()
         .any(|(role, _)| matches!(role, Role::Script(_) | Role::ScriptFile));
     if scripted && !settled {
-        return Outcome::Is(Effect::Read);
+        return analysis.with_effect(Effect::Read);
     }
     if settled {
         let means = call.options.iter().any(|given| {
@@ -447,19 +448,19 @@ pub(crate) fn sql_client(
             )
         });
         return if means {
-            Outcome::Table
+            analysis
         } else {
-            Outcome::Is(Effect::Read)
+            analysis.with_effect(Effect::Read)
         };
     }
-    input_text(judge, call, whole, input);
-    Outcome::Is(Effect::Read)
+    input_text(&mut analysis, call, whole, input);
+    analysis.with_effect(Effect::Read)
 }
 
 /// Judges what a client reads from its standard input.
-fn input_text(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) {
+fn input_text(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
     let Input::Known(text) = input else {
-        judge.runs_unseen(
+        analysis.runs_unseen(
             whole,
             UnseenCode::Input,
             format!("`{}` runs what it reads", call.path),
@@ -477,29 +478,25 @@ fn input_text(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) {
             _ => None,
         })
         .unwrap_or(Language::Sql);
-    judge.script_in(language, &Arg::new(text.clone(), whole), &call.path);
+    analysis.script(language, &Arg::new(text.clone(), whole), &call.path);
 }
 
 /// What stands on the input goes over the network: the request in it decides.
-pub(crate) fn sends_input(
-    judge: &mut Judge<'_>,
-    call: &Call,
-    whole: Span,
-    input: &Input,
-) -> Outcome {
+pub(super) fn sends_input(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     // A probe of `nc` sends nothing.
     if call.has(&["-z"]) {
-        return Outcome::Table;
+        return analysis;
     }
-    ask_about_input(judge, call, whole, input);
+    ask_about_input(&mut analysis, call, whole, input);
     if let Input::Known(text) = input {
         let effect = sent(text);
         if effect > Effect::Read {
             let reason = format!("`{}` sends a request that is more than a read", call.path);
-            judge.find(effect, whole, reason);
+            analysis.find(effect, whole, reason);
         }
     }
-    Outcome::Table
+    analysis
 }
 
 /// Returns the effect of text that goes to a server as it is: that of requests of HTTP, greetings and
@@ -542,14 +539,15 @@ const GREETINGS: &[&str] = &[
     "capability",
 ];
 
-fn ask_about_input(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) {
+fn ask_about_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
     if *input == Input::Unknown {
-        judge.ask(whole, format!("`{}` sends what it reads", call.path));
+        analysis.ask(whole, format!("`{}` sends what it reads", call.path));
     }
 }
 
 /// Keys are printed unless an option keeps them back.
-pub(crate) fn private_keys(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn private_keys(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let kept = [
         "-noout", "-pubout", "-pubin", "-nokeys", "-help", "--help", "-export",
     ];
@@ -558,13 +556,14 @@ pub(crate) fn private_keys(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &
         kept.iter().any(|k| k.trim_start_matches('-') == name)
     };
     if !call.args.iter().any(stated) {
-        judge.ask(whole, format!("`{}` prints a private key", call.path));
+        analysis.ask(whole, format!("`{}` prints a private key", call.path));
     }
-    Outcome::Table
+    analysis
 }
 
 /// With a cipher or a key, `-d` decrypts; without one it decodes.
-pub(crate) fn decrypts(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn decrypts(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let keyed = |name: &str| {
         let name = name.trim_start_matches('-');
         let ciphers = [
@@ -580,24 +579,26 @@ pub(crate) fn decrypts(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
             .iter()
             .any(|arg| arg.text.starts_with('-') && keyed(&arg.text));
     if named && call.has(&["-d"]) {
-        judge.ask(whole, format!("`{}` prints what was encrypted", call.path));
+        analysis.ask(whole, format!("`{}` prints what was encrypted", call.path));
     }
-    Outcome::Table
+    analysis
 }
 
 /// The state as JSON has the secrets that the text leaves out; a plan is a file that is named.
-pub(crate) fn state_as_json(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn state_as_json(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     if call.has(&["-json"]) && call.operands.is_empty() {
-        judge.ask(
+        analysis.ask(
             whole,
             format!("`{}` prints the secrets of the state", call.path),
         );
     }
-    Outcome::Table
+    analysis
 }
 
 /// A format or a list of properties may name the environment of what is described.
-pub(crate) fn environment(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn environment(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let values = call.options.iter().filter_map(|given| given.value.as_ref());
     for value in values {
         let mut words = value.text.split(|c: char| !c.is_ascii_alphanumeric());
@@ -606,14 +607,15 @@ pub(crate) fn environment(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input
                 "`{}` prints an environment, which may hold secrets",
                 call.path
             );
-            judge.ask(value.span, reason);
+            analysis.ask(value.span, reason);
         }
     }
-    Outcome::Table
+    analysis
 }
 
 /// Variables that a text names are replaced by their values.
-pub(crate) fn substitutes(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+pub(super) fn substitutes(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let span = call.args.last().map_or(Span::default(), |arg| arg.span);
     let mut texts: Vec<Arg> = call.operands.iter().map(|o| o.arg.clone()).collect();
     if let Input::Known(text) = input {
@@ -623,21 +625,22 @@ pub(crate) fn substitutes(judge: &mut Judge<'_>, call: &Call, _: Span, input: &I
         for part in text.text.split('$').skip(1) {
             let part = part.trim_start_matches('{');
             let name = part.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            judge.prints_variable(name.clone().next().unwrap_or(""), text.span);
+            analysis.prints_variable(name.clone().next().unwrap_or(""), text.span);
         }
     }
-    Outcome::Table
+    analysis
 }
 
 /// One kind of fact about a tunnel is its keys, or has them in it.
-pub(crate) fn wg_show(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn wg_show(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let keys = ["private-key", "preshared-keys", "dump"];
     if call
         .args
         .iter()
         .any(|arg| !arg.known() || keys.contains(&arg.text.as_str()))
     {
-        judge.ask(whole, format!("`{}` prints private keys", call.path));
+        analysis.ask(whole, format!("`{}` prints private keys", call.path));
     }
-    Outcome::Table
+    analysis
 }

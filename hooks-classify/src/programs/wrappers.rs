@@ -1,7 +1,8 @@
 //! Judges of programs that wrap other commands.
 
-use super::{Outcome, args};
-use crate::judge::Judge;
+use super::effect::{note_option_effects, note_unrecognized, operand_words};
+use super::roles::option_values;
+use crate::model::analysis::{Analysis, Context, Names, OutputOf};
 use crate::model::arg::{Arg, UNKNOWN, shown};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -18,46 +19,48 @@ fn joined(words: &[Arg]) -> Option<Arg> {
     Some(Arg::new(text, Span::new(first.span.start, last.span.end)))
 }
 
-fn strange(judge: &mut Judge<'_>, call: &Call) {
-    judge.verbs(call);
-    judge.strange(call);
+fn note_options(analysis: &mut Analysis, call: &Call) {
+    note_option_effects(analysis, call);
+    note_unrecognized(analysis, call);
 }
 
-pub(crate) fn watch(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn watch(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     if call.has(&["-x", "--exec"]) {
-        strange(judge, call);
-        let words = args(call);
-        return Outcome::Done(if words.is_empty() {
-            None
-        } else {
-            judge.run(words, &Input::Unknown)
-        });
+        note_options(&mut analysis, call);
+        let words = operand_words(call);
+        if words.is_empty() {
+            return analysis.done();
+        }
+        let output = analysis.run(words, &Input::Unknown);
+        return analysis.done_with(output);
     }
-    Outcome::Table
+    analysis
 }
 
 /// Assignments before the command; shells; edited files.
-pub(crate) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
-    strange(judge, call);
-    judge.options(call, input);
-    let mut words = args(call);
+pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    note_options(&mut analysis, call);
+    option_values(&mut analysis, context, call, input);
+    let mut words = operand_words(call);
     if call.has(&["-e", "--edit"]) {
-        judge.find(
+        analysis.find(
             Effect::Update,
             whole,
             format!("`{}` edits files", call.path),
         );
-        return Outcome::Done(None);
+        return analysis.done();
     }
     let facts = ["-l", "--list", "-V", "--version", "--help"];
     if call.has(&facts) && !call.has(&["-i", "-s", "--login", "--shell"]) {
         // With a command `-l` only says whether it is allowed.
-        judge.find(
+        analysis.find(
             Effect::Read,
             whole,
             format!("`{}` shows what is allowed", call.path),
         );
-        return Outcome::Done(None);
+        return analysis.done();
     }
     let mut set = Vec::new();
     while let Some(first) = words.first()
@@ -66,7 +69,7 @@ pub(crate) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
     {
         let value = first.with(value);
         let name = name.to_owned();
-        judge.sets(&name, &value);
+        analysis.sets(&name, &value);
         set.push((name, value));
         words.remove(0);
     }
@@ -81,7 +84,7 @@ pub(crate) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             "--validate",
         ]);
         let effect = if ends { Effect::Update } else { Effect::Code };
-        judge.find(
+        analysis.find(
             effect,
             whole,
             format!(
@@ -89,31 +92,33 @@ pub(crate) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
                 call.path
             ),
         );
-        return Outcome::Done(None);
+        return analysis.done();
     }
     let text = joined(&words).filter(|_| shell);
-    Outcome::Done(judge.with_variables(&set, false, |judge| match text {
-        Some(text) => judge.shell_text(&text, input),
-        None => judge.run(words, input),
-    }))
+    let output = analysis.with_variables(set, |inner| match text {
+        Some(text) => inner.shell_text(&text, input),
+        None => inner.run(words, input),
+    });
+    analysis.done_with(output)
 }
 
 /// `parallel COMMAND ::: WORDS`
-pub(crate) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
-    strange(judge, call);
-    judge.options(call, &Input::Unknown);
+pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    note_options(&mut analysis, call);
+    option_values(&mut analysis, context, call, &Input::Unknown);
     // It is run also where the command is not.
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("{=")) {
-        judge.find(Effect::Code, arg.span, "what stands in `{= … =}` is Perl");
+        analysis.find(Effect::Code, arg.span, "what stands in `{= … =}` is Perl");
     }
     if call.has(&["--rpl"]) {
-        judge.find(Effect::Code, whole, "the value of `--rpl` is Perl");
+        analysis.find(Effect::Code, whole, "the value of `--rpl` is Perl");
     }
     if call.has(&["--dry-run", "--dryrun", "--version", "--help", "-h", "-V"]) {
-        judge.find(Effect::Read, whole, "`parallel` shows what it would run");
-        return Outcome::Done(None);
+        analysis.find(Effect::Read, whole, "`parallel` shows what it would run");
+        return analysis.done();
     }
-    let words = args(call);
+    let words = operand_words(call);
     let marks = [":::", ":::+", "::::", "::::+"];
     let at = words
         .iter()
@@ -134,16 +139,16 @@ pub(crate) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &
         == 1;
     let Some(text) = joined(command) else {
         if direct.is_empty() {
-            judge.find(
+            analysis.find(
                 Effect::Code,
                 whole,
                 "`parallel` runs the lines that it reads",
             );
         }
         for word in direct {
-            judge.shell_text(word, &Input::Unknown);
+            analysis.shell_text(word, &Input::Unknown);
         }
-        return Outcome::Done(None);
+        return analysis.done();
     };
     let values: Vec<String> = if single
         && !direct.is_empty()
@@ -154,50 +159,65 @@ pub(crate) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &
     } else {
         vec![UNKNOWN.to_string()]
     };
-    let names = judge.names_in(input);
-    for value in values {
-        let mut line = text.text.clone();
-        let mut placed = false;
-        for mark in [
-            "{}", "{.}", "{/}", "{//}", "{/.}", "{1}", "{2}", "{3}", "{1/}", "{1.}",
-        ] {
-            if line.contains(mark) {
-                placed = true;
-                line = line.replace(mark, &value);
+    let lines: Vec<String> = values
+        .iter()
+        .map(|value| parallel_line(&text.text, value))
+        .collect();
+    let puts_in = |line: &String| line.contains(UNKNOWN) && !line.starts_with(UNKNOWN);
+    if lines.iter().any(puts_in) {
+        analysis.with_names(Names::In(input.clone()), |inner| {
+            for line in lines {
+                // What is put in is quoted.
+                let line = match puts_in(&line) {
+                    true => Arg::new(line.replace(UNKNOWN, "\"$_\""), text.span),
+                    false => text.with(&line),
+                };
+                inner.shell_text(&line, &Input::Unknown);
             }
-        }
-        for mark in ["{#}", "{%}"] {
-            line = line.replace(mark, "1");
-        }
-        if !placed {
-            line = format!("{line} {value}");
-        }
-        if line.contains(UNKNOWN) && !line.starts_with(UNKNOWN) {
-            // What is put in is quoted.
-            let line = line.replace(UNKNOWN, "\"$_\"");
-            let place = crate::walk::cursor::Place::Fixed(text.span);
-            judge.with_names(names.clone(), |judge| {
-                judge.text(&line, place, &Input::Unknown)
-            });
-        } else {
-            judge.shell_text(&text.with(&line), &Input::Unknown);
+            OutputOf::NOTHING
+        });
+    } else {
+        for line in lines {
+            analysis.shell_text(&text.with(&line), &Input::Unknown);
         }
     }
-    Outcome::Done(None)
+    analysis.done()
 }
 
-pub(crate) fn flock(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
-    let words = args(call);
+/// Returns the command line that `parallel` makes of its command and a word.
+fn parallel_line(command: &str, word: &str) -> String {
+    let mut line = command.to_owned();
+    let mut placed = false;
+    for mark in [
+        "{}", "{.}", "{/}", "{//}", "{/.}", "{1}", "{2}", "{3}", "{1/}", "{1.}",
+    ] {
+        if line.contains(mark) {
+            placed = true;
+            line = line.replace(mark, word);
+        }
+    }
+    for mark in ["{#}", "{%}"] {
+        line = line.replace(mark, "1");
+    }
+    match placed {
+        true => line,
+        false => format!("{line} {word}"),
+    }
+}
+
+pub(super) fn flock(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let words = operand_words(call);
     let Some(file) = words.first() else {
-        return Outcome::Table;
+        return analysis;
     };
-    strange(judge, call);
+    note_options(&mut analysis, call);
     let number = file.text.chars().all(|c| c.is_ascii_digit());
     if number && words.len() == 1 {
-        judge.find(Effect::Read, whole, "`flock` locks an open file");
-        return Outcome::Done(None);
+        analysis.find(Effect::Read, whole, "`flock` locks an open file");
+        return analysis.done();
     }
-    judge.find(
+    analysis.find(
         Effect::Create,
         file.span,
         format!("`flock` creates `{}`", shown(file)),
@@ -206,19 +226,20 @@ pub(crate) fn flock(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
     match rest.first() {
         Some(flag) if flag.text == "-c" || flag.text == "--command" => {
             if let Some(text) = rest.get(1) {
-                judge.shell_text(text, input);
+                analysis.shell_text(text, input);
             }
         }
         Some(_) => {
-            judge.run(rest.to_vec(), input);
+            analysis.run(rest.to_vec(), input);
         }
         None => {}
     }
-    Outcome::Done(None)
+    analysis.done()
 }
 
 /// `tmux`: several commands, and formats that run shell text.
-pub(crate) fn tmux(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn tmux(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     for arg in &call.args {
         let copied = [
             "buffer_sample",
@@ -228,11 +249,11 @@ pub(crate) fn tmux(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             "pane_search_string",
         ];
         if copied.iter().any(|name| arg.text.contains(name)) {
-            judge.ask(arg.span, "`tmux` shows what was copied");
+            analysis.ask(arg.span, "`tmux` shows what was copied");
         }
         for (at, _) in arg.text.match_indices("#(") {
             let inner = arg.text[at + 2..].split(')').next().unwrap_or("");
-            judge.shell_text(&arg.with(inner), &Input::Unknown);
+            analysis.shell_text(&arg.with(inner), &Input::Unknown);
         }
     }
     let end = call
@@ -240,20 +261,20 @@ pub(crate) fn tmux(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
         .iter()
         .position(|arg| arg.text == ";" || (arg.text.ends_with(';') && arg.text.len() > 1));
     if let Some(end) = end
-        && let Some(program) = judge.tables.program("tmux").cloned()
+        && let Some(program) = context.tables.program("tmux").cloned()
     {
         let mut first = call.args[..end].to_vec();
         if call.args[end].text != ";" {
             first.push(call.args[end].with(call.args[end].text.trim_end_matches(';')));
         }
         let one = Call::read(&call.path, &call.program, &first);
-        judge.call(&one, whole, input);
+        analysis.call(one, whole, input);
         let rest = &call.args[end + 1..];
         if !rest.is_empty() {
             let two = Call::read("tmux", &program, rest);
-            judge.call(&two, whole, input);
+            analysis.call(two, whole, input);
         }
-        return Outcome::Done(None);
+        return analysis.done();
     }
-    Outcome::Table
+    analysis
 }

@@ -1,7 +1,7 @@
 //! Judges of compilers and build programs.
 
-use super::{Outcome, args};
-use crate::judge::Judge;
+use super::effect::operand_words;
+use crate::model::analysis::{Analysis, Context};
 use crate::model::device::nowhere;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -9,16 +9,18 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// The last `--cache-dir` counts.
-pub(crate) fn mypy(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn mypy(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
     let cache = call.options.iter().rev().find(|g| g.name == "--cache-dir");
     match cache.and_then(|given| given.value.as_ref()) {
-        Some(value) if value.text == "/dev/null" => Outcome::Is(Effect::Read),
-        _ => Outcome::Table,
+        Some(value) if value.text == "/dev/null" => analysis.with_effect(Effect::Read),
+        _ => analysis,
     }
 }
 
 /// Compilers read only where they say so and write nothing.
-pub(crate) fn cc(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
     let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
     let name = call.path.rsplit('/').next().unwrap_or("");
     let fact = |w: &&str| {
@@ -40,14 +42,14 @@ pub(crate) fn cc(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome 
             || w.starts_with("-std=")
     };
     if !words.is_empty() && words.iter().all(fact) {
-        return Outcome::Is(Effect::Read);
+        return analysis.with_effect(Effect::Read);
     }
     if [
         "ld", "ld.lld", "ld.gold", "lld", "mold", "as", "nasm", "yasm",
     ]
     .contains(&name)
     {
-        return Outcome::Is(Effect::Create);
+        return analysis.with_effect(Effect::Create);
     }
     let pre = name.ends_with("cpp") && !name.contains("++");
     if !pre
@@ -55,7 +57,7 @@ pub(crate) fn cc(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome 
             .iter()
             .any(|w| matches!(*w, "-fsyntax-only" | "-E" | "-M" | "-MM"))
     {
-        return Outcome::Is(Effect::Create);
+        return analysis.with_effect(Effect::Create);
     }
     let mut operands = 0;
     let mut at = 0;
@@ -68,12 +70,12 @@ pub(crate) fn cc(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome 
             at += 1;
         } else if *word == "-o" {
             if !words.get(at).is_some_and(|file| nowhere(file)) {
-                return Outcome::Is(Effect::Create);
+                return analysis.with_effect(Effect::Create);
             }
             at += 1;
         } else if !word.starts_with('-') || *word == "-" {
             if word.starts_with('@') {
-                return Outcome::Is(Effect::Create);
+                return analysis.with_effect(Effect::Create);
             }
             operands += 1;
         } else {
@@ -115,28 +117,29 @@ pub(crate) fn cc(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome 
                         .chars()
                         .all(|c| c.is_alphanumeric() || "-=".contains(c)));
             if !fine {
-                return Outcome::Is(Effect::Create);
+                return analysis.with_effect(Effect::Create);
             }
         }
     }
     if pre && operands > 1 {
-        Outcome::Is(Effect::Create)
+        analysis.with_effect(Effect::Create)
     } else {
-        Outcome::Is(Effect::Read)
+        analysis.with_effect(Effect::Read)
     }
 }
 
-pub(crate) fn ninja(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn ninja(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let Some(tool) = call
         .options
         .iter()
         .find(|g| g.name == "-t")
         .and_then(|g| g.value.clone())
     else {
-        return Outcome::Table;
+        return analysis;
     };
     if call.has(&["-n"]) {
-        return Outcome::Is(Effect::Read);
+        return analysis.with_effect(Effect::Read);
     }
     let effect = match tool.text.as_str() {
         "list" | "targets" | "query" | "deps" | "commands" | "inputs" | "multi-inputs"
@@ -147,15 +150,16 @@ pub(crate) fn ninja(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> O
         "recompact" | "restat" => Effect::Update,
         _ => Effect::Unknown,
     };
-    judge.find(
+    analysis.find(
         effect,
         tool.span,
         format!("`ninja` runs its tool `{}`", tool.text),
     );
-    Outcome::Is(effect)
+    analysis.with_effect(effect)
 }
 
-pub(crate) fn cmake(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
     if words.first() == Some(&"-E") {
         let effect = match words.get(1).copied().unwrap_or("") {
@@ -174,7 +178,7 @@ pub(crate) fn cmake(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) 
             }
             _ => Effect::Unknown,
         };
-        judge.find(
+        analysis.find(
             effect,
             whole,
             format!("`cmake -E {}`", words.get(1).copied().unwrap_or("")),
@@ -193,23 +197,24 @@ pub(crate) fn cmake(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) 
         if let Some(rest) = command.and_then(|at| call.args.get(at..))
             && !rest.is_empty()
         {
-            judge.run(rest.to_vec(), &Input::Unknown);
+            analysis.run(rest.to_vec(), &Input::Unknown);
         }
-        return Outcome::Done(None);
+        return analysis.done();
     }
     let lists = words
         .iter()
         .any(|w| matches!(*w, "-L" | "-LA" | "-LH" | "-LAH"));
     if words.contains(&"-N") {
-        return Outcome::Is(Effect::Read);
+        return analysis.with_effect(Effect::Read);
     }
     if lists {
-        return Outcome::Is(Effect::Create);
+        return analysis.with_effect(Effect::Create);
     }
-    Outcome::Table
+    analysis
 }
 
-pub(crate) fn buildifier(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn buildifier(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
     let value = |name: &str| {
         call.options
             .iter()
@@ -219,14 +224,15 @@ pub(crate) fn buildifier(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
     };
     let checks =
         value("mode").is_some_and(|m| ["check", "diff", "print_if_changed"].contains(&m.as_str()));
-    if checks && value("lint").as_deref() != Some("fix") && !args(call).is_empty() {
-        return Outcome::Is(Effect::Read);
+    if checks && value("lint").as_deref() != Some("fix") && !operand_words(call).is_empty() {
+        return analysis.with_effect(Effect::Read);
     }
-    Outcome::Table
+    analysis
 }
 
 /// `--flag false` takes back what the flag promises.
-pub(crate) fn flag_values(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn flag_values(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     for pair in call.args.windows(2) {
         let name = format!("-{}", pair[0].text.trim_start_matches('-'));
         let promises = call
@@ -235,20 +241,21 @@ pub(crate) fn flag_values(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input
             .get(&name)
             .is_some_and(|option| option.verb.is_some());
         if promises && (pair[1].text == "false" || !pair[1].known()) {
-            judge.find(
+            analysis.find(
                 Effect::Create,
                 pair[1].span,
                 format!("`{}` may be told `false` by this", call.path),
             );
         }
     }
-    Outcome::Table
+    analysis
 }
 
 /// Every operand is a goal; the strongest counts.
-pub(crate) fn goals(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn goals(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
     if call.operands.is_empty() {
-        return Outcome::Table;
+        return analysis;
     }
     let effect = call
         .operands
@@ -259,16 +266,17 @@ pub(crate) fn goals(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outco
                 .map_or(Effect::Code, |goal| goal.effect)
         })
         .max();
-    Outcome::Is(effect.unwrap_or(Effect::Code))
+    analysis.with_effect(effect.unwrap_or(Effect::Code))
 }
 
 /// Evaluates a flake: one in a folder has a lock file, which is brought up to date.
-pub(crate) fn flake(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn flake(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
     let kept = ["--no-write-lock-file", "--expr", "-f", "--file"];
     if call.has(&kept) {
-        return Outcome::Table;
+        return analysis;
     }
-    let operands = args(call);
+    let operands = operand_words(call);
     let in_folder = |text: &str| {
         let folders = ["#", ".", "/", "~", "path:", "git+file:", "file:", "?"];
         let starts = folders.iter().any(|start| text.starts_with(start));
@@ -278,7 +286,7 @@ pub(crate) fn flake(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outco
         || operands
             .iter()
             .any(|operand| !operand.known() || in_folder(&operand.text));
-    Outcome::Is(match local {
+    analysis.with_effect(match local {
         true => Effect::Create,
         false => Effect::Read,
     })

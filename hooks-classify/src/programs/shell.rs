@@ -1,7 +1,6 @@
 //! Shells, and what reads text as one does.
 
-use super::Outcome;
-use crate::judge::Judge;
+use crate::model::analysis::{Analysis, ChildShell, Context};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::environment::Contents;
@@ -11,7 +10,8 @@ use crate::model::unseen_code::UnseenCode;
 use crate::tables::Call;
 
 /// `sh`, `bash`: `-c TEXT`, a file, or the input.
-pub(crate) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let args = &call.args;
     let mut at = 0;
     let mut text = false;
@@ -28,28 +28,28 @@ pub(crate) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
         at += 1;
         match word {
             "--version" | "--help" => {
-                judge.find(
+                analysis.find(
                     Effect::Read,
                     whole,
                     format!("`{}` prints facts about itself", call.path),
                 );
-                return Outcome::Done(None);
+                return analysis.done();
             }
             "--norc" | "--noprofile" | "--posix" | "--login" | "--verbose" | "--restricted"
             | "--noediting" => {}
             "--rcfile" | "--init-file" => {
-                judge.find(
+                analysis.find(
                     Effect::Code,
                     arg.span,
                     format!("`{}` runs a file first", call.path),
                 );
                 if let Some(file) = args.get(at) {
-                    judge.sink.parts.code_file(file);
+                    analysis.code_file(file);
                 }
                 at += 1;
             }
             _ if word.starts_with("--") || !arg.known() => {
-                judge.find(
+                analysis.find(
                     Effect::Unknown,
                     arg.span,
                     format!("`{}` has no known option `{}`", call.path, shown(arg)),
@@ -62,7 +62,7 @@ pub(crate) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                         's' => stdin = true,
                         'o' | 'O' => at += 1,
                         'a'..='z' | 'A'..='Z' => {}
-                        _ => judge.find(
+                        _ => analysis.find(
                             Effect::Unknown,
                             arg.span,
                             format!("`{}` has no known option `{word}`", call.path),
@@ -82,112 +82,98 @@ pub(crate) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
         if n && (!text || at < args.len()) {
             // It prints the lines with errors, and with `-v` all of them.
             if let Some(file) = args.get(at).filter(|_| !text && !stdin) {
-                judge.input_file(file);
+                analysis.input_file(file);
             }
-            judge.find(
+            analysis.find(
                 Effect::Read,
                 whole,
                 format!("`{}` checks syntax", call.path),
             );
-            return Outcome::Done(None);
+            return analysis.done();
         }
     }
     let rest = args.get(at..).unwrap_or(&[]);
     if text {
         let Some(script) = rest.first() else {
-            judge.find(
+            analysis.find(
                 Effect::Unknown,
                 whole,
                 format!("`{}` is given no text to run", call.path),
             );
-            return Outcome::Done(None);
+            return analysis.done();
         };
-        let mut positional = rest.get(1..).unwrap_or(&[]).to_vec();
-        // `$0` is not followed, and may be a name all the same.
-        let mut names = judge.names_of_arguments(&positional);
-        names.extend(positional.first().map(|arg| judge.named_file(arg.path())));
-        if !positional.is_empty() {
-            positional.remove(0);
-        }
-        return Outcome::Done(
-            judge.with_arguments(names, |judge| nested(judge, script, positional, input)),
-        );
+        let words = rest.get(1..).unwrap_or(&[]);
+        let output = analysis.child_shell(ChildShell {
+            text: script.clone(),
+            // `$0` is not followed.
+            positional: words.get(1..).unwrap_or(&[]).to_vec(),
+            names: Some(words.to_vec()),
+            input: input.clone(),
+        });
+        return analysis.done_with(output);
     }
     match rest.first() {
         Some(file) if !stdin => {
-            judge.sink.parts.code_file(file);
-            if let Some(Contents::Text(text)) =
-                judge.shell.environment.files.get(&file.text).cloned()
-            {
-                return Outcome::Done(nested(
-                    judge,
-                    &Arg::new(text, file.span),
-                    rest[1..].to_vec(),
-                    input,
-                ));
+            analysis.code_file(file);
+            if let Some(Contents::Text(text)) = context.environment.files.get(&file.text).cloned() {
+                let output = analysis.child_shell(ChildShell {
+                    text: Arg::new(text, file.span),
+                    positional: rest[1..].to_vec(),
+                    names: None,
+                    input: input.clone(),
+                });
+                return analysis.done_with(output);
             }
-            judge.find(
+            analysis.find(
                 Effect::Code,
                 file.span,
                 format!("`{}` runs what is in `{}`", call.path, shown(file)),
             );
-            Outcome::Done(None)
+            analysis.done()
         }
         _ => match input {
             Input::Known(text) => {
-                let positional = rest.to_vec();
-                Outcome::Done(nested(
-                    judge,
-                    &Arg::new(text.clone(), whole),
-                    positional,
-                    &Input::Unknown,
-                ))
+                let output = analysis.child_shell(ChildShell {
+                    text: Arg::new(text.clone(), whole),
+                    positional: rest.to_vec(),
+                    names: None,
+                    input: Input::Unknown,
+                });
+                analysis.done_with(output)
             }
             _ => {
-                judge.runs_unseen(
+                analysis.runs_unseen(
                     whole,
                     UnseenCode::Input,
                     format!("`{}` runs what it reads", call.path),
                 );
-                Outcome::Done(None)
+                analysis.done()
             }
         },
     }
 }
 
-/// Runs text in a shell of its own.
-fn nested(
-    judge: &mut Judge<'_>,
-    text: &Arg,
-    positional: Vec<Arg>,
-    input: &Input,
-) -> Option<String> {
-    judge.in_child_process(|judge| {
-        let before = judge.shell.environment.positional.replace(positional);
-        let output = judge.shell_text(text, input);
-        judge.shell.environment.positional = before;
-        output
-    })
-}
-
-pub(crate) fn eval(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn eval(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let text = call
         .args
         .iter()
         .map(|arg| arg.text.as_str())
         .collect::<Vec<_>>()
         .join(" ");
-    Outcome::Done(judge.shell_text(&Arg::new(text, whole), input))
+    let output = analysis.shell_text(&Arg::new(text, whole), input);
+    analysis.done_with(output)
 }
 
-pub(crate) fn source(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn source(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     if let Some(file) = call.args.first() {
-        judge.sink.parts.code_file(file);
+        analysis.code_file(file);
     }
-    judge.find(
+    analysis.find(
         Effect::Code,
         whole,
         format!("`{}` runs what is in a file", call.path),
     );
-    Outcome::Done(None)
+    analysis.done()
 }

@@ -1,16 +1,25 @@
 //! Judges of `git`'s commands.
 
-use super::{Outcome, args};
-use crate::judge::Judge;
+use super::effect::operand_words;
+use super::roles::role;
+use crate::model::analysis::{Analysis, Context};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-pub(crate) fn config(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     if !call.has(&["--name-only"]) {
-        judge.role(call, Role::Setting, &args(call), input);
+        role(
+            &mut analysis,
+            context,
+            call,
+            Role::Setting,
+            &operand_words(call),
+            input,
+        );
     }
     if call.options.iter().any(|given| {
         matches!(
@@ -18,11 +27,11 @@ pub(crate) fn config(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input)
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
         )
     }) {
-        return Outcome::NoOperands;
+        return analysis.without_operands();
     }
-    let operands = args(call);
+    let operands = operand_words(call);
     let first = operands.first().map_or("", |arg| arg.text.as_str());
-    Outcome::Is(match first {
+    analysis.with_effect(match first {
         "list" | "get" => Effect::Read,
         "set" | "rename-section" | "edit" if operands.len() > 1 || first == "edit" => {
             Effect::Update
@@ -33,13 +42,14 @@ pub(crate) fn config(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input)
     })
 }
 
-pub(crate) fn push(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let dry = call
         .options
         .iter()
         .any(|given| matches!(given.option.verb, Some(OptionEffect::Forces(Effect::Read))));
     if call.has(&["-n", "--dry-run"]) && !call.has(&["--no-verify"]) {
-        judge.find(
+        analysis.find(
             Effect::Code,
             whole,
             "`git push` runs the hook `pre-push` of the project, `--dry-run` or not",
@@ -49,13 +59,13 @@ pub(crate) fn push(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -
         for operand in call.operands.iter().skip(1) {
             let arg = &operand.arg;
             if arg.text.starts_with('+') {
-                judge.find(
+                analysis.find(
                     Effect::Delete,
                     arg.span,
                     "`git push` with `+` discards commits there",
                 );
             } else if arg.text.len() > 1 && arg.text.starts_with(':') {
-                judge.find(
+                analysis.find(
                     Effect::Delete,
                     arg.span,
                     "`git push` with `:` deletes a branch there",
@@ -63,15 +73,16 @@ pub(crate) fn push(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -
             }
         }
     }
-    Outcome::Table
+    analysis
 }
 
-pub(crate) fn checkout(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn checkout(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
     let branch = call.has(&["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"]);
     if call.operands.iter().any(|operand| operand.after) {
-        return Outcome::Is(Effect::Delete);
+        return analysis.with_effect(Effect::Delete);
     }
-    let operands = args(call);
+    let operands = operand_words(call);
     let path = operands.first().is_some_and(|arg| {
         let text = arg.text.as_str();
         let last = text.rsplit('/').next().unwrap_or("");
@@ -93,7 +104,7 @@ pub(crate) fn checkout(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
             || extension
     });
     if !branch && (operands.len() > 1 || (operands.len() == 1 && path)) {
-        return Outcome::Is(Effect::Delete);
+        return analysis.with_effect(Effect::Delete);
     }
-    Outcome::Table
+    analysis
 }

@@ -1,7 +1,7 @@
 //! Programs where one value among harmless ones carries code, or names a file that is written.
 
-use super::{Outcome, services};
-use crate::judge::Judge;
+use super::services;
+use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -9,19 +9,21 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// `@FILE` stands for the arguments in a file.
-pub(crate) fn arguments_file(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn arguments_file(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     if let Some(arg) = call.args.iter().find(|arg| arg.text.starts_with('@')) {
-        judge.find(
+        analysis.find(
             Effect::Unknown,
             arg.span,
             format!("what `{}` is told stands in a file", call.path),
         );
     }
-    Outcome::Table
+    analysis
 }
 
 /// What stands after `--` is for the compiler: what is not known of it may load or write.
-pub(crate) fn compile_flags(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn compile_flags(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let harmless = |flag: &str| {
         !flag.starts_with("-Wl,")
             && !flag.starts_with("-Wp,")
@@ -76,72 +78,82 @@ pub(crate) fn compile_flags(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Inp
             || text.starts_with('@')
             || (text.starts_with('-') && !harmless(text))
         {
-            judge.find(
+            analysis.find(
                 Effect::Unknown,
                 operand.arg.span,
                 "this flag of the compiler may load or write something",
             );
         }
     }
-    arguments_file(judge, call, Span::default(), &Input::Unknown)
+    analysis.then(arguments_file(
+        context,
+        call,
+        Span::default(),
+        &Input::Unknown,
+    ))
 }
 
 /// `-version` and `-list` are all that is done only where they stand alone.
-pub(crate) fn convert(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn convert(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let facts = call.has(&["-version", "--version", "-help", "-list"]);
     if facts && (call.options.len() > 1 || !call.operands.is_empty()) {
-        judge.find(
+        analysis.find(
             Effect::Create,
             whole,
             format!("`{}` may write its last operand", call.path),
         );
     }
-    Outcome::Table
+    analysis
 }
 
 /// What is read over the network needs an extension, which is fetched and loaded.
-pub(crate) fn duckdb(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn duckdb(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("://")) {
-        judge.find(
+        analysis.find(
             Effect::Create,
             arg.span,
             "`duckdb` fetches an extension to read from an address",
         );
     }
-    services::sql_client(judge, call, whole, input)
+    analysis.then(services::sql_client(context, call, whole, input))
 }
 
 /// `glow config` writes settings where there are none, and opens them in an editor.
-pub(crate) fn glow(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn glow(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     if call
         .operands
         .first()
         .is_some_and(|operand| operand.arg.text == "config")
     {
-        judge.find(
+        analysis.find(
             Effect::Create,
             whole,
             "`glow config` writes settings, and opens them in an editor",
         );
     }
-    Outcome::Table
+    analysis
 }
 
 /// `--log-opts` are options of `git log`.
-pub(crate) fn log_options(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn log_options(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     for given in &call.options {
         if given.name == "--log-opts"
             && let Some(value) = &given.value
         {
             let line = format!("git log {}", value.text);
-            judge.shell_text(&value.with(&line), &Input::Unknown);
+            analysis.shell_text(&value.with(&line), &Input::Unknown);
         }
     }
-    Outcome::Table
+    analysis
 }
 
 /// `npm diff`: only packages that the registry has are not built first; the scripts of others run.
-pub(crate) fn npm_diff(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn npm_diff(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
     let specs: Vec<&Arg> = call
         .options
         .iter()
@@ -153,9 +165,9 @@ pub(crate) fn npm_diff(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
             .iter()
             .all(|spec| spec.known() && published(&spec.text))
     {
-        Outcome::Table
+        analysis
     } else {
-        Outcome::Is(Effect::Code)
+        analysis.with_effect(Effect::Code)
     }
 }
 
@@ -189,7 +201,8 @@ fn published(spec: &str) -> bool {
 }
 
 /// `pprof` keeps what it fetches in a file.
-pub(crate) fn pprof(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn pprof(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let values = call
         .options
         .iter()
@@ -197,27 +210,28 @@ pub(crate) fn pprof(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> O
         .filter_map(|given| given.value.as_ref());
     let operands = call.operands.iter().map(|operand| &operand.arg);
     if let Some(arg) = operands.chain(values).find(|arg| arg.text.contains(':')) {
-        judge.find(
+        analysis.find(
             Effect::Create,
             arg.span,
             format!("`{}` keeps what it fetches in a file", call.path),
         );
     }
-    Outcome::Table
+    analysis
 }
 
 /// `-e inject=…` and `-e fault=…` change what the command is told.
-pub(crate) fn strace(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn strace(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     for given in call.options.iter().filter(|given| given.name == "-e") {
         let Some(value) = &given.value else { continue };
         let text = value.text.trim_start();
         if text.starts_with("inject") || text.starts_with("fault") || !value.known() {
-            judge.find(
+            analysis.find(
                 Effect::Code,
                 value.span,
                 "`strace` changes what the command is told",
             );
         }
     }
-    Outcome::Table
+    analysis
 }

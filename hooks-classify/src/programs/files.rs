@@ -1,7 +1,8 @@
 //! Judges of programs that handle files.
 
-use super::{Outcome, args};
-use crate::judge::Judge;
+use super::effect::operand_words;
+use super::roles::{recurses, role};
+use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::device::{device, nowhere};
 use crate::model::effect::Effect;
@@ -11,8 +12,9 @@ use crate::model::span::Span;
 use crate::tables::Call;
 
 /// Copying nothing onto a file empties it.
-pub(crate) fn cp(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
-    let operands = args(call);
+pub(super) fn cp(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let operands = operand_words(call);
     let target = call
         .options
         .iter()
@@ -29,7 +31,7 @@ pub(crate) fn cp(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> 
         && let Some(last) = last
         && !nowhere(&last.text)
     {
-        judge.find(
+        analysis.find(
             Effect::Delete,
             whole,
             format!("`{}` empties `{}`", call.path, last.text),
@@ -38,16 +40,17 @@ pub(crate) fn cp(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> 
     if let Some(last) = last
         && device(&last.text)
     {
-        judge.find(
+        analysis.find(
             Effect::Delete,
             last.span,
             format!("`{}` overwrites the device `{}`", call.path, last.text),
         );
     }
-    Outcome::Table
+    analysis
 }
 
-pub(crate) fn truncate(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn truncate(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     for given in call
         .options
         .iter()
@@ -60,13 +63,14 @@ pub(crate) fn truncate(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
         let zero = bare.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let empties = !zero.is_empty() && zero.chars().all(|c| c == '0');
         if !grows && (empties || text.starts_with('-') || text.contains(UNKNOWN)) {
-            judge.find(Effect::Delete, whole, "`truncate` cuts what is in the file");
+            analysis.find(Effect::Delete, whole, "`truncate` cuts what is in the file");
         }
     }
-    Outcome::Table
+    analysis
 }
 
-pub(crate) fn dd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn dd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let value = |key: &str| {
         call.options
             .iter()
@@ -75,51 +79,53 @@ pub(crate) fn dd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> 
             .and_then(|g| g.value.clone())
     };
     let Some(target) = value("of=") else {
-        return Outcome::Table;
+        return analysis;
     };
     if nowhere(&target.text) {
-        return Outcome::Table;
+        return analysis;
     }
     let kept = value("conv=").is_some_and(|conv| conv.text.split(',').any(|c| c == "notrunc"));
     let empty = value("if=").is_some_and(|file| file.text == "/dev/null")
         || value("count=").is_some_and(|count| count.text == "0");
     if device(&target.text) {
-        judge.find(
+        analysis.find(
             Effect::Delete,
             target.span,
             format!("`dd` overwrites the device `{}`", target.text),
         );
     } else if kept {
-        judge.find(
+        analysis.find(
             Effect::Update,
             target.span,
             format!("`dd` changes `{}` in place", target.text),
         );
     } else if empty {
-        judge.find(
+        analysis.find(
             Effect::Delete,
             whole,
             format!("`dd` empties `{}`", target.text),
         );
     }
-    Outcome::Table
+    analysis
 }
 
-pub(crate) fn date(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn date(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
     let sets = call
         .operands
         .iter()
         .any(|operand| !operand.arg.text.starts_with('+'));
     if sets && !call.has(&["-j"]) {
-        Outcome::Is(Effect::Update)
+        analysis.with_effect(Effect::Update)
     } else {
-        Outcome::NoOperands
+        analysis.without_operands()
     }
 }
 
-pub(crate) fn rename(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn rename(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let Some(first) = call.operands.first() else {
-        return Outcome::Table;
+        return analysis;
     };
     let text = first.arg.text.as_str();
     let plain = !text.is_empty()
@@ -135,16 +141,17 @@ pub(crate) fn rename(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
             flags.chars().all(|c| c.is_alphabetic()) && !flags.contains('e')
         };
     if !plain && !substitution {
-        judge.find(Effect::Code, first.arg.span, "`rename` runs this as Perl");
+        analysis.find(Effect::Code, first.arg.span, "`rename` runs this as Perl");
     }
-    Outcome::Table
+    analysis
 }
 
-pub(crate) fn less(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn less(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     for operand in &call.operands {
         let arg = &operand.arg;
         if operand.after || !arg.text.starts_with('+') {
-            judge.input_file(arg);
+            analysis.input_file(arg);
             continue;
         }
         let text = arg.text.trim_start_matches('+');
@@ -153,17 +160,18 @@ pub(crate) fn less(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
             || text.starts_with(['/', '?', '&'])
             || text.chars().all(|c| c.is_ascii_digit());
         if !moves {
-            judge.find(
+            analysis.find(
                 Effect::Unknown,
                 arg.span,
                 format!("`less` is told `{}`", arg.text),
             );
         }
     }
-    Outcome::NoOperands
+    analysis.without_operands()
 }
 
-pub(crate) fn vim(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let values = call
         .options
         .iter()
@@ -179,50 +187,59 @@ pub(crate) fn vim(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
             .iter()
             .any(|word| arg.text.contains(word))
         {
-            judge.find(Effect::Delete, arg.span, "the editor deletes a file");
+            analysis.find(Effect::Delete, arg.span, "the editor deletes a file");
         }
         if let Some((_, command)) = arg.text.split_once('!')
             && !command.trim().is_empty()
         {
-            judge.shell_text(&arg.with(command), &Input::Unknown);
-            judge.find(Effect::Code, arg.span, "the editor runs a shell");
+            analysis.shell_text(&arg.with(command), &Input::Unknown);
+            analysis.find(Effect::Code, arg.span, "the editor runs a shell");
         } else if arg.text.contains("system(") || arg.text.contains("exe") {
-            judge.find(Effect::Code, arg.span, "the editor runs code");
+            analysis.find(Effect::Code, arg.span, "the editor runs code");
         }
     }
-    Outcome::Table
+    analysis
 }
 
 /// With the pattern in an option, all operands are files.
-pub(crate) fn pattern(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     let given = call.has(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]);
     let searches = if call.path.ends_with(" grep") {
         true
     } else if call.path.ends_with("grep") && call.path != "rgrep" {
-        super::super::table::roles::recurses(call)
+        recurses(call)
     } else {
         *input == Input::Inherited
     };
     // Without a file all below the folder is searched.
     if call.operands.len() <= usize::from(!given) && searches {
-        judge.role(call, Role::Name, &[Arg::new(".", whole)], input);
+        role(
+            &mut analysis,
+            context,
+            call,
+            Role::Name,
+            &[Arg::new(".", whole)],
+            input,
+        );
     }
     if given {
         let files: Vec<Arg> = call.operands.iter().map(|o| o.arg.clone()).collect();
-        judge.role(call, Role::Name, &files, input);
-        return Outcome::NoOperands;
+        role(&mut analysis, context, call, Role::Name, &files, input);
+        return analysis.without_operands();
     }
-    Outcome::Table
+    analysis
 }
 
-pub(crate) fn stdout_last(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn stdout_last(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
     match call.operands.last() {
         Some(last) if last.arg.text == "-" => {
             for operand in &call.operands {
-                judge.input_file(&operand.arg);
+                analysis.input_file(&operand.arg);
             }
-            Outcome::Is(Effect::Read)
+            analysis.with_effect(Effect::Read)
         }
-        _ => Outcome::Table,
+        _ => analysis,
     }
 }
