@@ -16,6 +16,7 @@ mod find;
 mod forge;
 pub(crate) mod function;
 mod given;
+pub(crate) mod output_kind;
 mod python;
 mod repository;
 mod requests;
