@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{Classification, Judged, Parts};
+use crate::model::parts::Parts;
+use crate::model::trace::Trace;
+use crate::verdict::Classification;
 
 /// What would run, as a tree with effects and reasons, which a terminal can show: control
 /// characters and what else hides text are escaped (P-05); see
@@ -35,7 +37,7 @@ fn escape(text: &str) -> String {
 }
 
 impl Explanation {
-    pub(crate) fn new(command: &str, verdict: Classification, judged: Option<Judged>) -> Self {
+    pub(crate) fn new(command: &str, verdict: Classification, judged: Option<Trace>) -> Self {
         let mut lines = Vec::new();
         let mut parts = Parts::default();
         if let Some(judged) = judged {

@@ -23,27 +23,33 @@
 mod context;
 mod explain;
 pub mod host;
-mod judge;
-mod language;
-mod parts;
+mod languages;
+mod model;
+mod programs;
 mod shell;
 mod tables;
 mod verdict;
+mod walk;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use explain::Explanation;
-pub use judge::plain as plain_program;
-pub use parts::{
-    FileRead, Judgement, Manifest, Part, PartAssignment, PartCall, Parts, Script, Touch, UNKNOWN,
-    UnseenCode, Word,
+pub use model::arg::UNKNOWN;
+pub use model::effect::Crud;
+pub use model::language::Language;
+pub use model::parts::{
+    FileRead, Manifest, Part, PartAssignment, PartCall, Parts, PathEffect, Script, Word,
 };
-pub use tables::{Language, Tables};
-pub use verdict::{Classification, Crud, Decision, Finding, Method, TerminalInput, ToolEffect};
+pub use model::program_name::plain_program;
+pub use model::terminal_input::TerminalInput;
+pub use model::unseen_code::UnseenCode;
+pub use tables::Tables;
+pub use verdict::{Classification, Decision, Finding, Judgement, Method, ToolEffect};
 
-use judge::Judge;
-use parts::Recorder;
+use model::trace::Trace;
 use thiserror::Error;
+use walk::interpreter::Interpreter;
+use walk::recorder::Recorder;
 
 /// The longest command, in characters (P-01).
 pub const MOST_CHARACTERS: usize = 10_000;
@@ -129,7 +135,7 @@ impl Classifier {
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
         Ok(self
-            .by_tables(command, context, Recorder::default())?
+            .classify_with_tables(command, context, Recorder::default())?
             .verdict)
     }
 
@@ -146,8 +152,9 @@ impl Classifier {
     /// # Errors
     /// As [`classify_in`](Self::classify_in).
     pub fn judge_in(&self, command: &str, context: Option<&str>) -> Result<Judgement, InputError> {
-        let ByTables { verdict, judged } = self.by_tables(command, context, Recorder::on())?;
-        Ok(Judgement::new(verdict, judged.map(|judged| judged.parts)))
+        let TableVerdict { verdict, trace } =
+            self.classify_with_tables(command, context, Recorder::on())?;
+        Ok(Judgement::new(verdict, trace.map(|trace| trace.parts)))
     }
 
     /// Whether the name of a file says that it holds secrets, such as `~/.ssh/id_rsa` or `.env`.
@@ -174,24 +181,24 @@ impl Classifier {
         Ok(())
     }
 
-    fn by_tables(
+    fn classify_with_tables(
         &self,
         command: &str,
         context: Option<&str>,
         parts: Recorder,
-    ) -> Result<ByTables, InputError> {
+    ) -> Result<TableVerdict, InputError> {
         Self::check_input(command, context)?;
-        let judged = self.judged(command, parts);
-        let mut verdict = match &judged {
-            Some(judged) => Classification {
-                terminal_input: judged.terminal_input,
-                ..Classification::new(command, &judged.findings, judged.agreed)
+        let trace = self.trace(command, parts);
+        let mut verdict = match &trace {
+            Some(trace) => Classification {
+                terminal_input: trace.terminal_input,
+                ..Classification::new(command, &trace.findings, trace.agreed)
             },
             None => Classification::fallback("the command could not be analysed"),
         };
         let known = |name: &str| self.tables.program(name).is_some();
         if let Some(text) = context::within(command, context, &verdict, known)
-            && let Some(inner) = self.judged(&text, Recorder::default())
+            && let Some(inner) = self.trace(&text, Recorder::default())
         {
             let terminal_input = verdict.terminal_input.max(inner.terminal_input);
             let inner = Classification::new(&text, &inner.findings, inner.agreed);
@@ -199,15 +206,14 @@ impl Classifier {
             verdict.terminal_input = terminal_input;
         }
         verdict.context = context.map(str::to_owned);
-        Ok(ByTables { verdict, judged })
+        Ok(TableVerdict { verdict, trace })
     }
 
     /// Returns the parts of a text, whose length is not limited. Returns `None` if the analysis
     /// panicked or could not be finished.
     #[must_use]
     pub fn parts(&self, command: &str) -> Option<Parts> {
-        self.judged(command, Recorder::on())
-            .map(|judged| judged.parts)
+        self.trace(command, Recorder::on()).map(|trace| trace.parts)
     }
 
     /// Draws what would run, with effects and reasons.
@@ -215,24 +221,16 @@ impl Classifier {
     /// # Errors
     /// As [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
-        let ByTables { verdict, judged } = self.by_tables(command, None, Recorder::on())?;
-        Ok(Explanation::new(command, verdict, judged))
+        let TableVerdict { verdict, trace } =
+            self.classify_with_tables(command, None, Recorder::on())?;
+        Ok(Explanation::new(command, verdict, trace))
     }
 
-    fn judged(&self, command: &str, parts: Recorder) -> Option<Judged> {
+    fn trace(&self, command: &str, parts: Recorder) -> Option<Trace> {
         let tables = self.tables;
         let run = || {
             catch_unwind(AssertUnwindSafe(|| {
-                let mut judge = Judge::new(tables);
-                judge.parts = parts;
-                judge.whole(command);
-                Judged {
-                    findings: judge.findings,
-                    steps: judge.steps,
-                    parts: judge.parts.done(command, judge.agreed, judge.complete),
-                    agreed: judge.agreed,
-                    terminal_input: judge.terminal_input,
-                }
+                Interpreter::new(tables, parts).interpret(command)
             }))
             .ok()
         };
@@ -250,21 +248,11 @@ impl Classifier {
     }
 }
 
-/// What the tables say.
-struct ByTables {
+/// Verdict by the tables, with the trace that it came from.
+struct TableVerdict {
     verdict: Classification,
-    /// None if there was no end to the walk.
-    judged: Option<Judged>,
-}
-
-/// What a walk found.
-#[derive(Debug)]
-pub(crate) struct Judged {
-    findings: Vec<judge::Finding>,
-    steps: Vec<judge::Step>,
-    agreed: bool,
-    terminal_input: TerminalInput,
-    parts: Parts,
+    /// `None` if the walk panicked.
+    trace: Option<Trace>,
 }
 
 fn check(command: &str) -> Result<(), InputError> {
@@ -291,7 +279,7 @@ fn check(command: &str) -> Result<(), InputError> {
 #[doc(hidden)]
 #[must_use]
 pub fn table_mistakes() -> Vec<String> {
-    Tables::embedded().mistakes()
+    Tables::embedded().mistakes(programs::function::is_function)
 }
 
 /// A program of the tables.

@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use hooks_classify::{Classifier, Crud, Decision, programs, table_mistakes};
+use hooks_classify::{Classifier, Crud, Decision, Language, programs, table_mistakes};
+
+#[path = "support/languages.rs"]
+mod languages;
 
 struct Case {
     file: String,
@@ -91,9 +94,20 @@ fn every_case_is_judged_as_it_says() {
     let cases = cases();
     let mut wrong = String::new();
     let mut count = 0;
+    let mut unread: BTreeMap<String, usize> = BTreeMap::new();
     for case in &cases {
-        let verdict = classifier.classify(&case.command).expect("a command");
+        let judgement = classifier.judge(&case.command).expect("a command");
+        let verdict = judgement.classification;
         let ask = verdict.decision == Decision::RequiresConfirmation;
+        if let Some(language) = languages::unread_in(&judgement.parts) {
+            assert!(
+                ask,
+                "{language:?} is not read, but allowed: {:?}",
+                case.command
+            );
+            *unread.entry(format!("{language:?}")).or_default() += 1;
+            continue;
+        }
         if verdict.crud != case.want || ask != case.ask {
             count += 1;
             let Case {
@@ -122,6 +136,24 @@ fn every_case_is_judged_as_it_says() {
         "{count} of {} cases are wrong:\n{wrong}",
         cases.len()
     );
+    // Each language has cases, and they are left out only if its feature is off.
+    println!("cases whose language this build does not read: {unread:?}");
+    for language in [
+        Language::Python,
+        Language::Node,
+        Language::Mongo,
+        Language::Sql,
+        Language::PowerShell,
+    ] {
+        let left_out = unread
+            .get(&format!("{language:?}"))
+            .copied()
+            .unwrap_or_default();
+        match languages::is_unread(language) {
+            true => assert!(left_out >= 5, "only {left_out} cases of {language:?}"),
+            false => assert_eq!(left_out, 0, "{language:?} is read"),
+        }
+    }
 }
 
 /// A program counts only with a reading and another form, or with one effect

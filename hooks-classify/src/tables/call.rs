@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::request::{Member, members};
-use super::{Count, Opt, Program, Role, RunsInput, Style, Takes, Verb};
-use crate::judge::Arg;
-use crate::shell::Span;
+use super::{Count, Opt, Program, RunsInput, Style, Takes};
+use crate::model::arg::Arg;
+use crate::model::effect::OptionEffect;
+use crate::model::role::Role;
+use crate::model::span::Span;
 
 /// A command line, told apart.
 #[derive(Debug)]
@@ -340,7 +342,11 @@ impl Call {
                     // The opposite of the flag: what it would promise does not hold.
                     if matches!(
                         option.verb,
-                        Some(Verb::Raises(_) | Verb::Reveals | Verb::MeansSecret)
+                        Some(
+                            OptionEffect::AtLeast(_)
+                                | OptionEffect::Reveals
+                                | OptionEffect::ReplacesAndReveals
+                        )
                     ) {
                         self.give(name, option, None, arg.span, next);
                     } else if option.verb.is_some() {

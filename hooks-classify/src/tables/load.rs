@@ -9,9 +9,12 @@ use thiserror::Error;
 use super::private::Private;
 use super::secrets::{Lists, Paths};
 use super::{
-    Contents, Count, Decides, Effect, Keyboard, Language, Opt, Pager, Program, Recurses, Role,
-    Style, Takes, Terminal, Variable, Verb,
+    Contents, Count, Decides, Keyboard, Opt, Pager, Program, Recurses, Style, Takes, Terminal,
+    Variable,
 };
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::language::Language;
+use crate::model::role::Role;
 
 /// A mistake in a table.
 #[derive(Debug, Error)]
@@ -618,11 +621,11 @@ fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
         let secret = verb == "means" && words.next_if_eq(&"secret").is_some();
         let mut what = || effect(words.next().ok_or("a verb without an effect")?);
         option.verb = Some(match verb {
-            _ if secret => Verb::MeansSecret,
-            "raises" => Verb::Raises(what()?),
-            "means" => Verb::Means(what()?),
-            "only" => Verb::Only(what()?),
-            "reveals" => Verb::Reveals,
+            _ if secret => OptionEffect::ReplacesAndReveals,
+            "raises" => OptionEffect::AtLeast(what()?),
+            "means" => OptionEffect::Replaces(what()?),
+            "only" => OptionEffect::Forces(what()?),
+            "reveals" => OptionEffect::Reveals,
             other => return Err(format!("unknown verb `{other}` in `{line}`")),
         });
     }

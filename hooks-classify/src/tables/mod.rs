@@ -18,36 +18,14 @@ use std::sync::{Arc, OnceLock};
 pub(crate) use call::{Call, Given, Operand};
 pub(crate) use request::members;
 
-use super::Crud;
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::language::Language;
+use crate::model::role::Role;
 
 use embedded::{COUNT, FILES, NAMES, SECTIONS};
 
 const VARIABLES: &str = include_str!("../../programs/variables.toml");
 const SECRETS: &str = include_str!("../../programs/secrets.toml");
-
-/// What a call does, as a table says it. The strongest is the greatest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Effect {
-    Read,
-    Create,
-    /// Runs code that the command line does not show.
-    Code,
-    /// Not understood.
-    Unknown,
-    Update,
-    Delete,
-}
-
-impl Effect {
-    pub(crate) fn crud(self) -> Crud {
-        match self {
-            Self::Read => Crud::Read,
-            Self::Create | Self::Code | Self::Unknown => Crud::Create,
-            Self::Update => Crud::Update,
-            Self::Delete => Crud::Delete,
-        }
-    }
-}
 
 /// How the options of a program are told apart from its operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,85 +41,6 @@ pub(crate) enum Style {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Role {
-    Text,
-    Input,
-    /// A file of which facts are printed, and not its contents.
-    Name,
-    /// A file that may name programs, unless it is one of the user's own.
-    Settings,
-    Output,
-    Append,
-    Update,
-    Delete,
-    Argv {
-        more: bool,
-    },
-    Shell,
-    Program,
-    /// The name of something built in, or the path of code to load.
-    Module,
-    /// A program that shows what it is given: the usual ones do no more.
-    Pager,
-    Script(Language),
-    ScriptFile,
-    Url,
-    Send,
-    /// A line of the head of a request: `Name: value`.
-    Header,
-    /// Text that shapes what is printed, and leaves this machine not at all.
-    Format,
-    /// The server in the place of the user's own, which gets the user's credentials.
-    Endpoint,
-    /// The name of the machine that is spoken to, which may not be a word of an address.
-    Host,
-    Config,
-    /// A whole request as JSON or YAML, whose members are options.
-    Request,
-    /// The name of a setting that is printed.
-    Setting,
-    /// A pattern of the names of files that are read.
-    Filter,
-    /// A file with the names of files that are read; `-` is the standard input.
-    List,
-    /// The folder in which the program runs, and its relative paths begin.
-    Folder,
-    /// The method of a request, as HTTP names them.
-    Method,
-}
-
-/// The language of a script that a command runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-#[allow(missing_docs, reason = "the names of the languages")]
-pub enum Language {
-    Sed,
-    Awk,
-    Python,
-    Perl,
-    Ruby,
-    Node,
-    Php,
-    Lua,
-    Jq,
-    Sql,
-    Redis,
-    PowerShell,
-    Mongo,
-    Cmd,
-    /// One that has no judge of its own.
-    Code,
-}
-
-impl Language {
-    /// Returns whether programs of the language read data from their standard input: the script
-    /// of `sed`, `awk` and `jq` is one of their words or a file.
-    fn filters(self) -> bool {
-        matches!(self, Self::Sed | Self::Awk | Self::Jq)
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Takes {
     Nothing,
     Value,
@@ -149,21 +48,11 @@ pub(crate) enum Takes {
     Maybe,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Verb {
-    Raises(Effect),
-    Means(Effect),
-    Only(Effect),
-    Reveals,
-    /// As `Means(Read)` and `Reveals`.
-    MeansSecret,
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Opt {
     pub(crate) takes: Takes,
     pub(crate) role: Role,
-    pub(crate) verb: Option<Verb>,
+    pub(crate) verb: Option<OptionEffect>,
     /// Whether its program reads it as an option behind an operand, too.
     pub(crate) permutes: bool,
 }
@@ -173,15 +62,21 @@ impl Opt {
     pub(crate) fn exempts(&self) -> bool {
         matches!(
             self.verb,
-            Some(Verb::Only(Effect::Read) | Verb::Means(Effect::Read))
+            Some(OptionEffect::Forces(Effect::Read) | OptionEffect::Replaces(Effect::Read))
         )
     }
 
     /// Returns true if the option does more than read.
     pub(crate) fn changes(&self) -> bool {
         match self.verb {
-            Some(Verb::Raises(_) | Verb::Reveals | Verb::MeansSecret) => true,
-            Some(Verb::Means(effect) | Verb::Only(effect)) if effect != Effect::Read => true,
+            Some(
+                OptionEffect::AtLeast(_) | OptionEffect::Reveals | OptionEffect::ReplacesAndReveals,
+            ) => true,
+            Some(OptionEffect::Replaces(effect) | OptionEffect::Forces(effect))
+                if effect != Effect::Read =>
+            {
+                true
+            }
             _ => !matches!(
                 self.role,
                 Role::Text | Role::Input | Role::Filter | Role::List | Role::Folder
@@ -409,12 +304,10 @@ impl Program {
         !self.commands.is_empty() || !self.patterns.is_empty() || self.commands_of.is_some()
     }
 
-    /// Adds the judges that this names and that do not exist.
-    fn missing_judges(&self, missing: &mut Vec<String>) {
+    /// Adds the functions that this names and that do not exist.
+    fn missing_judges(&self, is_function: fn(&str) -> bool, missing: &mut Vec<String>) {
         if let Some(judge) = &self.judge
-            && !super::judge::SPECIALS
-                .iter()
-                .any(|(known, _)| known == judge)
+            && !is_function(judge)
         {
             missing.push(format!(
                 "what `{}` names the judge `{judge}`, which does not exist",
@@ -423,7 +316,7 @@ impl Program {
         }
         let patterns = self.patterns.iter().map(|(_, command)| command);
         for command in self.commands.values().chain(patterns) {
-            command.missing_judges(missing);
+            command.missing_judges(is_function, missing);
         }
     }
 
@@ -516,7 +409,7 @@ impl Tables {
     }
 
     /// What is wrong in the embedded tables.
-    pub(crate) fn mistakes(&self) -> Vec<String> {
+    pub(crate) fn mistakes(&self, is_function: fn(&str) -> bool) -> Vec<String> {
         let mut mistakes: Vec<String> = NAMES
             .windows(2)
             .filter(|pair| pair[0].0 == pair[1].0)
@@ -526,7 +419,7 @@ impl Tables {
         mistakes.extend(load::secrets(SECRETS).err().map(|e| e.to_string()));
         for section in 0..COUNT {
             match read(section) {
-                Ok(program) => program.missing_judges(&mut mistakes),
+                Ok(program) => program.missing_judges(is_function, &mut mistakes),
                 Err(error) => mistakes.push(error.to_string()),
             }
         }
@@ -560,7 +453,7 @@ impl Tables {
     /// Returns the variable that changes what runs with values of a kind only, if `value` is one of
     /// them. A list begins with `(`.
     pub(crate) fn special_value(&self, name: &str, value: &str) -> Option<&Variable> {
-        let unknown = value.contains(crate::judge::UNKNOWN);
+        let unknown = value.contains(crate::model::arg::UNKNOWN);
         let list = value.starts_with('(');
         self.variables.iter().find(|variable| {
             let counts = |only: &String| match only.as_str() {

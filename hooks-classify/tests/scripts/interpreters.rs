@@ -63,6 +63,7 @@ fn run(interpreter: &str, options: &[&str], mut texts: Vec<String>) -> String {
     said
 }
 
+#[cfg(feature = "javascript")]
 #[test]
 fn javascript_that_is_allowed_makes_no_other_call() {
     if !required::has("node") {
@@ -135,6 +136,7 @@ console.log('done');";
     assert_eq!(said, "\"canary()\"\ndone\n");
 }
 
+#[cfg(feature = "python")]
 #[test]
 fn python_that_is_allowed_makes_no_other_call() {
     if !required::has("python3") {

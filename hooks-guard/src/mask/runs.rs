@@ -220,7 +220,7 @@ fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
     parts
         && truth.scripts.len() == shown.scripts.len()
         && scripts.clone().all(|(one, other)| one.part == other.part)
-        && truth.loose == shown.loose
+        && truth.effect_outside_parts == shown.effect_outside_parts
         && truth.substitutions == shown.substitutions
         && truth.functions == shown.functions
         && truth.unseen_code == shown.unseen_code

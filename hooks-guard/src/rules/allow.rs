@@ -53,7 +53,9 @@ pub(super) fn parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r
         Some("there is too much in it to follow")
     } else if parts.functions || parts.all.iter().any(|part| name_of(part) == "alias") {
         Some("it defines functions or aliases")
-    } else if parts.loose.is_some() || strongest.is_none_or(|most| verdict.crud > most) {
+    } else if parts.effect_outside_parts.is_some()
+        || strongest.is_none_or(|most| verdict.crud > most)
+    {
         Some("it does something that is no part of a command")
     } else if parts.all.iter().any(changes_shell) {
         Some("it changes how the shell reads what follows")

@@ -60,7 +60,7 @@ impl Rule {
                     return Err("it does not name one of the arguments");
                 }
             }
-            None if part.told => return Err("a setting may change what runs"),
+            None if part.has_config_override => return Err("a setting may change what runs"),
             None => {}
         }
         if let Some(paths) = &wanted.path {

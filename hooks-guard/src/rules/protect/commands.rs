@@ -40,7 +40,7 @@ pub(super) fn judge(part: &Part) -> Option<Matter> {
     let has = |wanted: &[&str]| rest.iter().any(|word| wanted.contains(word));
     let installs = has(&["install", "init", "add", "set", "update"]);
     match name {
-        "git" if git || first == "config" || part.told => Some(Matter::Git),
+        "git" if git || first == "config" || part.has_config_override => Some(Matter::Git),
         "git" if first == "lfs" && has(&["install", "update"]) => Some(Matter::Git),
         "git"
             if rest.iter().any(|word| {

@@ -1,0 +1,54 @@
+//! In: a text for the command shell of Windows. Out: the effects of its commands.
+
+use crate::model::analysis::Analysis;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+
+pub(super) fn read(arg: &Arg) -> Analysis {
+    let mut analysis = Analysis::new();
+    // A caret takes the meaning of the next character away.
+    let text = arg
+        .text
+        .replace('^', "")
+        .replace("2>nul", "")
+        .replace(">nul", "")
+        .replace("2>&1", "");
+    if text.contains('>') {
+        analysis.find(Effect::Create, arg.span, "writes a file");
+    }
+    if !arg.known() || text.contains('%') {
+        analysis.find(Effect::Code, arg.span, "a part is only known when it runs");
+    }
+    for part in text.split(['&', '|', '\n', '(', ')']) {
+        let part = part.trim().trim_start_matches(['"', '@']).trim();
+        let first = part
+            .split(|c: char| c.is_whitespace() || c == '/' || c == '.')
+            .next()
+            .unwrap_or("")
+            .to_ascii_lowercase();
+        let effect = match first.as_str() {
+            "" => continue,
+            "del" | "erase" | "rd" | "rmdir" | "format" | "diskpart" => Effect::Delete,
+            "dir" | "type" | "ver" | "echo" | "where" | "findstr" | "tree" | "vol" | "path"
+            | "find" | "more" | "sort" | "fc" | "comp" | "assoc" | "ftype" | "help" | "cd"
+            | "chdir" | "cls" | "exit" | "rem" | "pushd" | "popd" | "title" | "whoami"
+            | "hostname" | "ipconfig" | "tasklist" | "systeminfo" | "if" | "set" => Effect::Read,
+            "copy" | "xcopy" | "robocopy" | "md" | "mkdir" | "mklink" => Effect::Create,
+            "move" | "ren" | "rename" | "attrib" | "icacls" | "taskkill" | "reg" | "setx" => {
+                Effect::Update
+            }
+            "start" | "call" | "for" => Effect::Code,
+            _ => {
+                analysis.shell_text(&arg.with(part), &Input::Unknown);
+                continue;
+            }
+        };
+        analysis.find(
+            effect,
+            arg.span,
+            format!("the command shell runs `{first}`"),
+        );
+    }
+    analysis
+}

@@ -1,0 +1,81 @@
+//! In: a script in another language than the shell's. Out: its effects, as an [`Analysis`].
+//!
+//! A file for each language; none of them runs anything, and none sees the interpreter.
+
+mod awk;
+mod cmd;
+mod code;
+#[cfg(feature = "javascript")]
+mod javascript;
+mod mongo;
+#[cfg_attr(
+    not(all(feature = "javascript", feature = "python")),
+    expect(
+        dead_code,
+        reason = "the names of a language that this build does not read"
+    )
+)]
+mod names;
+pub(crate) mod powershell;
+pub(crate) mod printed;
+#[cfg(feature = "python")]
+mod python;
+mod redis;
+mod sed;
+#[cfg(feature = "sql")]
+mod sql;
+#[cfg(any(feature = "javascript", feature = "python"))]
+mod syntax;
+mod unread;
+mod variables;
+mod words;
+
+pub(crate) use self::awk::is_connection;
+use crate::model::analysis::Analysis;
+use crate::model::arg::Arg;
+use crate::model::language::Language;
+use crate::model::unseen_code::UnseenCode;
+use crate::tables::Tables;
+
+/// Returns the effects of a script, for the program at a path such as `git log`.
+pub(crate) fn read(language: Language, script: &Arg, path: &str, tables: &Tables) -> Analysis {
+    let mut analysis = Analysis::new();
+    // Text of PowerShell is recorded where it is decoded.
+    if language != Language::PowerShell {
+        analysis.script_text(language, &script.text);
+        analysis.append(variables::read(language, script));
+    }
+    // A filter of `jq` neither writes nor runs anything.
+    if language != Language::Jq && (!script.known() || script.guess) {
+        analysis.unseen_code(UnseenCode::Script);
+    }
+    analysis.append(match language {
+        Language::Sed => sed::read(script),
+        Language::Awk => awk::read(script),
+        Language::Sql => sql(script, path),
+        Language::Redis => redis::read(script),
+        Language::Jq => Analysis::new(),
+        Language::PowerShell => powershell::read(script, tables),
+        Language::Cmd => cmd::read(script),
+        Language::Mongo => mongo::read(script),
+        Language::Python
+        | Language::Perl
+        | Language::Ruby
+        | Language::Node
+        | Language::Php
+        | Language::Lua
+        | Language::Code => code::read(language, script),
+    });
+    analysis
+}
+
+#[cfg(feature = "sql")]
+use sql::read as sql;
+
+#[cfg(not(feature = "sql"))]
+fn sql(script: &Arg, _: &str) -> Analysis {
+    let mut analysis = Analysis::new();
+    let reason = unread::unread(Language::Sql).unwrap_or_default();
+    analysis.find(crate::model::effect::Effect::Code, script.span, reason);
+    analysis
+}

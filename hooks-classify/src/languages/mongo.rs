@@ -1,0 +1,46 @@
+//! In: a script of the shell of a document database. Out: its effect.
+
+#[cfg(feature = "javascript")]
+use super::javascript::calls_only;
+use super::names::MONGO;
+use super::unread::unread;
+use crate::model::analysis::Analysis;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::language::Language;
+
+pub(super) fn read(arg: &Arg) -> Analysis {
+    let lower: String = arg.text.split_whitespace().collect();
+    let lower = lower.to_ascii_lowercase();
+    let any = |words: &[String]| words.iter().any(|word| lower.contains(word.as_str()));
+    let effect = if any(&MONGO.deletes) {
+        Effect::Delete
+    } else if any(&MONGO.updates) {
+        Effect::Update
+    } else if any(&MONGO.creates) {
+        Effect::Create
+    } else if arg.known() && !any(&MONGO.reaches) && finds(&arg.text) {
+        Effect::Read
+    } else {
+        Effect::Code
+    };
+    let mut analysis = Analysis::new();
+    let unread = unread(Language::Mongo).filter(|_| effect == Effect::Code);
+    let reason = unread.unwrap_or_else(|| "a script of the database's shell".to_owned());
+    analysis.find(effect, arg.span, reason);
+    analysis
+}
+
+/// Returns true if every call in the text is one that reads.
+#[cfg(feature = "javascript")]
+fn finds(text: &str) -> bool {
+    let shown = text.trim().strip_prefix("show ").unwrap_or_default();
+    let shows = !shown.is_empty() && shown.chars().all(char::is_alphanumeric);
+    shows || calls_only(&MONGO.reads, text)
+}
+
+/// Without a parser of JavaScript no text is known to read only.
+#[cfg(not(feature = "javascript"))]
+fn finds(_: &str) -> bool {
+    false
+}

@@ -1,0 +1,283 @@
+//! In: a call, its input and the files whose contents are known. Out: the text that it prints, if
+//! that follows from them.
+
+use std::collections::HashMap;
+use std::iter::Peekable;
+use std::str::Chars;
+
+use base64::Engine;
+
+use crate::model::environment::Contents;
+use crate::model::io::{Input, Output};
+use crate::tables::Call;
+
+/// Longer texts than this are not followed.
+const MOST: usize = 20_000;
+
+/// Returns the text that a call prints, if its words and its input determine it.
+pub(crate) fn printed(call: &Call, input: &Input, files: &HashMap<String, Contents>) -> Output {
+    let words: Option<Vec<&str>> = call
+        .args
+        .iter()
+        .map(|arg| (arg.known() && !arg.glob).then_some(arg.text.as_str()))
+        .collect();
+    let words = words?;
+    let read = || match input {
+        Input::Known(text) => Some(text.as_str()),
+        Input::Inherited | Input::Unknown => None,
+    };
+    let output = match call.path.as_str() {
+        "echo" => echo(&words)?,
+        "printf" => printf(&words)?,
+        "cat" => match words.as_slice() {
+            [] | ["-"] => read()?.to_owned(),
+            names => {
+                let mut all = String::new();
+                for file in names {
+                    match files.get(*file) {
+                        Some(Contents::Text(text)) => all.push_str(text),
+                        None if *file == "/dev/null" => {}
+                        _ => return None,
+                    }
+                }
+                all
+            }
+        },
+        "base64" | "gbase64" => {
+            let ["-d" | "-D" | "--decode" | "-di" | "-id"] = words.as_slice() else {
+                return None;
+            };
+            decoded(read()?)?
+        }
+        "openssl" | "openssl base64" | "openssl enc" => {
+            let (["base64", options @ ..] | ["enc", "-base64", options @ ..]) = words.as_slice()
+            else {
+                return None;
+            };
+            let text = read()?;
+            // What is on longer lines it takes only where it is told that they are.
+            let lines = text.lines().all(|line| line.len() <= 64) && text.ends_with('\n');
+            match options {
+                ["-d"] if lines => decoded(text)?,
+                ["-d", "-A"] | ["-A", "-d"] if text.lines().count() == 1 => decoded(text)?,
+                _ => return None,
+            }
+        }
+        "rev" if words.is_empty() => read()?
+            .lines()
+            .map(|line| line.chars().rev().collect::<String>() + "\n")
+            .collect(),
+        "xxd" => {
+            let (["-r", "-p"] | ["-p", "-r"] | ["-rp" | "-pr"]) = words.as_slice() else {
+                return None;
+            };
+            let text = read()?.trim();
+            let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(16)).collect();
+            let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
+            let bytes = digits
+                .chunks_exact(2)
+                .map(|pair| (pair[0] * 16 + pair[1]) as u8)
+                .collect();
+            String::from_utf8(bytes).ok()?
+        }
+        "tr" => tr(&words, read()?)?,
+        _ => return None,
+    };
+    (output.len() <= MOST).then_some(output)
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let text: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .ok()?;
+    String::from_utf8(bytes).ok()
+}
+
+/// What `echo` prints where all shells agree on it.
+fn echo(words: &[&str]) -> Option<String> {
+    let mut rest = words;
+    let mut escapes = false;
+    let mut newline = true;
+    while let Some(flags) = rest.first().and_then(|word| word.strip_prefix('-'))
+        && !flags.is_empty()
+        && flags.chars().all(|c| "neE".contains(c))
+    {
+        escapes = flags.contains('e') || (escapes && !flags.contains('E'));
+        newline &= !flags.contains('n');
+        rest = &rest[1..];
+    }
+    let text = rest.join(" ");
+    let text = match escapes {
+        true => unescape(&text, Escapes::Echo)?,
+        // Some shells read them without being told to.
+        false if text.contains('\\') => return None,
+        false => text,
+    };
+    Some(if newline { text + "\n" } else { text })
+}
+
+/// What `printf` prints, of the simple conversions.
+fn printf(words: &[&str]) -> Option<String> {
+    let words = match words {
+        ["--", words @ ..] => words,
+        [option, ..] if option.starts_with('-') => return None,
+        words => words,
+    };
+    let (format, mut args) = words.split_first()?;
+    let mut out = String::new();
+    loop {
+        let before = args.len();
+        let mut characters = format.chars();
+        let mut plain = String::new();
+        while let Some(c) = characters.next() {
+            if c != '%' {
+                plain.push(c);
+                continue;
+            }
+            out.push_str(&unescape(&std::mem::take(&mut plain), Escapes::Format)?);
+            let kind = characters.next()?;
+            if kind == '%' {
+                out.push('%');
+                continue;
+            }
+            let (first, rest) = args
+                .split_first()
+                .map_or(("", args), |(first, rest)| (*first, rest));
+            args = rest;
+            let digit = |c: char| c.is_ascii_digit();
+            let word = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+            match kind {
+                's' => out.push_str(first),
+                'b' => out.push_str(&unescape(first, Escapes::Word)?),
+                'd' | 'i' if first == "0" => out.push('0'),
+                'd' | 'i' if first.chars().all(digit) && !first.starts_with('0') => {
+                    out.push_str(if first.is_empty() { "0" } else { first });
+                }
+                'q' if !first.is_empty() && first.chars().all(word) => out.push_str(first),
+                _ => return None,
+            }
+        }
+        out.push_str(&unescape(&plain, Escapes::Format)?);
+        if args.is_empty() {
+            return Some(out);
+        }
+        if args.len() == before || out.len() > MOST {
+            return None;
+        }
+    }
+}
+
+/// Where escapes stand: each place has others.
+#[derive(Clone, Copy, PartialEq)]
+enum Escapes {
+    /// In the format of `printf`: `\123`.
+    Format,
+    /// In the word of a `%b`: `\0123` and `\123`.
+    Word,
+    /// In a word of `echo -e`: `\0123`.
+    Echo,
+}
+
+/// `None` for an escape that shells read differently, or not at all.
+fn unescape(text: &str, place: Escapes) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        if c != '\\' {
+            bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
+            continue;
+        }
+        let most = |first: char| match (place, first) {
+            (Escapes::Format, _) | (Escapes::Word, '1'..='7') => Some(3),
+            (Escapes::Word | Escapes::Echo, '0') => Some(4),
+            (Escapes::Echo | Escapes::Word, _) => None,
+        };
+        match characters.peek().copied()? {
+            'x' => {
+                characters.next();
+                let byte = number(&mut characters, 16, 2)?;
+                // Some shells leave it as it is, which matters where it is a mark to a shell.
+                if !(byte.is_ascii_alphanumeric() || b" /-._".contains(&byte)) {
+                    return None;
+                }
+                bytes.push(byte);
+            }
+            first @ '0'..='7' => bytes.push(number(&mut characters, 8, most(first)?)?),
+            other => {
+                characters.next();
+                bytes.push(match other {
+                    'n' => b'\n',
+                    't' => b'\t',
+                    'r' => b'\r',
+                    'a' => 7,
+                    'b' => 8,
+                    'f' => 12,
+                    'v' => 11,
+                    'e' => 27,
+                    '\\' => b'\\',
+                    '"' if place == Escapes::Format => b'"',
+                    _ => return None,
+                });
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// A number of at least one digit and at most so many.
+fn number(characters: &mut Peekable<Chars<'_>>, radix: u32, most: usize) -> Option<u8> {
+    let mut value = None;
+    for _ in 0..most {
+        let Some(digit) = characters.peek().and_then(|c| c.to_digit(radix)) else {
+            break;
+        };
+        value = Some(value.unwrap_or(0) * radix + digit);
+        characters.next();
+    }
+    u8::try_from(value?).ok()
+}
+
+fn tr(words: &[&str], text: &str) -> Option<String> {
+    let set = |text: &str| -> Option<Vec<char>> {
+        if text.contains(['\\', '[']) || !text.is_ascii() {
+            return None;
+        }
+        let characters: Vec<char> = text.chars().collect();
+        let mut out = Vec::new();
+        let mut at = 0;
+        while at < characters.len() {
+            if characters.get(at + 1) == Some(&'-') && at + 2 < characters.len() {
+                if characters[at] > characters[at + 2] {
+                    return None;
+                }
+                out.extend(characters[at]..=characters[at + 2]);
+                at += 3;
+            } else {
+                out.push(characters[at]);
+                at += 1;
+            }
+        }
+        Some(out)
+    };
+    match words {
+        ["-d", from] => {
+            let from = set(from)?;
+            Some(text.chars().filter(|c| !from.contains(c)).collect())
+        }
+        [from, to] if !from.starts_with('-') => {
+            let (from, to) = (set(from)?, set(to)?);
+            let last = *to.last()?;
+            Some(
+                text.chars()
+                    .map(|c| {
+                        from.iter()
+                            .position(|f| *f == c)
+                            .map_or(c, |i| *to.get(i).unwrap_or(&last))
+                    })
+                    .collect(),
+            )
+        }
+        _ => None,
+    }
+}

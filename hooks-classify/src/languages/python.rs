@@ -1,0 +1,463 @@
+//! In: a text in Python. Out: whether it only computes and prints.
+//!
+//! No value that such code can get at does harm when it is called: not by a name, which has to
+//! stand in the table, not by an attribute, and not as what another call is given to call. So it
+//! does not matter which of them is called where.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use tree_sitter::Node;
+
+use super::names::{Names, PYTHON};
+use super::syntax::{children, is_field, nodes, parse};
+use crate::shell::plain;
+
+/// What a script is made of, besides names, attributes, calls and imports.
+const KINDS: &[&str] = &[
+    "aliased_import",
+    "argument_list",
+    "as_pattern",
+    "as_pattern_target",
+    "assert_statement",
+    "assignment",
+    "augmented_assignment",
+    "binary_operator",
+    "block",
+    "boolean_operator",
+    "break_statement",
+    "comparison_operator",
+    "concatenated_string",
+    "conditional_expression",
+    "continue_statement",
+    "dictionary",
+    "dictionary_comprehension",
+    "dictionary_splat",
+    "dotted_name",
+    "elif_clause",
+    "ellipsis",
+    "else_clause",
+    "escape_interpolation",
+    "escape_sequence",
+    "except_clause",
+    "expression_list",
+    "expression_statement",
+    "false",
+    "finally_clause",
+    "float",
+    "for_in_clause",
+    "for_statement",
+    "format_expression",
+    "format_specifier",
+    "generator_expression",
+    "if_clause",
+    "if_statement",
+    "import_from_statement",
+    "import_statement",
+    "integer",
+    "interpolation",
+    "keyword_argument",
+    "lambda",
+    "lambda_parameters",
+    "line_continuation",
+    "list",
+    "list_comprehension",
+    "list_pattern",
+    "list_splat",
+    "list_splat_pattern",
+    "module",
+    "named_expression",
+    "none",
+    "not_operator",
+    "pair",
+    "parenthesized_expression",
+    "pass_statement",
+    "pattern_list",
+    "print_statement",
+    "raise_statement",
+    "set",
+    "set_comprehension",
+    "slice",
+    "string",
+    "string_content",
+    "string_end",
+    "string_start",
+    "subscript",
+    "true",
+    "try_statement",
+    "tuple",
+    "tuple_pattern",
+    "type_conversion",
+    "unary_operator",
+    "while_statement",
+    "with_clause",
+    "with_item",
+    "with_statement",
+];
+
+/// What Python has under names that nobody gave, but for errors, in each of its versions.
+#[rustfmt::skip]
+const BUILTINS: &[&str] = &[
+    "abs", "aiter", "all", "anext", "any", "apply", "ascii", "basestring", "bin", "bool",
+    "breakpoint", "buffer", "bytearray", "bytes", "callable", "chr", "classmethod", "cmp",
+    "coerce", "compile", "complex", "copyright", "credits", "delattr", "dict", "dir", "divmod",
+    "enumerate", "eval", "exec", "execfile", "exit", "file", "filter", "float", "format",
+    "frozenset", "getattr", "globals", "hasattr", "hash", "help", "hex", "id", "input", "int",
+    "intern", "isinstance", "issubclass", "iter", "len", "license", "list", "locals", "long",
+    "map", "max", "memoryview", "min", "next", "object", "oct", "open", "ord", "pow", "print",
+    "property", "quit", "range", "raw_input", "reduce", "reload", "repr", "reversed", "round",
+    "set", "setattr", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "type",
+    "unichr", "unicode", "vars", "xrange", "zip",
+];
+
+/// Whether a script only computes and prints.
+pub(super) fn is_harmless(text: &str) -> bool {
+    let text = plain(text);
+    let Some(tree) = parse(&tree_sitter_python::LANGUAGE.into(), &text) else {
+        return false;
+    };
+    let mut script = Script {
+        text: &text,
+        names: &PYTHON,
+        bound: HashMap::new(),
+    };
+    let root = tree.root_node();
+    nodes(root).all(|node| script.bind(node)) && nodes(root).all(|node| script.allows(node))
+}
+
+/// What a script calls something.
+#[derive(PartialEq)]
+enum Bound {
+    /// A value of its own.
+    Local,
+    /// What stands under this path: a module, or something of one.
+    Path(String),
+}
+
+impl Bound {
+    fn is_of_pathlib(&self) -> bool {
+        matches!(self, Bound::Path(path) if path.starts_with("pathlib"))
+    }
+}
+
+struct Script<'t> {
+    text: &'t str,
+    names: &'t Names,
+    bound: HashMap<&'t str, Bound>,
+}
+
+impl<'t> Script<'t> {
+    fn of(&self, node: Node<'_>) -> &'t str {
+        &self.text[node.byte_range()]
+    }
+
+    fn field(&self, node: Node<'_>, field: &str) -> &'t str {
+        node.child_by_field_name(field)
+            .map_or("", |child| self.of(child))
+    }
+
+    /// Takes up the names that a node gives; false where one may mean two things, or a module may
+    /// not be imported.
+    fn bind(&mut self, node: Node<'_>) -> bool {
+        match node.kind() {
+            "import_statement" => children(node).into_iter().all(|name| self.import(name)),
+            "import_from_statement" => self.import_from(node),
+            "assignment" | "augmented_assignment" | "for_statement" | "for_in_clause" => {
+                self.bind_target(node.child_by_field_name("left"))
+            }
+            "named_expression" => self.bind_target(node.child_by_field_name("name")),
+            "as_pattern_target" | "lambda_parameters" => children(node)
+                .into_iter()
+                .all(|child| self.bind_target(Some(child))),
+            _ => true,
+        }
+    }
+
+    fn import(&mut self, name: Node<'_>) -> bool {
+        let (path, bound) = match name.kind() {
+            "aliased_import" => (self.field(name, "name"), self.field(name, "alias")),
+            _ => (self.of(name), self.of(name)),
+        };
+        let first = bound.split('.').next().unwrap_or(bound);
+        let means = if bound == path { first } else { path };
+        self.names.modules.contains(path) && self.bind_name(first, Bound::Path(means.to_owned()))
+    }
+
+    fn import_from(&mut self, node: Node<'_>) -> bool {
+        let module = self.field(node, "module_name");
+        if !self.names.modules.contains(module) {
+            return false;
+        }
+        let mut cursor = node.walk();
+        let names: Vec<_> = node.children_by_field_name("name", &mut cursor).collect();
+        // Without names it is everything.
+        !names.is_empty()
+            && names.into_iter().all(|name| {
+                let (name, bound) = match name.kind() {
+                    "aliased_import" => (self.field(name, "name"), self.field(name, "alias")),
+                    _ => (self.of(name), self.of(name)),
+                };
+                self.bind_name(bound, Bound::Path(format!("{module}.{name}")))
+            })
+    }
+
+    fn bind_target(&mut self, target: Option<Node<'_>>) -> bool {
+        let Some(target) = target else {
+            return true;
+        };
+        match target.kind() {
+            "identifier" => self.bind_name(self.of(target), Bound::Local),
+            // They are looked at as what they are.
+            "attribute" | "subscript" => true,
+            _ => children(target)
+                .into_iter()
+                .all(|child| self.bind_target(Some(child))),
+        }
+    }
+
+    fn bind_name(&mut self, name: &'t str, means: Bound) -> bool {
+        // What is never given that name would be Python's own.
+        if BUILTINS.contains(&name) || name.starts_with("__") {
+            return false;
+        }
+        match self.bound.entry(name) {
+            Entry::Vacant(entry) => {
+                entry.insert(means);
+                true
+            }
+            Entry::Occupied(entry) => *entry.get() == means,
+        }
+    }
+
+    fn allows(&self, node: Node<'_>) -> bool {
+        match node.kind() {
+            "identifier" => self.allows_name(node),
+            "attribute" => self.allows_attribute(node),
+            "call" => self.allows_call(node),
+            // It may say how the rest is to be read.
+            "comment" => !self.of(node).contains("coding"),
+            // `print >>file`, `async for`.
+            "chevron" | "async" => false,
+            kind => !node.is_named() || KINDS.contains(&kind),
+        }
+    }
+
+    fn allows_name(&self, node: Node<'_>) -> bool {
+        let Some(parent) = node.parent() else {
+            return false;
+        };
+        let judged_there = match parent.kind() {
+            // By its path, or by the name of the attribute.
+            "attribute" => is_field(node, "attribute") || self.path(parent).is_some(),
+            "keyword_argument" => is_field(node, "name"),
+            "call" => is_field(node, "function"),
+            "dotted_name" | "aliased_import" => true,
+            _ => false,
+        };
+        if judged_there {
+            return true;
+        }
+        let name = self.of(node);
+        match self.bound.get(name) {
+            Some(Bound::Local) => true,
+            Some(Bound::Path(path)) => self.allows_path(node, path),
+            None => self.allows_path(node, name),
+        }
+    }
+
+    /// Whether the value under this path may be had.
+    fn allows_path(&self, node: Node<'_>, path: &str) -> bool {
+        if path == "sys.path" {
+            return is_only_shown(self, node);
+        }
+        self.names.is_call(path)
+            || self.names.of_value(path).is_some_and(|rest| {
+                rest.is_empty() || rest.split('.').all(|name| self.is_attribute(name))
+            })
+    }
+
+    fn is_method(&self, name: &str) -> bool {
+        // Of a path it writes a file.
+        let writes = matches!(name, "replace" | "copy");
+        let is_of_path = || self.bound.values().any(Bound::is_of_pathlib);
+        self.names.methods.contains(name) && !(writes && is_of_path())
+    }
+
+    fn is_attribute(&self, name: &str) -> bool {
+        self.is_method(name) || self.names.attributes.contains(name)
+    }
+
+    fn allows_attribute(&self, node: Node<'_>) -> bool {
+        if is_field(node, "function") && node.parent().is_some_and(|it| it.kind() == "call") {
+            // With the call.
+            return true;
+        }
+        match self.path(node) {
+            Some(path) => {
+                let is_part = is_field(node, "object")
+                    && node.parent().is_some_and(|it| it.kind() == "attribute");
+                is_part || self.allows_path(node, &path)
+            }
+            None => self.is_attribute(self.field(node, "attribute")),
+        }
+    }
+
+    /// The path of what is written as names with dots between them, if it does not begin with a
+    /// value.
+    fn path(&self, node: Node<'_>) -> Option<String> {
+        match node.kind() {
+            "identifier" => match (self.bound.get(self.of(node)), self.of(node)) {
+                (Some(Bound::Local), _) => None,
+                (Some(Bound::Path(path)), _) => Some(path.clone()),
+                (None, name) if self.names.is_call(name) => None,
+                (None, name) => Some(name.to_owned()),
+            },
+            "attribute" => {
+                let object = self.path(node.child_by_field_name("object")?)?;
+                // The result of `datetime.date` is no module.
+                Some(format!("{object}.{}", self.field(node, "attribute")))
+            }
+            _ => None,
+        }
+    }
+
+    fn allows_call(&self, node: Node<'_>) -> bool {
+        let Some(mut function) = node.child_by_field_name("function") else {
+            return false;
+        };
+        // The grammar takes `*f(x)` behind another argument for a call of `*f`.
+        if let ("list_splat", [splat]) = (function.kind(), children(function).as_slice()) {
+            function = *splat;
+        }
+        let arguments = node
+            .child_by_field_name("arguments")
+            .map(children)
+            .unwrap_or_default();
+        match function.kind() {
+            "identifier" => {
+                let name = self.of(function);
+                match (self.bound.get(name), name) {
+                    (Some(Bound::Local), _) => false,
+                    (Some(Bound::Path(path)), _) => self.calls(path, &arguments),
+                    (None, "open") => self.opens(&arguments),
+                    (None, "type") => arguments.len() == 1 && is_only_shown(self, node),
+                    (None, name) => self.names.is_call(name),
+                }
+            }
+            "attribute" => match self.path(function) {
+                Some(path) => self.calls(&path, &arguments),
+                None => {
+                    let name = self.field(function, "attribute");
+                    self.is_method(name) || name == "read_text" && self.is_named_path(function)
+                }
+            },
+            _ => false,
+        }
+    }
+
+    fn calls(&self, path: &str, arguments: &[Node<'_>]) -> bool {
+        if path == "importlib.util.find_spec" {
+            // Of what has a dot in it, the first part is imported.
+            return matches!(arguments, [name] if self.literal(*name).is_some_and(|name| !name.contains('.')));
+        }
+        self.names.is_call(path)
+            || self.names.of_value(path).is_some_and(|rest| {
+                let mut names = rest.rsplit('.');
+                names.next().is_some_and(|name| self.is_method(name))
+                    && names.all(|name| self.is_attribute(name))
+            })
+    }
+
+    /// Whether it is the method of a path that is written there.
+    fn is_named_path(&self, method: Node<'_>) -> bool {
+        let call = method.child_by_field_name("object");
+        call.filter(|call| call.kind() == "call")
+            .is_some_and(|call| {
+                let class = call.child_by_field_name("function");
+                let arguments = call.child_by_field_name("arguments").map(children);
+                class.and_then(|class| self.path(class)).as_deref() == Some("pathlib.Path")
+                    && matches!(arguments.as_deref(), Some([name]) if self.is_named_file(*name))
+            })
+    }
+
+    /// Whether a call of `open` only reads what it names.
+    fn opens(&self, arguments: &[Node<'_>]) -> bool {
+        let Some((file, how)) = arguments.split_first() else {
+            return false;
+        };
+        let named = self.is_named_file(*file) || self.of(*file) == "0";
+        let reads = |node: Node<'_>| {
+            self.literal(node)
+                .is_some_and(|mode| matches!(mode, "r" | "rb" | "rt"))
+        };
+        named
+            && how.iter().enumerate().all(|(at, node)| match node.kind() {
+                "keyword_argument" => {
+                    let value = node.child_by_field_name("value");
+                    match self.field(*node, "name") {
+                        "mode" => value.is_some_and(reads),
+                        "encoding" | "errors" | "newline" => {
+                            value.is_some_and(|value| self.literal(value).is_some())
+                        }
+                        _ => false,
+                    }
+                }
+                _ => at == 0 && reads(*node),
+            })
+    }
+
+    /// Whether the name of a file is written there, also as `os.path.expanduser('~/a')`.
+    fn is_named_file(&self, node: Node<'_>) -> bool {
+        let expanded = || {
+            let function = node.child_by_field_name("function")?;
+            let arguments = node.child_by_field_name("arguments").map(children)?;
+            let home = self.path(function)? == "os.path.expanduser";
+            Some(home && matches!(arguments.as_slice(), [name] if self.literal(*name).is_some()))
+        };
+        self.literal(node).is_some() || node.kind() == "call" && expanded() == Some(true)
+    }
+
+    /// What a string says, if it stands there.
+    fn literal(&self, node: Node<'_>) -> Option<&'t str> {
+        let parts = (node.kind() == "string").then(|| children(node))?;
+        match parts.as_slice() {
+            [_, _] => Some(""),
+            [_, content, _] if content.kind() == "string_content" => {
+                let text = self.of(*content);
+                (!text.contains(['\\', '{'])).then_some(text)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a value goes nowhere but to the output.
+fn is_only_shown(script: &Script<'_>, node: Node<'_>) -> bool {
+    let Some(parent) = node.parent() else {
+        return false;
+    };
+    match parent.kind() {
+        "argument_list" => {
+            let function = parent
+                .parent()
+                .and_then(|call| call.child_by_field_name("function"));
+            function.is_some_and(|function| match function.kind() {
+                "identifier" => {
+                    let name = script.of(function);
+                    !script.bound.contains_key(name)
+                        && matches!(name, "print" | "len" | "repr" | "str")
+                }
+                "attribute" => {
+                    let object = function.child_by_field_name("object");
+                    script.field(function, "attribute") == "join"
+                        && object.is_some_and(|object| object.kind() == "string")
+                }
+                _ => false,
+            })
+        }
+        "attribute" => script.field(parent, "attribute") == "__name__",
+        "interpolation" => true,
+        "for_statement" | "for_in_clause" => is_field(node, "right"),
+        _ => false,
+    }
+}

@@ -1,0 +1,75 @@
+//! In: statements in SQL, with commands of the clients. Out: their effects.
+
+mod client;
+mod dialect;
+mod finder;
+mod functions;
+mod statement;
+mod words;
+
+use sqlparser::ast::{CopyTarget, Statement};
+
+use crate::model::analysis::Analysis;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+
+use client::client_command;
+use dialect::Dialect;
+use finder::statement_effect;
+use words::effect_of_words;
+
+pub(super) fn read(arg: &Arg, path: &str) -> Analysis {
+    let mut analysis = Analysis::new();
+    let dialect = Dialect::of(path);
+    let mut rest = String::new();
+    for line in arg.text.lines() {
+        let line = line.trim();
+        let is_dotted = dialect == Dialect::Sqlite && line.starts_with('.');
+        if line.starts_with('\\') || is_dotted {
+            client_command(&mut analysis, arg, line);
+        } else {
+            rest.push_str(line);
+            rest.push('\n');
+        }
+    }
+    if rest.trim().is_empty() {
+        return analysis;
+    }
+    let unknown = rest.contains(UNKNOWN);
+    let text = rest.replace(UNKNOWN, "x");
+    if unknown {
+        analysis.find(
+            Effect::Code,
+            arg.span,
+            "a part of the SQL is only known when it runs",
+        );
+    }
+    let text = text.replace("\\G", ";").replace("\\g", ";");
+    for reading in dialect.readings(&text) {
+        match reading {
+            Some(statements) => {
+                for statement in &statements {
+                    read_statement(&mut analysis, arg, statement);
+                }
+            }
+            None => {
+                let (effect, reason) = effect_of_words(&text);
+                analysis.find(effect, arg.span, reason);
+            }
+        }
+    }
+    analysis
+}
+
+fn read_statement(analysis: &mut Analysis, arg: &Arg, statement: &Statement) {
+    if let Statement::Copy {
+        target: CopyTarget::Program { command },
+        ..
+    } = statement
+    {
+        analysis.shell_text(&arg.with(command), &Input::Unknown);
+    }
+    let (effect, reason) = statement_effect(statement);
+    analysis.find(effect, arg.span, reason);
+}

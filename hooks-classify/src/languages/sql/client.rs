@@ -1,0 +1,91 @@
+//! In: a command of a client of a database, which no server sees. Out: its effect.
+
+use crate::model::analysis::Analysis;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+
+pub(super) fn client_command(analysis: &mut Analysis, arg: &Arg, line: &str) {
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = rest.trim();
+    if name == "\\s" && !rest.is_empty() {
+        analysis.find(
+            Effect::Create,
+            arg.span,
+            "the client writes its history to a file",
+        );
+        return;
+    }
+    if line.starts_with('.') {
+        let effect = match name {
+            ".tables" | ".schema" | ".headers" | ".header" | ".mode" | ".indexes" | ".indices"
+            | ".databases" | ".dbinfo" | ".show" | ".width" | ".nullvalue" | ".separator"
+            | ".dump" | ".fullschema" | ".stats" | ".timer" | ".eqp" | ".explain" | ".help"
+            | ".quit" | ".exit" | ".print" | ".echo" | ".bail" | ".changes" | ".version"
+            | ".lint" | ".sha3sum" => Effect::Read,
+            ".shell" | ".system" => {
+                analysis.shell_text(&arg.with(rest), &Input::Unknown);
+                Effect::Code
+            }
+            ".output" | ".once" | ".backup" | ".save" | ".import" | ".clone" | ".log"
+            | ".excel" | ".open" | ".restore" => {
+                if rest.starts_with('|') {
+                    analysis.shell_text(&arg.with(rest.trim_start_matches('|')), &Input::Unknown);
+                }
+                if matches!(rest, "stdout" | "off") {
+                    Effect::Read
+                } else if name == ".restore" {
+                    Effect::Update
+                } else {
+                    Effect::Create
+                }
+            }
+            _ => Effect::Unknown,
+        };
+        analysis.find(effect, arg.span, format!("the client runs `{name}`"));
+        return;
+    }
+    // A backslash command ends a statement that stands before it on the line.
+    let effect = match name.trim_end_matches('+').trim_end_matches('S') {
+        "\\!" => {
+            analysis.shell_text(&arg.with(rest), &Input::Unknown);
+            Effect::Code
+        }
+        "\\o" | "\\w" | "\\out" | "\\write" if !rest.is_empty() => Effect::Create,
+        "\\g" if !rest.is_empty() => Effect::Code,
+        "\\i" | "\\ir" | "\\include" | "\\gexec" | "\\setenv" | "\\e" => Effect::Code,
+        "\\copy" => {
+            let lower = rest.to_ascii_lowercase();
+            if lower.contains("program") {
+                Effect::Code
+            } else if lower.contains(" from ") {
+                Effect::Update
+            } else if lower.contains(" to stdout") || lower.contains(" to pstdout") {
+                Effect::Read
+            } else {
+                Effect::Create
+            }
+        }
+        "\\password" => Effect::Update,
+        "\\lo_import" => Effect::Create,
+        "\\lo_unlink" => Effect::Delete,
+        "\\lo_export" => Effect::Create,
+        "\\o" | "\\x" | "\\timing" | "\\conninfo" | "\\encoding" | "\\echo" | "\\pset" | "\\q"
+        | "\\?" | "\\h" | "\\help" | "\\a" | "\\t" | "\\f" | "\\H" | "\\c" | "\\connect"
+        | "\\l" | "\\list" | "\\sf" | "\\sv" | "\\z" | "\\g" | "\\gx" | "\\s" | "\\u" | "\\G" => {
+            Effect::Read
+        }
+        other if other.starts_with("\\d") && other.len() <= 6 => Effect::Read,
+        _ => Effect::Unknown,
+    };
+    let backquotes = rest.contains('`');
+    analysis.find(
+        if backquotes {
+            Effect::Code.max(effect)
+        } else {
+            effect
+        },
+        arg.span,
+        format!("the client runs `{name}`"),
+    );
+}

@@ -1,0 +1,131 @@
+//! In: a statement. Out: the strongest effect of it, and of what it calls and holds.
+
+use super::functions::{PURE, PURE_KINDS};
+use super::statement::{own_effect, query_effect};
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{Expr, ObjectName, Query, Statement, TableFactor, Visit, Visitor};
+
+use crate::model::effect::Effect;
+
+/// Returns the effect of a statement, and the reason.
+pub(super) fn statement_effect(statement: &Statement) -> (Effect, String) {
+    let mut finder = Finder {
+        effect: Effect::Read,
+        what: String::new(),
+    };
+    let own = own_effect(statement);
+    let _ = statement.visit(&mut finder);
+    let text: String = statement.to_string().chars().take(60).collect();
+    let first: String = text
+        .split_whitespace()
+        .take(2)
+        .collect::<Vec<_>>()
+        .join(" ");
+    if finder.effect > own {
+        return (finder.effect, format!("the SQL `{first}` {}", finder.what));
+    }
+    let what = match own {
+        Effect::Read => "only reads",
+        Effect::Create | Effect::Code => "creates something",
+        Effect::Unknown => "is not understood",
+        Effect::Update => "changes something",
+        Effect::Delete => "deletes something",
+    };
+    (own, format!("the SQL `{first}` {what}"))
+}
+
+/// Looks for functions that change something, wherever they are called, and
+/// for statements below others.
+struct Finder {
+    effect: Effect,
+    what: String,
+}
+
+impl Finder {
+    fn function(&mut self, name: &ObjectName) {
+        let name = name.to_string().to_ascii_lowercase();
+        let name = name
+            .rsplit('.')
+            .next()
+            .unwrap_or(&name)
+            .trim_matches('"')
+            .to_owned();
+        let effect = match name.as_str() {
+            "pg_terminate_backend"
+            | "pg_cancel_backend"
+            | "pg_reload_conf"
+            | "pg_rotate_logfile"
+            | "setval"
+            | "nextval"
+            | "set_config"
+            | "pg_promote"
+            | "pg_switch_wal"
+            | "pg_logical_emit_message"
+            | "pg_stat_reset"
+            | "pg_notify"
+            | "pg_advisory_lock"
+            | "pg_stat_statements_reset"
+            | "lo_put"
+            | "pg_import_system_collations"
+            | "get_lock"
+            | "release_lock" => Effect::Update,
+            "lo_unlink" | "pg_drop_replication_slot" | "pg_file_unlink" => Effect::Delete,
+            "lo_import"
+            | "lo_export"
+            | "lo_create"
+            | "lo_from_bytea"
+            | "pg_create_restore_point"
+            | "pg_file_write"
+            | "writefile"
+            | "pg_create_physical_replication_slot"
+            | "pg_create_logical_replication_slot"
+            | "pg_export_snapshot" => Effect::Create,
+            "dblink" | "dblink_exec" | "load_extension" | "sys_exec" | "sys_eval"
+            | "query_to_xml" | "edit" | "fts3_tokenizer" | "shell" => Effect::Code,
+            // What is not known may be a function of the database's own that writes.
+            other if PURE.contains(&other) || PURE_KINDS.iter().any(|k| other.starts_with(k)) => {
+                return;
+            }
+            _ => Effect::Code,
+        };
+        if effect > self.effect {
+            self.effect = effect;
+            self.what = format!("calls `{name}`, which does more than read");
+        }
+    }
+}
+
+impl Visitor for Finder {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        if let Expr::Function(function) = expr {
+            self.function(&function.name);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<()> {
+        match table {
+            TableFactor::Table {
+                name,
+                args: Some(_),
+                ..
+            }
+            | TableFactor::Function { name, .. } => self.function(name),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        let effect = query_effect(query);
+        if effect > self.effect {
+            self.effect = effect;
+            self.what = "writes inside a query".into();
+        }
+        ControlFlow::Continue(())
+    }
+}

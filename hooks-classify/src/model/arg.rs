@@ -1,0 +1,103 @@
+//! Words after expansion, and what is known about their values.
+
+use super::span::Span;
+
+/// Stands in a value for every part that is only known when the command runs.
+pub const UNKNOWN: char = '\u{F0000}';
+
+/// A word after expansion.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Arg {
+    /// The value, with [`UNKNOWN`] for each unknown part.
+    pub(crate) text: String,
+    pub(crate) span: Span,
+    /// Whether the word contains a pattern of file names.
+    pub(crate) glob: bool,
+    /// Whether the value is a default that a variable may override.
+    pub(crate) maybe: bool,
+    /// Whether the word may become several words.
+    pub(crate) many: bool,
+    /// Whether the unknown parts are data (numbers, inherited variables), never code.
+    pub(crate) inert: bool,
+    /// Whether the value contains `1` in the place of an unknown number.
+    pub(crate) guess: bool,
+    /// Whether the word assigns an unquoted list: `NAME=(…)`.
+    pub(crate) compound: bool,
+    /// Path of a word that begins with a variable such as `HOME`: `~/x` for `$HOME/x`.
+    pub(crate) place: Option<String>,
+    /// Path that this variable stands for, if the variable is the only unknown part.
+    pub(crate) prefix: Option<String>,
+}
+
+impl Arg {
+    pub(crate) fn new(text: impl Into<String>, span: Span) -> Self {
+        Self {
+            text: text.into(),
+            span,
+            glob: false,
+            maybe: false,
+            many: false,
+            inert: false,
+            guess: false,
+            compound: false,
+            place: None,
+            prefix: None,
+        }
+    }
+
+    pub(crate) fn unknown(span: Span) -> Self {
+        Self::new(UNKNOWN, span)
+    }
+
+    pub(crate) fn known(&self) -> bool {
+        !self.text.contains(UNKNOWN)
+    }
+
+    /// Returns the word as a path, with known variables replaced.
+    pub(crate) fn path(&self) -> &str {
+        self.place.as_deref().unwrap_or(&self.text)
+    }
+
+    /// Returns the word with a part of its text.
+    pub(crate) fn with(&self, text: &str) -> Self {
+        let place = match self.text == text {
+            true => self.place.clone(),
+            false => placed(self.prefix.as_deref(), text),
+        };
+        Self {
+            text: text.to_owned(),
+            place,
+            ..self.clone()
+        }
+    }
+}
+
+/// Returns a text as a path, if it begins with a variable whose path is `prefix`.
+pub(crate) fn placed(prefix: Option<&str>, text: &str) -> Option<String> {
+    let rest = text.strip_prefix(UNKNOWN)?;
+    let prefix = prefix?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| format!("{prefix}{rest}"))
+}
+
+/// Returns the text of a word for messages, with `…` for each unknown part.
+pub(crate) fn shown(arg: &Arg) -> String {
+    arg.text.replace(UNKNOWN, "…")
+}
+
+/// Returns shell text that stands for a word and nothing else.
+pub(crate) fn quoted(arg: &Arg) -> String {
+    if arg.known() {
+        format!("'{}'", arg.text.replace('\'', "'\\''"))
+    } else {
+        let text: String = arg
+            .text
+            .chars()
+            .map(|c| match c {
+                UNKNOWN => "$_".to_owned(),
+                '"' | '$' | '`' | '\\' => format!("\\{c}"),
+                _ => c.to_string(),
+            })
+            .collect();
+        format!("\"{text}\"")
+    }
+}

@@ -1,0 +1,354 @@
+//! Environment of a shell: variables, functions, aliases, files and folders that a text sets.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use super::arg::{Arg, UNKNOWN};
+use super::named::Named;
+use super::script::Command;
+
+/// Values that earlier commands of a text set and later commands read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Environment {
+    pub(crate) variables: HashMap<String, Value>,
+    /// Associative arrays, whose keys are not evaluated.
+    pub(crate) keyed: HashSet<String>,
+    pub(crate) functions: HashMap<String, Rc<Command>>,
+    /// Functions whose definition may not have run.
+    pub(crate) conditionally_defined: HashSet<String>,
+    /// Files that variables with unknown values may name.
+    pub(crate) secrets: HashMap<String, Vec<Named>>,
+    /// Paths of variables that are set by means of other variables: `d=$HOME/.config`.
+    pub(crate) places: HashMap<String, String>,
+    /// Values of variables outside a child process, which it may inherit.
+    pub(crate) outer: HashSet<String>,
+    /// Variables that may be integers: the shell evaluates each value that is assigned to them.
+    pub(crate) integers: HashSet<String>,
+    /// Variables that may be arrays.
+    pub(crate) arrays: HashSet<String>,
+    /// Variables whose values the shell converts: case, width.
+    pub(crate) reshaped: HashSet<String>,
+    /// Name references: a variable and the variable that it may refer to.
+    pub(crate) references: HashSet<(String, String)>,
+    /// Whether the input or output of later commands may be redirected: `exec > file`, a trap.
+    pub(crate) stdio_redirected: bool,
+    /// Functions that child processes inherit and may call.
+    pub(crate) exported: HashSet<String>,
+    /// Functions that the text calls.
+    pub(crate) called: HashSet<String>,
+    pub(crate) aliases: HashMap<String, Option<String>>,
+    /// Files that the text writes, with their contents.
+    pub(crate) files: HashMap<String, Contents>,
+    /// Folders in which the shell may be.
+    pub(crate) folders: BTreeSet<String>,
+    /// `$1`, `$2` …; `None` if they are unknown.
+    pub(crate) positional: Option<Vec<Arg>>,
+    /// Whether the text sets the positional parameters to unknown values.
+    pub(crate) given: bool,
+}
+
+/// Variables that the shell sets.
+pub(crate) const OWN: &[&str] = &[
+    "_",
+    "PWD",
+    "OLDPWD",
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "REPLY",
+    "OPTARG",
+    "OPTIND",
+    "PIPESTATUS",
+    "BASH_REMATCH",
+    "BASHPID",
+    "BASH_COMMAND",
+    "BASH_SUBSHELL",
+    "FUNCNAME",
+    "DIRSTACK",
+    "EPOCHSECONDS",
+    "EPOCHREALTIME",
+    "HISTCMD",
+    "MAPFILE",
+    "UID",
+    "EUID",
+    "PPID",
+    "GROUPS",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "COLUMNS",
+    "LINES",
+    "path",
+    "pipestatus",
+    "status",
+    "argv",
+    "reply",
+    "match",
+    "MATCH",
+    "USERNAME",
+    "GID",
+    "EGID",
+    "TTYIDLE",
+    "ERRNO",
+    "SHLVL",
+];
+
+/// Variables that shells keep as numbers: assigned values are evaluated.
+pub(crate) const COMPUTED: &[&str] = &[
+    "OPTIND",
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "HISTCMD",
+    "HISTSIZE",
+    "SAVEHIST",
+    "LINES",
+    "COLUMNS",
+    "TMOUT",
+    "KEYTIMEOUT",
+    "LISTMAX",
+    "BAUD",
+    "FUNCNEST",
+    "EPOCHSECONDS",
+    "PPID",
+    "BASHPID",
+    "ERRNO",
+    "UID",
+    "EUID",
+    "GID",
+    "EGID",
+    "SHLVL",
+    "LINENO",
+    "TTYIDLE",
+    "PGRP",
+    "KSHUID",
+    "KSHEUID",
+    "KSHGID",
+    "KSHEGID",
+    "USER_ID",
+];
+
+/// Variables that the shell sets to text that it reads or compares.
+pub(crate) const FILLED: &[&str] = &[
+    "BASH_REMATCH",
+    "REPLY",
+    "MAPFILE",
+    "_",
+    "MATCH",
+    "match",
+    "reply",
+];
+
+/// Value of a variable that the text sets.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Text(String),
+    /// List of plain words. Shells differ in the value of `$name` for a list.
+    List(String),
+    /// Address of another machine with an unknown rest. An unknown start means that the value may
+    /// be something else.
+    Address(String),
+    /// Unknown data that runs nothing when it is evaluated: a number, an inherited value.
+    Inert,
+    Unknown,
+}
+
+impl Value {
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::List(_) | Self::Address(_) | Self::Inert | Self::Unknown => None,
+        }
+    }
+
+    /// Returns true if the value may be the output of a command.
+    pub(crate) fn is_unknown(&self) -> bool {
+        matches!(self, Self::Unknown | Self::Address(_))
+    }
+
+    /// Returns all elements of a list.
+    pub(crate) fn list(&self) -> Option<&str> {
+        match self {
+            Self::List(words) => Some(words),
+            _ => self.text(),
+        }
+    }
+
+    fn is_inert(&self) -> bool {
+        match self {
+            Self::Text(text) | Self::List(text) => is_numeric(text),
+            Self::Inert => true,
+            Self::Address(_) | Self::Unknown => false,
+        }
+    }
+
+    /// Returns the value of a variable that has one of two values.
+    pub(crate) fn or(&self, other: &Self) -> Self {
+        match (self, other) {
+            _ if self == other => self.clone(),
+            (Self::Address(address), _) | (_, Self::Address(address)) => {
+                Self::Address(perhaps(address))
+            }
+            _ if self.is_inert() && other.is_inert() => Self::Inert,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Returns an address that may also be something else.
+pub(crate) fn perhaps(address: &str) -> String {
+    format!("{UNKNOWN}{}", address.trim_start_matches(UNKNOWN))
+}
+
+/// Returns true if a text consists of digits and separators of numbers.
+pub(crate) fn is_numeric(text: &str) -> bool {
+    text.chars()
+        .all(|c| c.is_ascii_digit() || "-+. :\n".contains(c))
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Contents {
+    Text(String),
+    /// Link to, or copy of, this path.
+    Same(String),
+    Unknown,
+}
+
+impl Environment {
+    /// Enters a child process: only exported functions remain, and variables may or may not be
+    /// exported.
+    pub(crate) fn enter(&mut self) {
+        for value in self.variables.values_mut() {
+            self.outer.extend(value.text().map(str::to_owned));
+            *value = match value.is_inert() {
+                true => Value::Inert,
+                false => Value::Unknown,
+            };
+        }
+        let exported = &self.exported;
+        self.functions.retain(|name, _| exported.contains(name));
+        self.aliases.clear();
+        self.positional = Some(Vec::new());
+        self.given = false;
+        self.stdio_redirected = false;
+    }
+
+    /// Returns a path and, if it is relative, the path from each folder in which the shell may be.
+    pub(crate) fn places(&self, path: &str) -> impl Iterator<Item = String> {
+        let relative = !path.starts_with(['/', '~']);
+        let folders = self.folders.iter().filter(move |_| relative);
+        std::iter::once(path.to_owned())
+            .chain(folders.map(move |folder| format!("{folder}/{path}")))
+    }
+
+    /// Sets a variable and each variable that it may refer to.
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        let names = self.referents(name);
+        let refers = names.len() > 1;
+        for name in names {
+            let unclear = (refers || self.reshaped.contains(&name)) && !value.is_inert();
+            let value = if unclear {
+                Value::Unknown
+            } else {
+                value.clone()
+            };
+            self.variables.insert(name, value);
+        }
+    }
+
+    /// Sets a variable to an unknown value.
+    pub(crate) fn set_unknown(&mut self, name: &str) {
+        self.set(name, Value::Unknown);
+    }
+
+    /// Returns true if a variable is a name reference.
+    pub(crate) fn refers(&self, name: &str) -> bool {
+        self.references.iter().any(|(from, _)| from == name)
+    }
+
+    /// Returns the name of a variable, followed by the names that it may refer to.
+    pub(crate) fn referents(&self, name: &str) -> Vec<String> {
+        let mut names = vec![name.to_owned()];
+        let mut at = 0;
+        while let Some(name) = names.get(at).cloned() {
+            for (from, to) in &self.references {
+                if *from == name && !names.contains(to) {
+                    names.push(to.clone());
+                }
+            }
+            at += 1;
+        }
+        names
+    }
+
+    /// Records that a variable may have no value.
+    pub(crate) fn doubt(&mut self, name: &str) {
+        let before = self.variables.get(name).unwrap_or(&Value::Inert);
+        let value = before.or(&Value::Inert);
+        self.set(name, value);
+    }
+
+    /// Merges the environment of another branch: values on which both agree are kept.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        // A variable that the text does not set has its inherited value.
+        for (name, value) in &other.variables {
+            let own = self.variables.get(name).unwrap_or(&Value::Inert).or(value);
+            self.variables.insert(name.clone(), own);
+        }
+        for (name, value) in &mut self.variables {
+            if !other.variables.contains_key(name) {
+                *value = value.or(&Value::Inert);
+            }
+        }
+        self.keyed.retain(|name| other.keyed.contains(name));
+        if self.positional != other.positional {
+            self.positional = None;
+            self.given = true;
+        }
+        self.given |= other.given;
+        self.conditionally_defined
+            .extend(other.conditionally_defined.iter().cloned());
+        let (own, others) = (&self.functions, &other.functions);
+        let own_alone = own.keys().filter(|name| !others.contains_key(*name));
+        let others_alone = others.keys().filter(|name| !own.contains_key(*name));
+        self.conditionally_defined
+            .extend(own_alone.chain(others_alone).cloned());
+        for (name, body) in &other.functions {
+            self.functions
+                .entry(name.clone())
+                .or_insert_with(|| Rc::clone(body));
+        }
+        self.folders.extend(other.folders.iter().cloned());
+        self.called.extend(other.called.iter().cloned());
+        self.integers.extend(other.integers.iter().cloned());
+        for (name, paths) in &other.secrets {
+            let paths = || paths.clone();
+            self.secrets.entry(name.clone()).or_insert_with(paths);
+        }
+        // A path that only one branch sets may hold in the other as well.
+        for (name, place) in &other.places {
+            let place = || place.clone();
+            self.places.entry(name.clone()).or_insert_with(place);
+        }
+        self.outer.extend(other.outer.iter().cloned());
+        self.arrays.extend(other.arrays.iter().cloned());
+        self.reshaped.extend(other.reshaped.iter().cloned());
+        self.references.extend(other.references.iter().cloned());
+        self.stdio_redirected |= other.stdio_redirected;
+        self.exported.extend(other.exported.iter().cloned());
+        for (name, text) in &other.aliases {
+            self.aliases
+                .entry(name.clone())
+                .or_insert_with(|| text.clone());
+        }
+        for (name, contents) in &other.files {
+            let own = self
+                .files
+                .entry(name.clone())
+                .or_insert_with(|| contents.clone());
+            if own != contents {
+                *own = Contents::Unknown;
+            }
+        }
+    }
+}

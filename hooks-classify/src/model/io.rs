@@ -1,0 +1,34 @@
+//! Standard input and output of commands.
+
+/// Standard input of a command.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Input {
+    /// The standard input of the whole command.
+    Inherited,
+    Known(String),
+    /// A pipe or a file with unknown contents.
+    Unknown,
+}
+
+/// Standard output of a command; `None` if it is unknown.
+pub(crate) type Output = Option<String>;
+
+/// Kind of an unknown output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputKind {
+    Anything,
+    /// Lines of a number, this character, and more.
+    Counted(char),
+    Numbers,
+}
+
+impl OutputKind {
+    /// Returns the kind of two outputs one after the other.
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            _ if self == other => self,
+            (Self::Numbers, counted) | (counted, Self::Numbers) => counted,
+            _ => Self::Anything,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Languages of scripts that commands run.
+
+/// Language of a script that a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the names of the languages")]
+pub enum Language {
+    Sed,
+    Awk,
+    Python,
+    Perl,
+    Ruby,
+    Node,
+    Php,
+    Lua,
+    Jq,
+    Sql,
+    Redis,
+    PowerShell,
+    Mongo,
+    Cmd,
+    /// A language without a reader of its own.
+    Code,
+}
+
+impl Language {
+    /// Returns true if programs of the language read data from standard input: the script of
+    /// `sed`, `awk` and `jq` is one of their words or a file.
+    pub(crate) fn filters(self) -> bool {
+        matches!(self, Self::Sed | Self::Awk | Self::Jq)
+    }
+}

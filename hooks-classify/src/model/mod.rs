@@ -1,0 +1,20 @@
+//! Plain data that all layers share. Nothing in this module decides anything.
+
+pub(crate) mod analysis;
+pub(crate) mod arg;
+pub(crate) mod device;
+pub(crate) mod effect;
+pub(crate) mod environment;
+pub(crate) mod finding;
+pub(crate) mod io;
+pub(crate) mod language;
+pub(crate) mod named;
+pub(crate) mod parts;
+pub(crate) mod program_name;
+pub(crate) mod role;
+pub(crate) mod script;
+pub(crate) mod span;
+pub(crate) mod terminal_input;
+pub(crate) mod trace;
+pub(crate) mod unseen_code;
+pub(crate) mod variable_name;

@@ -1,0 +1,9 @@
+//! Files whose names a command gets when it runs.
+
+/// File or folder that an unknown word may name, or the folder of such a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Named {
+    pub(crate) path: String,
+    /// Whether the path is a secret or may contain secrets.
+    pub(crate) secret: bool,
+}

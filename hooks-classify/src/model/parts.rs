@@ -1,0 +1,304 @@
+//! Parts of a command: every program that would run, with its words, files, redirections and
+//! assignments.
+//!
+//! Rules match [`Parts`], and explanations show them. The interpreter records them while it
+//! classifies the command. Words that are only known when the command runs are marked, never left
+//! out.
+
+use super::arg::{Arg, UNKNOWN};
+use super::effect::Crud;
+use super::language::Language;
+use super::program_name::plain_program;
+use super::span::Span;
+use super::unseen_code::UnseenCode;
+
+/// Parts of a command.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Parts {
+    /// All parts in the order of the walk; a part precedes the parts that it runs.
+    pub all: Vec<Part>,
+    /// Whether both parsers read every text the same way.
+    pub agreed: bool,
+    /// Whether the interpreter followed the whole command.
+    pub complete: bool,
+    /// Whether the command defines a function.
+    pub functions: bool,
+    /// Whether the command has a substitution outside all parts, such as in the list of a loop.
+    pub substitutions: bool,
+    /// Strongest effect that must be confirmed and belongs to no part.
+    pub effect_outside_parts: Option<Crud>,
+    /// Scripts in other languages, each with the part that runs it.
+    pub scripts: Vec<Script>,
+    /// Source of code that belongs to no part and is only known when it runs.
+    pub unseen_code: Option<UnseenCode>,
+}
+
+/// Command that would run: a program with its words. A part without words is a group with
+/// redirections or an assignment.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Part {
+    /// Start in the command, in bytes.
+    pub start: usize,
+    /// End in the command, in bytes.
+    pub end: usize,
+    /// Index in [`Parts::all`] of the part that runs this part: a wrapper such as `sudo`, a shell
+    /// with `-c`, the command around a substitution, the surrounding group.
+    pub within: Option<usize>,
+    /// Program and arguments after expansion.
+    pub words: Vec<Word>,
+    /// Calls as tables read them; several if a program stands for another program.
+    pub calls: Vec<PartCall>,
+    /// Files that the words name, according to the tables.
+    pub touches: Vec<PathEffect>,
+    /// Redirections from and to files, without `/dev/null` and without descriptors.
+    pub redirections: Vec<PathEffect>,
+    /// Files whose contents the part reads, including files of which only the folder is known.
+    pub reads: Vec<FileRead>,
+    /// Texts of here-documents and here-strings.
+    pub documents: Vec<Word>,
+    /// Variables that the part sets.
+    pub assignments: Vec<PartAssignment>,
+    /// Whether the part contains a substitution.
+    pub substitutions: bool,
+    /// Input from a pipe, a file or a document, with its text if that is known; `None` without such
+    /// an input.
+    pub input: Option<Option<String>>,
+    /// Whether the part sets an option of the configuration that may change what runs
+    /// (`git -c core.pager=…`).
+    pub has_config_override: bool,
+    /// Strongest effect of the part itself.
+    pub effect: Crud,
+    /// Strongest effect of the part and of all parts that it runs.
+    pub effect_in_all: Crud,
+    /// Whether the part must be confirmed.
+    pub ask: bool,
+    /// Whether the part runs code that the command does not show, or is not understood.
+    pub code: bool,
+    /// Whether code in its input may run: the part is an interpreter, a client of one, or a wrapper
+    /// that may start a shell.
+    pub runs_input: bool,
+    /// Files named by the words whose code runs: the script of an interpreter, a program by its
+    /// path.
+    pub code_files: Vec<Word>,
+    /// Words that may name files with settings of the program.
+    pub settings_files: Vec<Word>,
+    /// Whether the part may replace existing files, such as `git pull`.
+    pub replaces_files: bool,
+    /// Files that the program looks up by a fixed name, such as `Makefile`.
+    pub manifests: Vec<Manifest>,
+    /// Scripts of a manifest that the part runs, such as `test` of `package.json`.
+    pub package_scripts: Vec<Word>,
+    /// Source of code that the part runs and that is only known when it runs.
+    pub unseen_code: Option<UnseenCode>,
+}
+
+/// File that a program looks up by a name from its table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Manifest {
+    /// Pattern of the name, from the key `decided_by` of the table.
+    pub pattern: String,
+    /// Folder of the file; `None` for the working directory.
+    pub folder: Option<Word>,
+    /// Whether the program does nothing without the file.
+    pub needed: bool,
+}
+
+/// Word after quote removal and expansion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Word {
+    /// Text, with [`UNKNOWN`] for each unknown part.
+    pub text: String,
+    /// Whether the text is known and is exactly one word.
+    pub known: bool,
+    /// Whether the word is a pattern that the shell replaces by file names.
+    pub pattern: bool,
+    /// Start in the command, in bytes. A word of a nested text, such as the text of `sh -c`, has
+    /// the position of the outer word.
+    pub start: usize,
+    /// End in the command, in bytes.
+    pub end: usize,
+}
+
+/// Call of a program as its table reads it.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct PartCall {
+    /// `["git", "push"]`
+    pub path: Vec<String>,
+    /// Options by their names in the table, with their values.
+    pub options: Vec<(String, Option<Word>)>,
+    /// Operands.
+    pub operands: Vec<Word>,
+    /// Whether the table knows every word.
+    pub understood: bool,
+    /// Whether the program may connect to an address among its words.
+    pub connects: bool,
+    /// Whether the program connects to this machine because no option names another host.
+    pub connects_here: bool,
+}
+
+/// Script in another language that a part runs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Script {
+    /// Language of the script.
+    pub language: Language,
+    /// Text, with [`UNKNOWN`] for each unknown part.
+    pub text: String,
+    /// Index of the part in [`Parts::all`].
+    pub part: Option<usize>,
+}
+
+/// Effect on a file that a word names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PathEffect {
+    /// Path as the word gives it.
+    pub path: Word,
+    /// Effect on the file.
+    pub effect: Crud,
+}
+
+/// File whose contents are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileRead {
+    /// Path, with `~` for a variable that holds the home directory.
+    pub path: Word,
+    /// Whether a folder is read with everything below it.
+    pub below: bool,
+}
+
+/// Variable that a part sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PartAssignment {
+    /// Name of the variable.
+    pub name: String,
+    /// Value of the variable.
+    pub value: Word,
+}
+
+impl Part {
+    pub(crate) fn new(span: Span) -> Self {
+        Self {
+            start: span.start,
+            end: span.end,
+            within: None,
+            words: Vec::new(),
+            calls: Vec::new(),
+            touches: Vec::new(),
+            reads: Vec::new(),
+            redirections: Vec::new(),
+            documents: Vec::new(),
+            assignments: Vec::new(),
+            substitutions: false,
+            input: None,
+            has_config_override: false,
+            effect: Crud::Read,
+            effect_in_all: Crud::Read,
+            ask: false,
+            code: false,
+            runs_input: false,
+            code_files: Vec::new(),
+            settings_files: Vec::new(),
+            replaces_files: false,
+            manifests: Vec::new(),
+            package_scripts: Vec::new(),
+            unseen_code: None,
+        }
+    }
+
+    /// Returns every word of the part.
+    pub(crate) fn every_word(&mut self) -> impl Iterator<Item = &mut Word> {
+        let calls = self.calls.iter_mut().flat_map(|call| {
+            let options = call.options.iter_mut();
+            let values = options.filter_map(|(_, value)| value.as_mut());
+            values.chain(&mut call.operands)
+        });
+        let files = self.touches.iter_mut().chain(&mut self.redirections);
+        let values = self.assignments.iter_mut().map(|one| &mut one.value);
+        (self.words.iter_mut())
+            .chain(calls)
+            .chain(files.map(|file| &mut file.path))
+            .chain(self.reads.iter_mut().map(|file| &mut file.path))
+            .chain(&mut self.documents)
+            .chain(values)
+    }
+
+    /// Returns the name of the program, without a system folder. Returns `None` if the name is
+    /// unknown or the part has no words.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        let name = self.words.first().filter(|name| !name.pattern)?;
+        name.value().map(plain_program)
+    }
+
+    /// Returns the known arguments.
+    pub fn arguments(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().skip(1).filter_map(Word::value)
+    }
+}
+
+impl Parts {
+    /// Returns the programs that would run, each before the programs that it runs. A program in a
+    /// loop may occur more than once.
+    pub fn runs(&self) -> impl Iterator<Item = &Part> {
+        self.all.iter().filter(|part| !part.words.is_empty())
+    }
+
+    /// Returns the files of all redirections.
+    pub fn redirections(&self) -> impl Iterator<Item = &PathEffect> {
+        self.all.iter().flat_map(|part| &part.redirections)
+    }
+}
+
+impl Word {
+    pub(crate) fn of(arg: &Arg) -> Self {
+        Self {
+            text: arg.text.clone(),
+            known: arg.known() && !arg.glob && !arg.many && !arg.maybe,
+            pattern: arg.glob,
+            start: arg.span.start,
+            end: arg.span.end,
+        }
+    }
+
+    /// Returns a known word without a position in the command.
+    #[must_use]
+    pub fn literal(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            known: true,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the text, or `None` if a part of it is unknown.
+    #[must_use]
+    pub fn value(&self) -> Option<&str> {
+        (!self.text.contains(UNKNOWN)).then_some(&self.text)
+    }
+
+    /// Returns the word with a part of its text.
+    #[must_use]
+    pub fn with(&self, text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            ..self.clone()
+        }
+    }
+}
+
+impl PathEffect {
+    pub(crate) fn of(arg: &Arg, effect: Crud) -> Self {
+        Self {
+            path: Word::of(arg),
+            effect,
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Names of programs, with and without system folders.
+
+/// Folders in which a program is the one that its name denotes.
+pub(crate) const SYSTEM_FOLDERS: &[&str] = &[
+    "/bin/",
+    "/usr/bin/",
+    "/usr/local/bin/",
+    "/sbin/",
+    "/usr/sbin/",
+    "/usr/local/sbin/",
+    "/opt/homebrew/bin/",
+    "/usr/lib/git-core/",
+    "/usr/libexec/git-core/",
+    "/busybox/",
+];
+
+/// Returns the name of a program without its folder, if the folder is a system folder.
+#[must_use]
+pub fn plain_program(name: &str) -> &str {
+    SYSTEM_FOLDERS
+        .iter()
+        .find_map(|folder| name.strip_prefix(folder))
+        .unwrap_or(name)
+}

@@ -1,0 +1,164 @@
+//! Addresses among the words of a call: which other machine they name, and whether words that go
+//! there hold what is only known when the command runs.
+
+use std::net::IpAddr;
+
+use crate::model::analysis::{Analysis, OutputOf};
+use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+/// Asks about what expansions hold, where it may go to another machine.
+pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: Span) {
+    let program = &call.program;
+    if program.offline && !program.sends {
+        return;
+    }
+    // Options before the name of a command are none of its words.
+    let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
+    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    let before = values.filter(|value| value.span.start < first);
+    let held: Vec<_> = before
+        .chain(&call.args)
+        .filter(|arg| !arg.known())
+        .collect();
+    let path = &call.path;
+    if program.sends {
+        for arg in held.into_iter().filter(|arg| leaves(arg)) {
+            let reason = format!("`{path}` sends what an expansion holds over the network");
+            analysis.ask(arg.span, reason);
+        }
+        return;
+    }
+    let ask = |analysis: &mut Analysis, shows_variable: bool| {
+        if let Some((span, host)) = recipient(call, &held, shows_variable.then_some(whole), whole) {
+            let reason = format!("`{path}` may send what an expansion holds to `{host}`");
+            analysis.ask(span, reason);
+        }
+        OutputOf::NOTHING
+    };
+    if program.shows.is_empty() {
+        ask(analysis, false);
+        return;
+    }
+    analysis.if_unknown_variable(
+        &program.shows,
+        |analysis| ask(analysis, true),
+        |analysis| ask(analysis, false),
+    );
+}
+
+/// Returns the machine that the unknown words of a call may go to, and where the call names these
+/// words or shows a variable.
+fn recipient(
+    call: &Call,
+    held: &[&Arg],
+    shows_variable: Option<Span>,
+    whole: Span,
+) -> Option<(Span, String)> {
+    if held.is_empty() && shows_variable.is_none() {
+        return None;
+    }
+    if let Some(host) = address(call) {
+        return Some((held.first().map_or(whole, |arg| arg.span), host));
+    }
+    // A server is named in everyday calls: what the shell was started with may go there.
+    let printed = held.iter().find(|arg| !arg.inert).map(|arg| arg.span);
+    let span = printed.or(shows_variable)?;
+    Some((span, server(call)?))
+}
+
+/// The other machine that a word of a call names, as far as it is known. Commands and scripts among
+/// its words are judged by themselves.
+fn address(call: &Call) -> Option<String> {
+    let is_word = |role: &Role| {
+        !matches!(
+            role,
+            Role::Argv { .. } | Role::Shell | Role::Script(_) | Role::ScriptFile
+        )
+    };
+    let (operands, _) = call.roles();
+    let operands = operands.iter().filter(|(role, _)| is_word(role));
+    let options = call.options.iter();
+    let options = options.filter(|given| is_word(&given.option.role));
+    let values = options.filter_map(|given| given.value.as_ref());
+    let mut words = operands.flat_map(|(_, args)| args).chain(values);
+    if call.program.hosts
+        && let Some(host) = call.operands.iter().find_map(|o| place(&o.arg))
+    {
+        return Some(host);
+    }
+    words.find_map(elsewhere)
+}
+
+/// The other machine on which a place is, named without `://`: `host:path`, `host::module`.
+pub(super) fn place(arg: &Arg) -> Option<String> {
+    let (host, _) = arg.text.split_once(':')?;
+    // A single letter is a drive.
+    let named = host.len() > 1 && !host.contains('/') && !arg.text.contains("://");
+    named.then(|| elsewhere(&as_address(&arg.with(host))))?
+}
+
+/// Whether a word that is sent holds what is not known. The port of a service on this machine,
+/// `http://localhost:$PORT/`, gets nowhere else.
+pub(super) fn leaves(word: &Arg) -> bool {
+    let own_port = || {
+        let (scheme, authority, rest) = parted(&word.text)?;
+        let (host, port) = authority.rsplit_once(':')?;
+        let open = port.chars().all(|c| c == UNKNOWN);
+        let known = !scheme.contains(UNKNOWN) && !rest.contains(UNKNOWN);
+        Some(word.inert && open && known && is_this_machine(host))
+    };
+    !word.known() && own_port() != Some(true)
+}
+
+/// The other machine that an option of a call names.
+fn server(call: &Call) -> Option<String> {
+    let options = call.options.iter();
+    let options = options.filter(|given| given.option.role == Role::Host);
+    let mut values = options.filter_map(|given| given.value.as_ref());
+    values.find_map(|value| elsewhere(&as_address(value)))
+}
+
+/// The name of a machine as an address of it.
+pub(super) fn as_address(host: &Arg) -> Arg {
+    host.with(&format!("server://{}", host.text))
+}
+
+/// The machine that an address names, unless it is this one, or nothing of it is known.
+pub(crate) fn elsewhere(address: &Arg) -> Option<String> {
+    let (scheme, authority, _) = parted(&address.text)?;
+    let of_scheme = |c: char| c.is_ascii_alphanumeric() || c == UNKNOWN || "+-.".contains(c);
+    if !scheme.chars().all(of_scheme) || scheme.eq_ignore_ascii_case("file") {
+        return None;
+    }
+    let authority = authority.split(char::is_whitespace).next()?;
+    let host = authority.rsplit('@').next()?;
+    let of_port = |c: char| c.is_ascii_digit() || c == UNKNOWN;
+    let host = match host.rsplit_once(':') {
+        Some((host, port)) if port.chars().all(of_port) => host,
+        _ => host,
+    };
+    // A field of a template is none.
+    let known = host.contains(|c: char| c.is_ascii_alphanumeric()) && !host.contains('{');
+    // Libraries of databases take another one from behind the path.
+    let another = address.text.to_ascii_lowercase().contains("host=");
+    (another || known && !is_this_machine(host)).then(|| shown(&address.with(host)))
+}
+
+/// The scheme of an address, the host with what is beside it, and what follows.
+fn parted(address: &str) -> Option<(&str, &str, &str)> {
+    let (scheme, rest) = address.split_once("://")?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, rest) = rest.split_at(end);
+    Some((scheme, authority, rest))
+}
+
+fn is_this_machine(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || address
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback() || address.is_unspecified())
+}

@@ -1,0 +1,293 @@
+//! Judges of compilers and build programs.
+
+use super::effect::operand_words;
+use crate::model::analysis::{Analysis, Context};
+use crate::model::device::nowhere;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+/// The last `--cache-dir` counts.
+pub(super) fn mypy(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    let cache = call.options.iter().rev().find(|g| g.name == "--cache-dir");
+    match cache.and_then(|given| given.value.as_ref()) {
+        Some(value) if value.text == "/dev/null" => analysis.with_effect(Effect::Read),
+        _ => analysis,
+    }
+}
+
+/// Compilers read only where they say so and write nothing.
+pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
+    let name = call.path.rsplit('/').next().unwrap_or("");
+    let fact = |w: &&str| {
+        matches!(
+            *w,
+            "--version"
+                | "-v"
+                | "-V"
+                | "--help"
+                | "-dumpversion"
+                | "-dumpfullversion"
+                | "-dumpmachine"
+                | "-dumpspecs"
+                | "-###"
+                | "-qversion"
+        ) || w.starts_with("-print-")
+            || w.starts_with("--print-")
+            || w.starts_with("-m")
+            || w.starts_with("-std=")
+    };
+    if !words.is_empty() && words.iter().all(fact) {
+        return analysis.with_effect(Effect::Read);
+    }
+    if [
+        "ld", "ld.lld", "ld.gold", "lld", "mold", "as", "nasm", "yasm",
+    ]
+    .contains(&name)
+    {
+        return analysis.with_effect(Effect::Create);
+    }
+    let pre = name.ends_with("cpp") && !name.contains("++");
+    if !pre
+        && !words
+            .iter()
+            .any(|w| matches!(*w, "-fsyntax-only" | "-E" | "-M" | "-MM"))
+    {
+        return analysis.with_effect(Effect::Create);
+    }
+    let mut operands = 0;
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        let valued = [
+            "-I", "-D", "-U", "-isystem", "-iquote", "-include", "-x", "-target",
+        ];
+        if valued.contains(word) {
+            at += 1;
+        } else if *word == "-o" {
+            if !words.get(at).is_some_and(|file| nowhere(file)) {
+                return analysis.with_effect(Effect::Create);
+            }
+            at += 1;
+        } else if !word.starts_with('-') || *word == "-" {
+            if word.starts_with('@') {
+                return analysis.with_effect(Effect::Create);
+            }
+            operands += 1;
+        } else {
+            let fine = matches!(
+                *word,
+                "-fsyntax-only"
+                    | "-E"
+                    | "-M"
+                    | "-MM"
+                    | "-w"
+                    | "-pedantic"
+                    | "-pedantic-errors"
+                    | "-ansi"
+                    | "-P"
+                    | "-C"
+                    | "-v"
+                    | "-dM"
+                    | "-dD"
+                    | "-nostdinc"
+                    | "-pthread"
+                    | "-fPIC"
+            ) || valued.iter().any(|v| word.starts_with(v) && v.len() == 2)
+                || [
+                    "-std=",
+                    "-O",
+                    "-g",
+                    "-fdiagnostics-color",
+                    "-fno-",
+                    "-fmax-errors=",
+                    "--target=",
+                    "--std=",
+                ]
+                .iter()
+                .any(|p| word.starts_with(p))
+                || (word.starts_with("-W")
+                    && !["-Wl,", "-Wa,", "-Wp,"].iter().any(|p| word.starts_with(p)))
+                || (word.starts_with("-m")
+                    && word
+                        .chars()
+                        .all(|c| c.is_alphanumeric() || "-=".contains(c)));
+            if !fine {
+                return analysis.with_effect(Effect::Create);
+            }
+        }
+    }
+    if pre && operands > 1 {
+        analysis.with_effect(Effect::Create)
+    } else {
+        analysis.with_effect(Effect::Read)
+    }
+}
+
+pub(super) fn ninja(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let Some(tool) = call
+        .options
+        .iter()
+        .find(|g| g.name == "-t")
+        .and_then(|g| g.value.clone())
+    else {
+        return analysis;
+    };
+    if call.has(&["-n"]) {
+        return analysis.with_effect(Effect::Read);
+    }
+    let effect = match tool.text.as_str() {
+        "list" | "targets" | "query" | "deps" | "commands" | "inputs" | "multi-inputs"
+        | "compdb" | "compdb-targets" | "graph" | "rules" | "missingdeps" | "wincodepage" => {
+            Effect::Read
+        }
+        "clean" | "cleandead" => Effect::Delete,
+        "recompact" | "restat" => Effect::Update,
+        _ => Effect::Unknown,
+    };
+    analysis.find(
+        effect,
+        tool.span,
+        format!("`ninja` runs its tool `{}`", tool.text),
+    );
+    analysis.with_effect(effect)
+}
+
+pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
+    if words.first() == Some(&"-E") {
+        let effect = match words.get(1).copied().unwrap_or("") {
+            "capabilities" | "compare_files" | "environment" | "echo" | "cat" | "echo_append"
+            | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" | "sleep" | "true" | "false" => {
+                Effect::Read
+            }
+            "rename" | "touch_nocreate" => Effect::Update,
+            "rm" | "remove" | "remove_directory" => Effect::Delete,
+            "env" | "time" | "chdir" => Effect::Code,
+            word if word.starts_with("copy")
+                || word.starts_with("create_")
+                || matches!(word, "make_directory" | "touch" | "tar") =>
+            {
+                Effect::Create
+            }
+            _ => Effect::Unknown,
+        };
+        analysis.find(
+            effect,
+            whole,
+            format!("`cmake -E {}`", words.get(1).copied().unwrap_or("")),
+        );
+        // What they run; it is confirmed in any case.
+        let command = match words.get(1).copied() {
+            Some("env") => words
+                .iter()
+                .skip(2)
+                .position(|w| !w.contains('=') && !w.starts_with('-'))
+                .map(|at| at + 2),
+            Some("time") => Some(2),
+            Some("chdir") => Some(3),
+            _ => None,
+        };
+        if let Some(rest) = command.and_then(|at| call.args.get(at..))
+            && !rest.is_empty()
+        {
+            analysis.run(rest.to_vec(), &Input::Unknown);
+        }
+        return analysis.done();
+    }
+    let lists = words
+        .iter()
+        .any(|w| matches!(*w, "-L" | "-LA" | "-LH" | "-LAH"));
+    if words.contains(&"-N") {
+        return analysis.with_effect(Effect::Read);
+    }
+    if lists {
+        return analysis.with_effect(Effect::Create);
+    }
+    analysis
+}
+
+pub(super) fn buildifier(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    let value = |name: &str| {
+        call.options
+            .iter()
+            .find(|g| g.name.trim_start_matches('-') == name)
+            .and_then(|g| g.value.as_ref())
+            .map(|v| v.text.clone())
+    };
+    let checks =
+        value("mode").is_some_and(|m| ["check", "diff", "print_if_changed"].contains(&m.as_str()));
+    if checks && value("lint").as_deref() != Some("fix") && !operand_words(call).is_empty() {
+        return analysis.with_effect(Effect::Read);
+    }
+    analysis
+}
+
+/// `--flag false` takes back what the flag promises.
+pub(super) fn flag_values(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for pair in call.args.windows(2) {
+        let name = format!("-{}", pair[0].text.trim_start_matches('-'));
+        let promises = call
+            .program
+            .options
+            .get(&name)
+            .is_some_and(|option| option.verb.is_some());
+        if promises && (pair[1].text == "false" || !pair[1].known()) {
+            analysis.find(
+                Effect::Create,
+                pair[1].span,
+                format!("`{}` may be told `false` by this", call.path),
+            );
+        }
+    }
+    analysis
+}
+
+/// Every operand is a goal; the strongest counts.
+pub(super) fn goals(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    if call.operands.is_empty() {
+        return analysis;
+    }
+    let effect = call
+        .operands
+        .iter()
+        .map(|operand| {
+            call.program
+                .command(&call.program, &operand.arg.text)
+                .map_or(Effect::Code, |goal| goal.effect)
+        })
+        .max();
+    analysis.with_effect(effect.unwrap_or(Effect::Code))
+}
+
+/// Evaluates a flake: one in a folder has a lock file, which is brought up to date.
+pub(super) fn flake(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    let kept = ["--no-write-lock-file", "--expr", "-f", "--file"];
+    if call.has(&kept) {
+        return analysis;
+    }
+    let operands = operand_words(call);
+    let in_folder = |text: &str| {
+        let folders = ["#", ".", "/", "~", "path:", "git+file:", "file:", "?"];
+        let starts = folders.iter().any(|start| text.starts_with(start));
+        text.is_empty() || starts && !text.starts_with("/nix/store/")
+    };
+    let local = operands.is_empty()
+        || operands
+            .iter()
+            .any(|operand| !operand.known() || in_folder(&operand.text));
+    analysis.with_effect(match local {
+        true => Effect::Create,
+        false => Effect::Read,
+    })
+}

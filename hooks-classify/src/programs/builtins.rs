@@ -1,0 +1,328 @@
+//! Judges of the shell's own commands that tables describe as well.
+
+use super::effect::{note_option_effects, operand_words};
+use super::roles::option_value;
+use crate::model::analysis::{Analysis, Context};
+use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::effect::Effect;
+use crate::model::environment::Value;
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
+use crate::tables::Call;
+
+/// A name that is set may be one that changes what runs, and an index in it
+/// is computed: `a[$(cmd)]` runs `cmd`, even where the word is quoted.
+pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let printf = call.path.ends_with("printf");
+    for (at, arg) in call.args.iter().enumerate() {
+        analysis.computes_index(arg);
+        if arg.text == "-v"
+            && printf
+            && let Some(name) = call.args.get(at + 1)
+        {
+            for operand in &call.operands {
+                analysis.fills(name, &operand.arg);
+            }
+            analysis.holds_names(&name.text, operand_words(call));
+        }
+    }
+    // Some shells compute what is shown as a number.
+    if printf
+        && let Some(format) = call.operands.first()
+        && formats_numbers(&format.arg.text)
+    {
+        for operand in &call.operands[1..] {
+            if !operand.arg.inert || operand.arg.known() {
+                analysis.computes(&operand.arg);
+            }
+        }
+    }
+    if call.path == "getopts"
+        && let Some(name) = call.args.get(1)
+    {
+        let words = call.args.get(2..).filter(|words| !words.is_empty());
+        let given = context.environment.positional.clone();
+        let words = match words {
+            Some(words) => words.to_vec(),
+            None => given.unwrap_or_else(|| vec![Arg::unknown(name.span)]),
+        };
+        for value in &words {
+            analysis.fills(name, value);
+            // The value of an option may follow its letter.
+            let letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
+            let part = value.with(value.text.trim_start_matches(letter));
+            for value in [value, &part] {
+                analysis.takes("OPTARG", value);
+            }
+        }
+        analysis.fills(name, &Arg::new("", name.span));
+        analysis.assigns("OPTARG", Value::Unknown);
+        analysis.assigns("OPTIND", Value::Unknown);
+    }
+    analysis
+}
+
+/// `print`: text that is expanded as a prompt (`-P`), computed (`-f`), typed (`-z`) or kept (`-v`).
+pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let text = || call.operands.iter().map(|operand| &operand.arg);
+    for arg in text().filter(|_| call.has(&["-P"])) {
+        analysis.computes_index(arg);
+        if !arg.known() && !arg.inert {
+            let reason = "expands a value as a prompt, and runs what stands in it";
+            analysis.find(Effect::Code, arg.span, reason);
+        }
+    }
+    for given in &call.options {
+        match (given.name.as_str(), &given.value) {
+            ("-v", Some(name)) => {
+                for operand in &call.operands {
+                    analysis.fills(name, &operand.arg);
+                }
+            }
+            ("-f", Some(format)) if formats_numbers(&format.text) => {
+                for arg in text() {
+                    analysis.computes(arg);
+                }
+            }
+            ("-z", _) => {
+                analysis.find(Effect::Code, whole, "types what the shell then runs");
+                for arg in text() {
+                    analysis.shell_text(arg, &Input::Unknown);
+                }
+            }
+            _ => {}
+        }
+    }
+    analysis
+}
+
+/// `hash NAME=PATH` makes a name mean another program.
+pub(super) fn hash(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for operand in call.operands.iter().filter(|_| !call.has(&["-d"])) {
+        analysis.computes_index(&operand.arg);
+        if operand.arg.text.contains('=') {
+            let reason = "makes a name mean another program";
+            analysis.find(Effect::Code, operand.arg.span, reason);
+        }
+    }
+    analysis
+}
+
+/// Functions that come with a shell, and that tables describe.
+const SUPPLIED: &[&str] = &["zmv", "zargs"];
+
+/// `zargs OPTIONS -- WORDS -- COMMAND`
+pub(super) fn zargs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let mut parts = call.args.split(|arg| arg.text == "--").skip(1);
+    if let (Some(words), Some(command)) = (parts.next(), parts.next())
+        && !command.is_empty()
+    {
+        analysis.run([command, words].concat(), &Input::Inherited);
+    }
+    analysis
+}
+
+/// `autoload`: a function from a file of the user's, or by the name of a program.
+pub(super) fn autoload(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for operand in &call.operands {
+        let name = operand.arg.text.as_str();
+        let program = |name| context.tables.program(name).is_some() && !SUPPLIED.contains(&name);
+        if name.contains(['/', UNKNOWN]) || program(name) {
+            let reason = format!("loads a function from a file for `{}`", shown(&operand.arg));
+            analysis.find(Effect::Code, operand.arg.span, reason);
+        }
+    }
+    analysis
+}
+
+/// `zmodload`: a module of the shell's own, or any library.
+pub(super) fn zmodload(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for operand in &call.operands {
+        let name = operand.arg.text.as_str();
+        let path = name.contains('/') && (!name.starts_with("zsh/") || name.contains(".."));
+        if path || !operand.arg.known() {
+            let reason = format!("loads code from `{}`", shown(&operand.arg));
+            analysis.find(Effect::Code, operand.arg.span, reason);
+        }
+    }
+    analysis
+}
+
+/// `zstyle -e PATTERN STYLE TEXT`: the text is run where the style is looked up.
+pub(super) fn zstyle(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if call.has(&["-e"]) {
+        for operand in call.operands.iter().skip(2) {
+            analysis.shell_text(&operand.arg, &Input::Unknown);
+        }
+    }
+    analysis
+}
+
+/// Returns true if a format shows one of its arguments as a number, which some shells compute.
+fn formats_numbers(format: &str) -> bool {
+    format.split('%').skip(1).any(|rest| {
+        let kind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " #+-.*'".contains(c));
+        let width = rest.len() > kind.len() && rest[..rest.len() - kind.len()].contains('*');
+        width || kind.starts_with(|c| "diouxXeEfFgGaA".contains(c))
+    })
+}
+
+/// `ulimit` computes its number in some shells.
+pub(super) fn ulimit(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    for arg in call.operands.iter().map(|o| &o.arg).chain(values) {
+        analysis.computes(arg);
+    }
+    analysis
+}
+
+/// `repeat` computes how often it runs a command.
+pub(super) fn repeat(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if let Some(count) = call.operands.first() {
+        analysis.computes(&count.arg);
+    }
+    analysis
+}
+
+/// Nothing is changed by a test, but what it computes may run.
+pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    // Some shells compute what others take for numbers.
+    analysis.computes_values(whole);
+    for (at, arg) in call.args.iter().enumerate() {
+        analysis.computes_index(arg);
+        if matches!(arg.text.as_str(), "-v" | "-t" | "-R")
+            && let Some(name) = call.args.get(at + 1)
+        {
+            analysis.names_variable(name);
+        }
+    }
+    analysis
+}
+
+pub(super) fn arithmetic(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    analysis.computes_values(whole);
+    for arg in &call.args {
+        analysis.computes(arg);
+        if let Some((name, _)) = arg.text.split_once('=') {
+            let name = name.trim_end_matches(['+', '-', '*', '/', '%']);
+            if context.tables.variable(name, None).is_some() {
+                analysis.find(
+                    Effect::Code,
+                    arg.span,
+                    format!("sets `{name}`, which changes what runs"),
+                );
+            }
+            analysis.assigns(name, Value::Inert);
+        }
+    }
+    analysis
+}
+
+/// `compgen -C`, `-F` and `-W` run what their values say.
+pub(super) fn compgen(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for arg in &call.args {
+        analysis.computes_index(arg);
+    }
+    if call.path == "compgen" {
+        // Names of files that begin so, whatever else the options ask for.
+        for operand in call.operands.iter().filter(|operand| operand.arg.known()) {
+            let arg = &operand.arg;
+            analysis.prints_name(&arg.with(&format!("{}*", arg.path())));
+        }
+        for given in &call.options {
+            if let ("-G", Some(value)) = (given.name.as_str(), &given.value) {
+                analysis.prints_name(value);
+            }
+            if let ("-C" | "-F" | "-W", Some(value)) = (given.name.as_str(), &given.value) {
+                if given.name == "-W" {
+                    analysis.computes_index(value);
+                } else {
+                    analysis.shell_text(value, &Input::Unknown);
+                }
+            }
+        }
+    }
+    analysis
+}
+
+/// `jobs -x COMMAND`.
+pub(super) fn jobs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if call.path == "jobs"
+        && let Some(at) = call.args.iter().position(|arg| arg.text == "-x")
+    {
+        analysis.run(call.args[at + 1..].to_vec(), &Input::Inherited);
+        return analysis.done();
+    }
+    for arg in &call.args {
+        analysis.computes_index(arg);
+    }
+    analysis.without_operands()
+}
+
+/// `fish`: only a plain command is understood.
+pub(super) fn fish(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if call.has(&["-n", "--no-execute"]) {
+        // It prints the lines with errors.
+        for operand in &call.operands {
+            analysis.input_file(&operand.arg);
+        }
+        analysis.find(Effect::Read, whole, "`fish` checks syntax");
+        return analysis.done();
+    }
+    let text = call
+        .options
+        .iter()
+        .find(|g| ["-c", "--command", "-C", "--init-command"].contains(&g.name.as_str()));
+    let Some(text) = text.and_then(|g| g.value.clone()) else {
+        if operand_words(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"]) {
+            return analysis;
+        }
+        analysis.runs_unseen(whole, UnseenCode::Input, "`fish` runs what it reads");
+        return analysis.done();
+    };
+    note_option_effects(&mut analysis, call);
+    for given in call
+        .options
+        .iter()
+        .filter(|given| !["-c", "--command", "-C", "--init-command"].contains(&given.name.as_str()))
+    {
+        option_value(&mut analysis, context, call, given, &Input::Unknown);
+    }
+    if text.text.contains([';', '(', '$', '\n', '&', '|', '{']) {
+        analysis.find(
+            Effect::Code,
+            text.span,
+            "`fish` runs text in a language that is not followed",
+        );
+    }
+    analysis.shell_text(&text, &Input::Unknown);
+    analysis.done()
+}
+
+/// What shows facts does so only where nothing else is said.
+pub(super) fn facts_alone(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if !call.operands.is_empty() && call.has(&["-help", "--help", "-h", "-V", "-version"]) {
+        analysis.find(
+            call.program.effect,
+            whole,
+            format!("`{}` {}", call.path, call.program.does),
+        );
+    }
+    analysis
+}

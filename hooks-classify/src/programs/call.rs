@@ -1,0 +1,195 @@
+//! A call by its table: from the call to what the program does with its options and operands.
+
+use super::addresses::ask_about_sent_words;
+use super::effect::{note_effect, note_unrecognized, operand_words, prints_other};
+use super::requests::note_requests;
+use super::roles::{option_values, recurses, role};
+use super::words::{note_files_in_words, note_remotes};
+use crate::languages::printed::printed;
+use crate::model::analysis::{Analysis, Context, OutputOf};
+use crate::model::arg::{Arg, shown};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+/// Returns what a call says before its program does anything: that it prints help, and the files
+/// and requests among its words.
+pub(crate) fn analyze_words(context: &Context<'_>, call: &Call, whole: Span) -> Analysis {
+    let mut analysis = Analysis::new();
+    if prints_help(call) {
+        let reason = format!("`{}` prints its help", call.path);
+        analysis.find(Effect::Read, whole, reason);
+        return analysis.done();
+    }
+    note_files_in_words(&mut analysis, call);
+    note_requests(&mut analysis, context, call);
+    note_found_files(&mut analysis, context, call);
+    analysis
+}
+
+/// Returns what happens with the values of all options of a call.
+pub(crate) fn analyze_option_values(context: &Context<'_>, call: &Call) -> Analysis {
+    let mut analysis = Analysis::new();
+    option_values(&mut analysis, context, call, &Input::Unknown);
+    analysis
+}
+
+/// Returns what the table of the program does not know among the words of a call.
+pub(crate) fn analyze_unrecognized(call: &Call) -> Analysis {
+    let mut analysis = Analysis::new();
+    note_unrecognized(&mut analysis, call);
+    analysis
+}
+
+/// Returns whether a call asks for help wherever the program has no other use for the word.
+fn prints_help(call: &Call) -> bool {
+    let [arg] = call.args.as_slice() else {
+        return false;
+    };
+    let aws = arg.text == "help" && call.path.starts_with("aws ");
+    let git =
+        arg.text == "-h" && call.path.starts_with("git ") && call.path.split(' ').count() == 2;
+    aws || git || arg.known() && call.program.help.contains(&arg.text)
+}
+
+/// Notes the files that a program finds of its own accord.
+fn note_found_files(analysis: &mut Analysis, context: &Context<'_>, call: &Call) {
+    if let Some(folder) = &call.program.finds {
+        analysis.add_name(context.named_file(folder));
+    }
+    for given in &call.options {
+        if given.option.role == Role::Folder
+            && let Some(value) = &given.value
+        {
+            analysis.prints_name(value);
+        }
+    }
+}
+
+/// Returns what a call does by its table. `effect` is the effect that a function of the program
+/// found; without `operands` that function dealt with the operands.
+pub(crate) fn analyze_by_table(
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+    effect: Option<Effect>,
+    operands: bool,
+) -> Analysis {
+    let mut analysis = Analysis::new();
+    let options = |analysis: &mut Analysis| {
+        note_unrecognized(analysis, call);
+        note_effect(analysis, call, effect, whole);
+        note_remotes(analysis, call);
+        option_values(analysis, context, call, input);
+        OutputOf::NOTHING
+    };
+    // A word that may be several may reach an operand that is written; where the call is known to
+    // write anyway, that adds nothing.
+    let many = call.operands.iter().find(|operand| operand.arg.many);
+    match many.filter(|_| operands && writes_operand(call)) {
+        Some(operand) => analysis.if_only_reads(options, |analysis| {
+            let word = &operand.arg;
+            let reason = format!(
+                "`{}` writes an operand, and `{}` may be several",
+                call.path,
+                shown(word)
+            );
+            analysis.find(Effect::Unknown, word.span, reason);
+            OutputOf::NOTHING
+        }),
+        None => drop(options(&mut analysis)),
+    }
+    let output = match operands {
+        true => analyze_operands(&mut analysis, context, call, whole, input),
+        false => OutputOf::NOTHING,
+    };
+    ask_about_sent_words(&mut analysis, call, whole);
+    let program = &call.program;
+    let given = program.reveals_given.as_ref();
+    let given = given.filter(|_| !call.operands.is_empty());
+    let reveals = program.reveals.as_ref().filter(|_| !prints_other(call));
+    if let Some(what) = reveals.or(given) {
+        analysis.ask(whole, format!("`{}` shows {what}", call.path));
+    }
+    note_copy(&mut analysis, call);
+    note_folder(&mut analysis, call);
+    analysis.printed = printed(call, input, &context.environment.files);
+    analysis.done_with(output)
+}
+
+fn writes_operand(call: &Call) -> bool {
+    let writes = |role: &Role| {
+        matches!(
+            role,
+            Role::Output | Role::Append | Role::Update | Role::Delete
+        )
+    };
+    call.program.operands.iter().any(|(role, _)| writes(role))
+}
+
+fn analyze_operands(
+    analysis: &mut Analysis,
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> OutputOf {
+    let (roles, extra) = call.roles();
+    if let Some(extra) = extra.first() {
+        let reason = format!("`{}` takes no operand `{}`", call.path, shown(extra));
+        analysis.find(Effect::Unknown, extra.span, reason);
+    }
+    // A script does not run beside an option that prints something else.
+    let prints_other = prints_other(call);
+    // Without a folder it goes through the one where it runs.
+    let files = |role: &Role| matches!(role, Role::Name | Role::Input);
+    let names_file = roles
+        .iter()
+        .any(|(role, args)| files(role) && !args.is_empty());
+    let takes_files = call.program.operands.iter().any(|(role, _)| files(role));
+    if takes_files && !names_file && *input == Input::Inherited && recurses(call) {
+        let here = [Arg::new(".", whole)];
+        role(analysis, context, call, Role::Name, &here, input);
+    }
+    let mut output = OutputOf::NOTHING;
+    for (operand_role, args) in roles {
+        if prints_other && operand_role == Role::Script(Language::Sql) {
+            continue;
+        }
+        output = role(analysis, context, call, operand_role, &args, input);
+    }
+    output
+}
+
+/// Remembers that a file has the contents of another file after the call.
+fn note_copy(analysis: &mut Analysis, call: &Call) {
+    if matches!(call.path.as_str(), "ln" | "cp" | "mv" | "install")
+        && let [source, target] = call.operands.as_slice()
+        && source.arg.known()
+        && target.arg.known()
+    {
+        analysis.copies_file(&source.arg, &target.arg);
+    }
+}
+
+/// Remembers where the shell goes.
+fn note_folder(analysis: &mut Analysis, call: &Call) {
+    if !matches!(call.path.as_str(), "cd" | "chdir" | "pushd") {
+        return;
+    }
+    let operands = operand_words(call);
+    // A command that goes there and prints where it is prints its name.
+    operands.iter().for_each(|arg| analysis.prints_name(arg));
+    let span = call.args.first().map_or(Span::default(), |arg| arg.span);
+    match operands.iter().find(|arg| !arg.text.starts_with('-')) {
+        Some(folder) => analysis.goes_to(folder),
+        None if operands.is_empty() && call.path != "pushd" => {
+            analysis.goes_to(&Arg::new("~", span));
+        }
+        None => {}
+    }
+}

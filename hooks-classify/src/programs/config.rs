@@ -1,0 +1,80 @@
+//! Settings that a call gives its program: from `KEY=VALUE` to whether it changes what runs.
+
+use crate::model::analysis::Analysis;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::environment::Value;
+use crate::model::io::Input;
+use crate::tables::{Call, matches};
+
+/// Notes a setting `KEY=VALUE`.
+pub(super) fn note_setting(analysis: &mut Analysis, call: &Call, arg: &Arg) {
+    let (key, value) = arg.text.split_once('=').unwrap_or((&arg.text, "true"));
+    let key = key.to_ascii_lowercase();
+    let pair = format!("{key}={value}");
+    let harmless = |pattern: &String| {
+        let pattern = pattern.to_ascii_lowercase();
+        if pattern.contains('=') {
+            matches(&pattern, &pair) && !value.contains(['!', ';', '|', '&', '`', '$', UNKNOWN])
+        } else {
+            matches(&pattern, &key)
+        }
+    };
+    if !key.contains(UNKNOWN) && call.program.harmless_config.iter().any(harmless) {
+        return;
+    }
+    let path = &call.path;
+    // Without a list of its own the program sets variables of an environment.
+    let name = arg.text.split('=').next().unwrap_or("");
+    let plain = name
+        .chars()
+        .all(|c| c.is_alphanumeric() || c == '_' || c == UNKNOWN);
+    let contained = ["docker", "podman", "nerdctl", "kubectl"]
+        .iter()
+        .any(|name| call.path.starts_with(name));
+    if (call.program.harmless_config.is_empty() || contained) && plain {
+        if name.contains(UNKNOWN) {
+            analysis.find(
+                Effect::Code,
+                arg.span,
+                "which variable is set is only known when it runs",
+            );
+        }
+        analysis.sets(name, &arg.with(value));
+        // A shell that it starts may compute the value.
+        analysis.passes_value(value);
+        analysis.assigns(name, Value::Unknown);
+        return;
+    }
+    analysis.find(
+        Effect::Code,
+        arg.span,
+        format!("`{path}` is told `{key}`, which may change what runs"),
+    );
+    analysis.overrides_config();
+    let command = value.trim_start_matches('!');
+    let runs = value.starts_with('!')
+        || [
+            "pager",
+            "editor",
+            "command",
+            "alias",
+            "exec",
+            "helper",
+            "textconv",
+            "external",
+            "fsmonitor",
+            "askpass",
+            "program",
+            "driver",
+            "smudge",
+            "clean",
+            "process",
+            "invoke",
+        ]
+        .iter()
+        .any(|w| key.contains(w));
+    if runs && !command.is_empty() {
+        analysis.shell_text(&arg.with(command), &Input::Unknown);
+    }
+}

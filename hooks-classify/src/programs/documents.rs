@@ -1,0 +1,215 @@
+//! Archives, tables and pictures.
+
+use super::effect::{note_unrecognized, operand_words};
+use super::roles::{option_value, role};
+use crate::model::analysis::{Analysis, Context};
+use crate::model::device::nowhere;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    // The old style gives values to letters in order; read as words with dashes.
+    if let Some(first) = call.args.first()
+        && !first.text.starts_with('-')
+        && first.known()
+    {
+        let mut words = Vec::new();
+        let mut at = 1;
+        for letter in first.text.chars() {
+            let name = format!("-{letter}");
+            let takes = call.program.options.get(&name).map(|o| o.takes);
+            words.push(first.with(&name));
+            if takes == Some(crate::tables::Takes::Value) {
+                words.extend(call.args.get(at).cloned());
+                at += 1;
+            }
+        }
+        words.extend_from_slice(call.args.get(at..).unwrap_or(&[]));
+        let inner = Call::read(&call.path, &call.program, &words);
+        let output = analysis.call(inner, whole, input);
+        return analysis.done_with(output);
+    }
+    let file = call
+        .options
+        .iter()
+        .rev()
+        .find(|g| g.name == "-f" || g.name == "--file")
+        .and_then(|g| g.value.clone());
+    if let Some(file) = &file {
+        if file.text.contains(':') && !call.has(&["--force-local"]) {
+            analysis.find(
+                Effect::Unknown,
+                file.span,
+                "`tar` may reach another machine for this archive",
+            );
+        }
+        analysis.input_file(file);
+    }
+    for given in call
+        .options
+        .iter()
+        .filter(|g| g.name == "--checkpoint-action")
+    {
+        if let Some(value) = &given.value
+            && let Some(text) = value.text.strip_prefix("exec=")
+        {
+            analysis.shell_text(&value.with(text), &Input::Unknown);
+        }
+    }
+    let quiet = file.as_ref().is_none_or(|f| nowhere(&f.text));
+    let extracts = call.has(&["-x", "--extract", "--get"]);
+    let creates = call.has(&["-c", "--create"]);
+    if (extracts && call.has(&["-O", "--to-stdout"])) || (creates && !extracts && quiet) {
+        // `-x` and `-c` say create; what else was given still counts.
+        let others = call.options.iter().any(|g| {
+            !["-x", "--extract", "--get", "-c", "--create"].contains(&g.name.as_str())
+                && matches!(g.option.verb, Some(crate::model::effect::OptionEffect::Replaces(e)) if e > Effect::Read)
+        });
+        if !others {
+            for given in &call.options {
+                if let Some(crate::model::effect::OptionEffect::AtLeast(effect)) = given.option.verb
+                {
+                    analysis.find(effect, given.span, format!("`tar` with `{}`", given.name));
+                }
+            }
+            note_unrecognized(&mut analysis, call);
+            for given in &call.options {
+                if !["-f", "--file"].contains(&given.name.as_str()) {
+                    option_value(&mut analysis, context, call, given, input);
+                }
+            }
+            role(
+                &mut analysis,
+                context,
+                call,
+                Role::Input,
+                &operand_words(call),
+                input,
+            );
+            for given in &call.options {
+                if let ("-C" | "--directory" | "--cd", Some(folder)) =
+                    (given.name.as_str(), &given.value)
+                {
+                    analysis.input_file(folder);
+                }
+            }
+            analysis.find(Effect::Read, whole, "`tar` prints an archive");
+            return analysis.done();
+        }
+    }
+    analysis
+}
+
+/// Verbs that only show, joined by `then`.
+pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    const SHOWS: &[&str] = &[
+        "cat",
+        "head",
+        "tail",
+        "sort",
+        "uniq",
+        "cut",
+        "count",
+        "count-distinct",
+        "count-similar",
+        "stats1",
+        "stats2",
+        "top",
+        "nest",
+        "reorder",
+        "rename",
+        "regularize",
+        "sec2gmt",
+        "tac",
+        "join",
+        "label",
+        "having-fields",
+        "merge-fields",
+        "step",
+        "nothing",
+        "unsparsify",
+        "summary",
+        "decimate",
+        "fill-down",
+        "fill-empty",
+        "flatten",
+        "unflatten",
+        "group-by",
+        "group-like",
+        "json-parse",
+        "json-stringify",
+        "most-frequent",
+        "least-frequent",
+        "reshape",
+        "sec2gmtdate",
+        "seqgen",
+        "sort-within-records",
+        "template",
+        "histogram",
+        "altkv",
+        "bar",
+        "bootstrap",
+        "sample",
+        "shuffle",
+        "grep",
+        "fraction",
+        "format-values",
+    ];
+    let words = operand_words(call);
+    for verb in words.split(|arg| arg.text == "then") {
+        let Some(name) = verb.first() else { continue };
+        let shows = match name.text.as_str() {
+            "filter" | "put" => verb.iter().skip(1).take(4).all(|arg| {
+                arg.known()
+                    && !["-f", "-s"].contains(&arg.text.as_str())
+                    && !["system", "exec", "|", "tee", "emit", "dump", "print", ">>"]
+                        .iter()
+                        .any(|word| arg.text.contains(word))
+                    && (name.text == "filter" || !arg.text.contains('>'))
+            }),
+            other => SHOWS.contains(&other),
+        };
+        if !shows {
+            analysis.find(
+                Effect::Code,
+                name.span,
+                format!("`mlr` is told `{}`", name.text),
+            );
+        }
+    }
+    if words.is_empty() && !call.has(&["--version", "--help", "-h"]) {
+        return analysis.with_effect(Effect::Unknown);
+    }
+    // Where the verbs end and the files begin is not followed.
+    for word in words
+        .iter()
+        .skip(1)
+        .filter(|word| !word.text.starts_with('-'))
+    {
+        analysis.input_file(word);
+    }
+    analysis.without_operands()
+}
+
+/// `FORMAT:FILE`: some formats are scripts, some are deleted after reading.
+pub(super) fn pictures(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for operand in &call.operands {
+        if let Some((format, _)) = operand.arg.text.split_once(':')
+            && format.len() > 1
+            && format.chars().all(|c| c.is_ascii_alphanumeric())
+        {
+            analysis.find(
+                Effect::Code,
+                operand.arg.span,
+                format!("`{format}:` may be a script"),
+            );
+        }
+    }
+    analysis
+}

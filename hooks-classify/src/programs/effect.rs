@@ -1,0 +1,194 @@
+//! The effect of a call by its table: from the program and the options of the call to findings.
+
+use crate::model::analysis::Analysis;
+use crate::model::arg::Arg;
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::span::Span;
+use crate::tables::{Call, Given};
+
+/// Returns the operands of a call without the facts whether they follow `--`.
+pub(super) fn operand_words(call: &Call) -> Vec<Arg> {
+    let operands = call.operands.iter();
+    operands.map(|operand| operand.arg.clone()).collect()
+}
+
+/// Notes the effect of a call; `function` is the effect that a function of the program found.
+pub(super) fn note_effect(
+    analysis: &mut Analysis,
+    call: &Call,
+    function: Option<Effect>,
+    whole: Span,
+) {
+    let program = &call.program;
+    if program.options_first
+        && let Some(first) = call.operands.first()
+        && let Some(late) = call
+            .options
+            .iter()
+            .find(|given| given.span.start > first.arg.span.start)
+    {
+        let reason = format!(
+            "`{}` takes `{}` for the name of a file",
+            call.path, late.name
+        );
+        analysis.find(Effect::Create, late.span, reason);
+    }
+    let mut means: Option<(Effect, Span, &str)> = None;
+    let mut only = means;
+    let mut raised = means;
+    for (at, given) in call.options.iter().enumerate() {
+        let promises = matches!(
+            given.option.verb,
+            Some(OptionEffect::Forces(_) | OptionEffect::Replaces(Effect::Read))
+        );
+        if promises && is_negated(call, at) {
+            continue;
+        }
+        let entry = |effect| (effect, given.span, given.name.as_str());
+        let stronger =
+            |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
+        match given.option.verb {
+            Some(OptionEffect::Replaces(effect)) if stronger(means, effect) => {
+                means = Some(entry(effect))
+            }
+            Some(OptionEffect::Forces(effect)) if stronger(only, effect) => {
+                only = Some(entry(effect))
+            }
+            Some(OptionEffect::AtLeast(effect)) if stronger(raised, effect) => {
+                raised = Some(entry(effect))
+            }
+            Some(verb @ (OptionEffect::Reveals | OptionEffect::ReplacesAndReveals)) => {
+                analysis.ask(given.span, format!("`{}` shows secrets", given.name));
+                if verb == OptionEffect::ReplacesAndReveals && stronger(means, Effect::Read) {
+                    means = Some(entry(Effect::Read));
+                }
+            }
+            _ => {}
+        }
+    }
+    let given = program.given.filter(|_| !call.operands.is_empty());
+    let plain = function.or(given).unwrap_or(program.effect);
+    let (mut effect, mut span, mut option) = (plain, whole, None);
+    if let Some((strongest, at, name)) = means {
+        (effect, span, option) = (strongest, at, Some(name));
+        if function.is_some_and(|function| function > effect) {
+            (effect, span, option) = (plain, whole, None);
+        }
+    }
+    if let Some((strongest, at, name)) = raised
+        && strongest > effect
+    {
+        (effect, span, option) = (strongest, at, Some(name));
+    }
+    if let Some((strongest, _, _)) = only {
+        (effect, span, option) = (strongest, whole, None);
+    }
+    let path = &call.path;
+    let reason = match (option, effect) {
+        (Some(option), effect) => format!("`{path}` with `{option}` {}", effect_phrase(effect)),
+        (None, Effect::Unknown) => format!("`{path}` is not understood"),
+        (None, Effect::Code) => format!(
+            "`{path}` {}, and so runs code that is not shown",
+            program.does
+        ),
+        (None, _) => format!("`{path}` {}", program.does),
+    };
+    analysis.find(effect, span, reason);
+}
+
+/// Notes the effects of the options alone, for functions that read the operands themselves.
+pub(super) fn note_option_effects(analysis: &mut Analysis, call: &Call) {
+    for given in &call.options {
+        match given.option.verb {
+            Some(OptionEffect::AtLeast(effect) | OptionEffect::Replaces(effect)) => {
+                let reason = format!(
+                    "`{}` with `{}` {}",
+                    call.path,
+                    given.name,
+                    effect_phrase(effect)
+                );
+                analysis.find(effect, given.span, reason);
+            }
+            Some(OptionEffect::Reveals | OptionEffect::ReplacesAndReveals) => {
+                analysis.ask(given.span, format!("`{}` shows secrets", given.name))
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Notes the words that the table of the program does not know.
+pub(super) fn note_unrecognized(analysis: &mut Analysis, call: &Call) {
+    for (reason, span) in &call.strange {
+        analysis.find(Effect::Unknown, *span, reason.clone());
+    }
+}
+
+/// Words behind an option that turn it off for some programs.
+const OFF: &[&str] = &[
+    "false", "no", "0", "null", "off", "without", "disable", "n", "f",
+];
+
+/// Options that test or list, and those that have the program do its work all the same.
+const LOOKS: &[&str] = &["-t", "--test", "-l", "--list"];
+const WORKS: &[&str] = &["-z", "--compress", "-d", "--decompress", "--uncompress"];
+
+/// Returns whether something negates an option: another value, `--no-…`, a word that turns
+/// it off, another option, or its place.
+fn is_negated(call: &Call, at: usize) -> bool {
+    let given = &call.options[at];
+    // Spans are equal to each other.
+    let place = |arg: &Arg| arg.span.start == given.span.start;
+    let place = call.args.iter().position(place);
+    if let Some(place) = place {
+        let next = call.args.get(place + 1);
+        if next.is_some_and(|next| OFF.contains(&next.text.as_str()))
+            || (call.program.only_first && place > 0)
+        {
+            return true;
+        }
+    }
+    let works = |given: &Given| WORKS.contains(&given.name.as_str());
+    let compresses = call.program.options.contains_key("--decompress");
+    if compresses && LOOKS.contains(&given.name.as_str()) && call.options.iter().any(works) {
+        return true;
+    }
+    let name = given.name.as_str();
+    let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
+    let own = base(name);
+    let verb = given.option.verb;
+    let negated = call.args.iter().any(|arg| {
+        arg.text.strip_prefix("--no-").is_some_and(|rest| {
+            let positive = format!("--{rest}");
+            // An option with the same meaning has another name perhaps.
+            let mut options = call.program.options.iter();
+            own == "--*"
+                || own.starts_with(&positive)
+                || options.any(|(name, option)| option.verb == verb && name.starts_with(&positive))
+        })
+    });
+    negated
+        || call.options[at + 1..].iter().any(|later| {
+            let other = base(&later.name);
+            (other == own && later.name != name) || later.name.ends_with("= false")
+        })
+}
+
+/// Returns an effect as the end of a sentence.
+fn effect_phrase(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Read => "only reads",
+        Effect::Create => "creates something",
+        Effect::Code => "runs code that is not shown",
+        Effect::Unknown => "is not understood",
+        Effect::Update => "changes something",
+        Effect::Delete => "deletes or discards something",
+    }
+}
+
+/// Returns whether an option has a program print something else, such as its version.
+pub(super) fn prints_other(call: &Call) -> bool {
+    call.options.iter().enumerate().any(|(at, given)| {
+        given.option.verb == Some(OptionEffect::Forces(Effect::Read)) && !is_negated(call, at)
+    })
+}

@@ -1,0 +1,393 @@
+//! Programs that look for files, and do something with what they find.
+
+use super::roles::role;
+use crate::model::analysis::{Analysis, Context, Names};
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::named::Named;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+/// What `find` runs, deletes and writes.
+pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let args = &call.args;
+    let mut at = 0;
+    let mut folders = Vec::new();
+    while at < args.len() && !args[at].text.starts_with(['-', '(', '!']) {
+        folders.push(args[at].clone());
+        at += 1;
+    }
+    // One unknown word is most likely where it looks; more may be actions.
+    let several = |(at, arg): &(usize, &Arg)| !arg.known() && (*at > 0 || arg.many);
+    if let Some((_, arg)) = folders.iter().enumerate().find(several) {
+        analysis.find(
+            Effect::Unknown,
+            arg.span,
+            "what `find` is told is only known when it runs",
+        );
+    }
+    let found = found(context, args, &folders);
+    // What comes behind it in the pipeline is given what it finds.
+    found
+        .iter()
+        .for_each(|named| analysis.add_name(named.clone()));
+    let place = place(context, args, &folders);
+    let mut base = Effect::Read;
+    while at < args.len() {
+        let arg = &args[at];
+        let text = arg.text.as_str();
+        at += 1;
+        if !arg.known() && !text.starts_with('-') {
+            analysis.find(
+                Effect::Unknown,
+                arg.span,
+                "what `find` is told is only known when it runs",
+            );
+        }
+        match text {
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let mut words: Vec<Arg> = Vec::new();
+                while at < args.len() {
+                    let word = &args[at];
+                    at += 1;
+                    if word.text == ";" {
+                        break;
+                    }
+                    if word.text == "+"
+                        && let Some(last) = words.last().cloned()
+                        && last.text.contains(UNKNOWN)
+                    {
+                        // As many as fit, in one call.
+                        words.push(last);
+                        break;
+                    }
+                    let mut replaced = word.with(&word.text.replace("{}", &UNKNOWN.to_string()));
+                    if word.text == "{}" {
+                        replaced.place.clone_from(&place);
+                    }
+                    words.push(replaced);
+                }
+                if words.is_empty() {
+                    analysis.find(
+                        Effect::Unknown,
+                        arg.span,
+                        format!("`find` with `{text}` names no command"),
+                    );
+                } else {
+                    let names = Names::Known(found.clone());
+                    analysis.with_names(names, |inner| inner.run(words, &Input::Inherited));
+                }
+            }
+            "-delete" => analysis.find(
+                Effect::Delete,
+                arg.span,
+                "`find` with `-delete` deletes what it finds",
+            ),
+            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
+                if let Some(file) = args.get(at) {
+                    role(
+                        &mut analysis,
+                        context,
+                        call,
+                        Role::Output,
+                        std::slice::from_ref(file),
+                        input,
+                    );
+                }
+                at += if text == "-fprintf" { 2 } else { 1 };
+            }
+            "(" | ")" | "!" | "," => {}
+            _ if text.starts_with('-') => {
+                let other = format!("-{}", text.trim_start_matches('-'));
+                match call
+                    .program
+                    .options
+                    .get(text)
+                    .or_else(|| call.program.options.get(&other))
+                {
+                    Some(option) if option.takes == crate::tables::Takes::Value => at += 1,
+                    Some(_) => {}
+                    None => {
+                        analysis.find(
+                            Effect::Unknown,
+                            arg.span,
+                            format!("`find` has no known test or action `{text}`"),
+                        );
+                        base = Effect::Read;
+                    }
+                }
+            }
+            // A word that may be anything, or a folder after the options `-H`, `-L`, `-P`.
+            _ => {}
+        }
+    }
+    analysis.find(base, whole, "`find` looks for files");
+    analysis.done()
+}
+
+/// Returns what is found: secrets by their names, or else the folders in which it looks.
+fn found(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
+    let named: Vec<&str> = names(args);
+    if !named.is_empty() && named.iter().all(|name| context.tables.harmless(name)) {
+        return Vec::new();
+    }
+    let by_name = found_by_name(context, args, folders);
+    if by_name.is_none() && finds_source(context, args) {
+        return Vec::new();
+    }
+    if args.iter().any(|arg| arg.text == "-files0-from") {
+        let path = "…".to_owned();
+        return vec![Named { path, secret: true }];
+    }
+    let by_name = by_name.map(|path| Named { path, secret: true });
+    let folders: Vec<Named> = match folders {
+        [] => vec![context.named_file(".")],
+        folders => {
+            let folders = folders.iter().map(Arg::path);
+            folders.map(|folder| context.named_file(folder)).collect()
+        }
+    };
+    by_name.into_iter().chain(folders).collect()
+}
+
+/// Returns the path of what is found, as far as it is known.
+fn place(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
+    let folder = match folders {
+        [] => ".",
+        [folder] => folder.path(),
+        _ => return None,
+    };
+    if args.iter().any(|arg| arg.text == "-files0-from") {
+        return None;
+    }
+    let named = names(args);
+    let harmless = !named.is_empty() && named.iter().all(|name| context.tables.harmless(name));
+    let end = match (harmless, finds_source(context, args)) {
+        (true, _) => ".pub",
+        (_, true) => ".rs",
+        _ => "",
+    };
+    Some(format!("{}/{UNKNOWN}{end}", folder.trim_end_matches('/')))
+}
+
+/// The names and paths that `find` tests for.
+fn names(args: &[Arg]) -> Vec<&str> {
+    args.windows(2)
+        .filter(|pair| matches!(pair[0].text.as_str(), "-name" | "-iname" | "-path"))
+        .map(|pair| pair[1].text.as_str())
+        .collect()
+}
+
+/// Returns whether the first action of `find` gets source texts alone, by the tests before it.
+fn finds_source(context: &Context<'_>, args: &[Arg]) -> bool {
+    let (mut named, mut depth) = (false, 0_usize);
+    let mut words = args.iter().map(|arg| arg.text.as_str()).peekable();
+    while let Some(word) = words.next() {
+        match word {
+            "-name" | "-iname" => match words.next() {
+                Some(name) if context.tables.is_source(name) => named = true,
+                _ => return false,
+            },
+            // What is left out does not count.
+            "!" | "-not" => match words.next() {
+                Some("-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-type") => {
+                    words.next();
+                }
+                _ => return false,
+            },
+            "(" => depth += 1,
+            ")" => depth = depth.saturating_sub(1),
+            "-o" | "-or" if depth > 0 => {}
+            "-o" | "-or" | "," => return false,
+            _ if ACTIONS.contains(&word) => break,
+            _ if depth > 0 => return false,
+            _ => {}
+        }
+    }
+    // Behind an action other tests may begin.
+    named && !words.any(|word| matches!(word, "-o" | "-or" | ","))
+}
+
+/// What `find` does with what it finds.
+const ACTIONS: &[&str] = &[
+    "-exec", "-execdir", "-ok", "-okdir", "-print", "-print0", "-printf", "-fprint", "-fprint0",
+    "-fprintf", "-ls", "-fls", "-delete",
+];
+
+/// A path of secrets that may be among what is found.
+fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
+    let told = args
+        .iter()
+        .take_while(|arg| !matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
+    let tests = [
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-wholename",
+        "-regex",
+        "-iregex",
+    ];
+    let searched = args.windows(3).chain(args.get(..2)).find_map(|words| {
+        let [.., test, pattern] = words else {
+            return None;
+        };
+        let negated = words.len() == 3 && matches!(words[0].text.as_str(), "!" | "-not");
+        let name = pattern.text.rsplit('/').next().unwrap_or("");
+        let name = name.replace(['\\', '^', '$'], "");
+        // In a path, `*` also stands for the folders above.
+        let below = name.trim_start_matches(['*', '.']);
+        let searched = [name.as_str(), below]
+            .iter()
+            .any(|name| context.tables.is_searched(name));
+        let hit = tests.contains(&test.text.as_str())
+            && !negated
+            && !context.tables.is_source(&name)
+            && searched;
+        hit.then_some(name)
+    });
+    if searched.is_some() {
+        return searched;
+    }
+    let named = names(args);
+    let secret = |text: &str| context.tables.secret_within(text);
+    // `/proc` and `environ`: at any depth.
+    let below = folders.iter().find_map(|folder| {
+        let folder = folder.text.trim_end_matches('/');
+        let below = |name: &&str| [format!("{folder}/{name}"), format!("{folder}/*/{name}")];
+        named.iter().flat_map(below).find(|path| secret(path))
+    });
+    if below.is_some() {
+        return below;
+    }
+    told.map(|arg| arg.text.as_str())
+        .find(|text| {
+            // Of a pattern, what stands at its end.
+            let end = text.rsplit(['*', '/']).next().unwrap_or(text);
+            secret(text) || secret(&text.to_lowercase()) || secret(end.trim_end_matches('$'))
+        })
+        .map(str::to_owned)
+}
+
+/// Returns what `fd` finds: secrets by their names, or else the folders in which it looks.
+fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<Named> {
+    let values = |names: &[&str]| {
+        let given = call
+            .options
+            .iter()
+            .filter(|given| names.contains(&given.name.as_str()));
+        given
+            .filter_map(|given| given.value.as_ref())
+            .collect::<Vec<_>>()
+    };
+    let endings = values(&["-e", "--extension"]);
+    let endings = endings
+        .iter()
+        .map(|arg| format!("*.{}", arg.text.trim_start_matches('.')));
+    let pattern = call
+        .operands
+        .first()
+        .map(|operand| operand.arg.text.replace(['\\', '^', '$'], ""));
+    let pattern = pattern.filter(|pattern| !pattern.is_empty() && pattern != ".");
+    let names: Vec<String> = endings.chain(pattern).collect();
+    let tables = context.tables;
+    // A pattern is a part of a name, most often its beginning.
+    let parts = |name: &str| [format!("{name}*"), format!("*{name}*")];
+    let searched = |name: &String| {
+        tables.is_searched(name) || parts(name).iter().any(|part| tables.is_searched(part))
+    };
+    let secret =
+        |name: &&String| !tables.is_source(name) && (tables.secret_within(name) || searched(name));
+    let by_name = names.iter().find(secret).map(|name| Named {
+        path: name.clone(),
+        secret: true,
+    });
+    // A pattern is a part of a name, and an ending is its end.
+    let sources = |name: &String| tables.is_source(name) || tables.is_source(&format!("*{name}"));
+    if by_name.is_none() && names.iter().any(sources) {
+        return Vec::new();
+    }
+    let folders = call.operands.iter().skip(1).map(|operand| &operand.arg);
+    let mut folders: Vec<_> = folders
+        .chain(values(&["--search-path", "--base-directory", "-C"]))
+        .map(|arg| context.named_file(arg.path()))
+        .collect();
+    if folders.is_empty() {
+        folders.push(context.named_file("."));
+    }
+    by_name.into_iter().chain(folders).collect()
+}
+
+pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let args = &call.args;
+    let start = args.iter().position(|arg| {
+        let text = arg.text.as_str();
+        ["--exec", "--exec-batch"]
+            .iter()
+            .any(|o| text == *o || text.starts_with(&format!("{o}=")))
+            || (text.starts_with('-')
+                && !text.starts_with("--")
+                && text.contains(['x', 'X'])
+                && !text.contains(UNKNOWN))
+    });
+    let told = Call::read(
+        &call.path,
+        &call.program,
+        &args[..start.unwrap_or(args.len())],
+    );
+    let found = found_by_fd(context, &told);
+    let Some(start) = start else {
+        found.into_iter().for_each(|named| analysis.add_name(named));
+        return analysis;
+    };
+    let text = &args[start].text;
+    let joined = if text.starts_with("--") {
+        text.split_once('=').map(|(_, value)| value.to_owned())
+    } else {
+        text.split_once(['x', 'X'])
+            .map(|(_, value)| value.to_owned())
+            .filter(|v| !v.is_empty())
+    };
+    let mut words: Vec<Arg> = joined
+        .map(|text| args[start].with(&text))
+        .into_iter()
+        .collect();
+    let end = args[start + 1..]
+        .iter()
+        .position(|arg| arg.text == ";")
+        .map_or(args.len(), |i| start + 1 + i);
+    words.extend_from_slice(&args[start + 1..end]);
+    let batch = text.starts_with("--exec-batch") || (!text.starts_with("--") && text.contains('X'));
+    let mut placed = false;
+    let mut several = None;
+    for (at, word) in words.iter_mut().enumerate() {
+        for mark in ["{}", "{/}", "{//}", "{.}", "{/.}"] {
+            if word.text.contains(mark) {
+                placed = true;
+                several = Some(at);
+                word.text = word.text.replace(mark, &UNKNOWN.to_string());
+            }
+        }
+    }
+    if !placed {
+        several = Some(words.len());
+        words.push(Arg::unknown(args[start].span));
+    }
+    // As many as fit, in one call.
+    if let Some(at) = several.filter(|_| batch) {
+        words.insert(at, words[at].clone());
+    }
+    analysis.with_names(Names::Known(found), |inner| {
+        inner.run(words, &Input::Inherited)
+    });
+    let mut rest = args[..start].to_vec();
+    rest.extend_from_slice(args.get(end + 1..).unwrap_or(&[]));
+    // There may be another command.
+    let inner = Call::read(&call.path, &call.program, &rest);
+    let output = analysis.call(inner, whole, input);
+    analysis.done_with(output)
+}

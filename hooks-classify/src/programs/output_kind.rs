@@ -1,0 +1,236 @@
+//! Output of commands whose text is unknown: the words of a command in, the kind of its output out.
+
+use crate::model::arg::Arg;
+use crate::model::environment::{Environment, is_numeric};
+use crate::model::io::OutputKind;
+use crate::model::program_name::plain_program;
+
+/// Programs that print their words, or a part of them.
+const PRINTS_WORDS: &[&str] = &[
+    "echo", "printf", "print", "gecho", "gprintf", "basename", "dirname", "expr", "yes", "jo",
+    "jq", "gojq", "jaq", "yq", "awk", "gawk", "mawk", "nawk", "figlet", "toilet", "banner",
+    "cowsay",
+];
+
+/// Returns true if a program prints its words, or a part of them.
+pub(crate) fn prints_words(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or("");
+    PRINTS_WORDS.contains(&name)
+}
+
+/// Returns true if a command prints paths among its words, as they are or resolved.
+pub(crate) fn prints_paths(command: &str) -> bool {
+    matches!(
+        command,
+        "echo" | "printf" | "print" | "basename" | "dirname" | "realpath" | "readlink"
+    )
+}
+
+/// Returns true if the output of a command follows from its words and its input.
+pub(crate) fn has_known_output(command: &str) -> bool {
+    matches!(
+        command,
+        ":" | "true"
+            | "echo"
+            | "printf"
+            | "cat"
+            | "base64"
+            | "gbase64"
+            | "openssl"
+            | "rev"
+            | "xxd"
+            | "tr"
+    )
+}
+
+/// Returns the kind of the output of a command, for which `input` is the kind of its input.
+pub(crate) fn output_kind(
+    args: &[Arg],
+    environment: &Environment,
+    input: OutputKind,
+) -> OutputKind {
+    let Some((name, args)) = args.split_first() else {
+        return OutputKind::Numbers;
+    };
+    if environment.aliases.contains_key(&name.text) {
+        return OutputKind::Anything;
+    }
+    if environment.functions.contains_key(&name.text) {
+        // The commands of the function decide.
+        return OutputKind::Numbers;
+    }
+    let known = args.iter().all(|arg| arg.known() && !arg.glob);
+    let words: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
+    let (flags, operands): (Vec<&str>, Vec<&str>) =
+        words.iter().partition(|word| word.starts_with(['-', '+']));
+    let flagged = |letters: &str| {
+        flags
+            .iter()
+            .any(|flag| !flag.starts_with("--") && flag.contains(|c| letters.contains(c)))
+    };
+    let number = |arg: &Arg| match arg.known() {
+        true => is_numeric(&arg.text),
+        false => arg.inert,
+    };
+    let name = plain_program(&name.text);
+    let flags_within = |letters: &str| {
+        flags
+            .iter()
+            .all(|flag| flag[1..].chars().all(|c| letters.contains(c)))
+    };
+    let shows = match name {
+        // These commands print nothing.
+        "test" | "[" | "[[" | "true" | "false" | ":" | "sleep" | "exit" | "return" | "shift"
+        | "break" | "continue" | "unset" | "read" | "let" | "wait" => true,
+        "echo" | "seq" => args.iter().all(number),
+        "printf" => known_format(&words) && args.iter().skip(1).all(number),
+        "expr" => args
+            .iter()
+            .all(|arg| number(arg) || ["+", "-", "*", "/", "%"].contains(&arg.text.as_str())),
+        _ if !known => false,
+        "nproc" => true,
+        "pgrep" => flags_within("fxoniuPtgs"),
+        "bc" => words.is_empty() && input == OutputKind::Numbers,
+        "wc" => operands.is_empty() && flags_within("clmwL"),
+        "date" => words
+            .iter()
+            .any(|word| word.strip_prefix('+').is_some_and(date)),
+        "id" => flagged("ugG") && !flagged("n"),
+        "tput" => matches!(words.as_slice(), ["cols" | "lines"]),
+        "stat" => match words.as_slice() {
+            ["-c" | "-f", format, _] => stat(format),
+            [format, _] => format.strip_prefix("-c").is_some_and(stat),
+            _ => false,
+        },
+        "grep" | "egrep" | "fgrep" => {
+            let counts = flagged("c") || words.contains(&"--count");
+            let short = flags.iter().all(|flag| {
+                *flag == "--count" || flag[1..].chars().all(|c| "civwxEFPm".contains(c))
+            });
+            counts && short && operands.len() <= 2
+        }
+        "git" => words.starts_with(&["rev-list", "--count"]),
+        "jq" => {
+            flags_within("rceMsS")
+                && operands.first().is_some_and(|filter| {
+                    *filter == "length" || filter.trim_end().ends_with("| length")
+                })
+        }
+        "curl" => {
+            let away = words
+                .windows(2)
+                .any(|pair| pair[0].ends_with('o') && pair[1] == "/dev/null");
+            let format = words
+                .iter()
+                .position(|word| matches!(*word, "-w" | "--write-out"))
+                .and_then(|at| words.get(at + 1));
+            let long = ["--write-out", "--max-time", "--connect-timeout"];
+            let plain = flags.iter().all(|flag| {
+                long.contains(flag) || flag[1..].chars().all(|c| "sSoLkfIXmw".contains(c))
+            });
+            away && plain && format.is_some_and(|format| status(format))
+        }
+        "cut" => {
+            let first = |words: &[&str]| matches!(words, ["-f1"] | ["-f", "1"]);
+            let parted = |by: &str| match words.as_slice() {
+                ["-d", sign, rest @ ..] => *sign == by && first(rest),
+                [joined, rest @ ..] if joined.starts_with("-d") => {
+                    joined[2..] == *by && first(rest)
+                }
+                rest => by == "\t" && first(rest),
+            };
+            match input {
+                OutputKind::Counted(sign) => parted(sign.encode_utf8(&mut [0; 4])),
+                OutputKind::Anything | OutputKind::Numbers => false,
+            }
+        }
+        "awk" | "gawk" | "mawk" => {
+            matches!(input, OutputKind::Numbers | OutputKind::Counted(' ' | '\t'))
+                && matches!(words.as_slice(), ["{print $1}" | "{ print $1 }"])
+        }
+        "tr" => match words.as_slice() {
+            ["-d", _] => input == OutputKind::Numbers,
+            ["-dc" | "-cd", kept] => kept
+                .replace("[:digit:]", "")
+                .chars()
+                .all(|c| c.is_ascii_digit() || "-.\n".contains(c)),
+            _ => false,
+        },
+        "xargs" => input == OutputKind::Numbers && words.is_empty(),
+        _ => false,
+    };
+    match name {
+        _ if shows => OutputKind::Numbers,
+        "wc" | "cksum" | "sum" if known && flags_within("clmwL") => OutputKind::Counted(' '),
+        "du" if known && flags_within("sbkmacx") => OutputKind::Counted('\t'),
+        "grep" | "egrep" | "fgrep"
+            if known && flagged("n") && flags_within("civnowxEFPm") && operands.len() <= 2 =>
+        {
+            OutputKind::Counted(':')
+        }
+        // These commands print some lines of their input.
+        "head" | "tail" if known && some_lines(&words) => input,
+        "sort" if flags_within("nru") && operands.is_empty() => input,
+        "cat" | "uniq" if words.is_empty() => input,
+        _ => OutputKind::Anything,
+    }
+}
+
+/// Returns true if `head` or `tail` gets a number of lines and no file.
+fn some_lines(words: &[&str]) -> bool {
+    let number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
+    match words {
+        [] => true,
+        ["-n", count] => number(count),
+        [flag] => {
+            number(flag.trim_start_matches("-n").trim_start_matches('-'))
+                && flag.len() > 1
+                && flag.starts_with('-')
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if a format of `printf` prints only its arguments and numbers.
+fn known_format(words: &[&str]) -> bool {
+    words.first().is_some_and(|format| {
+        let rest = format
+            .replace("%s", "")
+            .replace("%d", "")
+            .replace("\\n", "");
+        rest.chars().all(|c| c.is_ascii_digit() || c == ' ')
+    })
+}
+
+/// Returns true if the format of a date prints only numbers.
+fn date(format: &str) -> bool {
+    let mut rest = format.chars();
+    while let Some(c) = rest.next() {
+        let number = match c {
+            '%' => rest
+                .next()
+                .is_some_and(|c| "sYymdHMSNjuwUVWCGgIklFT".contains(c)),
+            _ => c.is_ascii_digit() || "-:. ".contains(c),
+        };
+        if !number {
+            return false;
+        }
+    }
+    true
+}
+
+/// Returns true if a format of `stat` prints only numbers.
+fn stat(format: &str) -> bool {
+    matches!(
+        format,
+        "%s" | "%Y" | "%X" | "%Z" | "%h" | "%i" | "%a" | "%u" | "%g" | "%b"
+    )
+}
+
+/// Returns true if a format of `curl --write-out` prints a number.
+fn status(format: &str) -> bool {
+    matches!(
+        format.trim_end_matches("\\n"),
+        "%{http_code}" | "%{response_code}" | "%{time_total}" | "%{size_download}"
+    )
+}

@@ -1,0 +1,188 @@
+//! Python, which runs files, modules and texts.
+
+use super::runs::program;
+use crate::model::analysis::{Analysis, Context};
+use crate::model::arg::{Arg, shown};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let args = &call.args;
+    let mut at = 0;
+    while let Some(arg) = args.get(at) {
+        let text = arg.text.as_str();
+        at += 1;
+        if !text.starts_with('-') || text == "-" || text == "--" {
+            at -= 1;
+            break;
+        }
+        if text.starts_with("--") {
+            if !call
+                .program
+                .options
+                .contains_key(text.split('=').next().unwrap_or(text))
+            {
+                analysis.find(
+                    Effect::Unknown,
+                    arg.span,
+                    format!("`{}` has no known option `{text}`", call.path),
+                );
+            }
+            if text == "--check-hash-based-pycs" {
+                at += 1;
+            }
+            if text.starts_with("--help") || text == "--version" {
+                analysis.find(Effect::Read, whole, "`python` prints facts about itself");
+                return analysis.done();
+            }
+            continue;
+        }
+        if !text.contains(['c', 'm']) && text.contains('i') {
+            analysis.find(
+                Effect::Code,
+                arg.span,
+                "`-i` stays in the interpreter afterwards",
+            );
+        }
+        for (place, letter) in text[1..].char_indices() {
+            let rest = &text[1 + place + letter.len_utf8()..];
+            let value = |at: usize| {
+                if rest.is_empty() {
+                    args.get(at).cloned()
+                } else {
+                    Some(arg.with(rest))
+                }
+            };
+            match letter {
+                'c' => {
+                    match value(at) {
+                        Some(text) => analysis.script(Language::Python, &text, &call.path),
+                        None => analysis.find(Effect::Unknown, arg.span, "`-c` has no value"),
+                    }
+                    return analysis.done();
+                }
+                'm' => {
+                    let Some(module) = value(at) else {
+                        return analysis.with_effect(Effect::Unknown);
+                    };
+                    let from = if rest.is_empty() { at + 1 } else { at };
+                    let name = format!("python -m {}", module.text);
+                    let rest = args.get(from..).unwrap_or(&[]).to_vec();
+                    let known = context.tables.program(&name).cloned();
+                    // Modules that are programs of their own are judged as these.
+                    let own = context.tables.program(&module.text).cloned().filter(|_| {
+                        matches!(
+                            module.text.as_str(),
+                            "pip"
+                                | "pytest"
+                                | "black"
+                                | "ruff"
+                                | "mypy"
+                                | "flake8"
+                                | "isort"
+                                | "pylint"
+                                | "uv"
+                                | "poetry"
+                                | "tox"
+                                | "nox"
+                                | "coverage"
+                                | "pre_commit"
+                                | "virtualenv"
+                                | "twine"
+                                | "build"
+                                | "pipenv"
+                                | "pyflakes"
+                                | "bandit"
+                                | "sqlfluff"
+                        )
+                    });
+                    match (known, own) {
+                        (Some(program), _) => {
+                            let inner = Call::read(&name, &program, &rest);
+                            let output = analysis.call(inner, whole, input);
+                            return analysis.done_with(output);
+                        }
+                        (None, Some(program)) => {
+                            let inner = Call::read(&module.text, &program, &rest);
+                            let output = analysis.call(inner, whole, input);
+                            return analysis.done_with(output);
+                        }
+                        _ => {
+                            let path = module.text.replace('.', "/");
+                            for file in ["", "/__init__", "/__main__"] {
+                                analysis.maybe_code_file(&format!("{path}{file}.py"));
+                            }
+                            analysis.find(
+                                Effect::Code,
+                                module.span,
+                                format!("`python` runs the module `{}`", shown(&module)),
+                            );
+                            return analysis.done();
+                        }
+                    }
+                }
+                'i' if text.contains(['c', 'm']) => analysis.find(
+                    Effect::Code,
+                    arg.span,
+                    "`-i` stays in the interpreter afterwards",
+                ),
+                'V' | 'h' | '?' => {
+                    analysis.find(Effect::Read, whole, "`python` prints facts about itself");
+                    return analysis.done();
+                }
+                'W' | 'X' => {
+                    const HARMLESS: &[&str] = &[
+                        "utf8",
+                        "dev",
+                        "importtime",
+                        "faulthandler",
+                        "tracemalloc",
+                        "no_debug_ranges",
+                        "frozen_modules",
+                        "int_max_str_digits",
+                        "warn_default_encoding",
+                        "showrefcount",
+                        "gil",
+                    ];
+                    let name = value(at).map(|value| value.text);
+                    let name = name.as_deref().and_then(|text| text.split('=').next());
+                    if letter == 'X' && !name.is_some_and(|name| HARMLESS.contains(&name)) {
+                        analysis.find(
+                            Effect::Code,
+                            arg.span,
+                            "`-X` writes files or runs modules, as it is told",
+                        );
+                    }
+                    if letter == 'W' && value(at).is_some_and(|v| v.text.contains('.')) {
+                        analysis.find(
+                            Effect::Code,
+                            arg.span,
+                            "`-W` imports the module of a category",
+                        );
+                    }
+                    if rest.is_empty() {
+                        at += 1;
+                    }
+                    break;
+                }
+                _ if call.program.options.contains_key(&format!("-{letter}")) => {}
+                _ => analysis.find(
+                    Effect::Unknown,
+                    arg.span,
+                    format!("`{}` has no known option `-{letter}`", call.path),
+                ),
+            }
+        }
+    }
+    let rest: Vec<Arg> = args.get(at..).unwrap_or(&[]).to_vec();
+    let mut inner = Call::read(&call.path, &call.program, &[]);
+    inner.operands = rest
+        .into_iter()
+        .map(|arg| crate::tables::Operand { arg, after: true })
+        .collect();
+    analysis.then(program(context, &inner, whole, input))
+}

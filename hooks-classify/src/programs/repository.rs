@@ -1,0 +1,110 @@
+//! Judges of `git`'s commands.
+
+use super::effect::operand_words;
+use super::roles::role;
+use crate::model::analysis::{Analysis, Context};
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if !call.has(&["--name-only"]) {
+        role(
+            &mut analysis,
+            context,
+            call,
+            Role::Setting,
+            &operand_words(call),
+            input,
+        );
+    }
+    if call.options.iter().any(|given| {
+        matches!(
+            given.option.verb,
+            Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
+        )
+    }) {
+        return analysis.without_operands();
+    }
+    let operands = operand_words(call);
+    let first = operands.first().map_or("", |arg| arg.text.as_str());
+    analysis.with_effect(match first {
+        "list" | "get" => Effect::Read,
+        "set" | "rename-section" | "edit" if operands.len() > 1 || first == "edit" => {
+            Effect::Update
+        }
+        "unset" | "remove-section" => Effect::Delete,
+        _ if operands.len() > 1 => Effect::Update,
+        _ => Effect::Read,
+    })
+}
+
+pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let dry = call
+        .options
+        .iter()
+        .any(|given| matches!(given.option.verb, Some(OptionEffect::Forces(Effect::Read))));
+    if call.has(&["-n", "--dry-run"]) && !call.has(&["--no-verify"]) {
+        analysis.find(
+            Effect::Code,
+            whole,
+            "`git push` runs the hook `pre-push` of the project, `--dry-run` or not",
+        );
+    }
+    if !dry {
+        for operand in call.operands.iter().skip(1) {
+            let arg = &operand.arg;
+            if arg.text.starts_with('+') {
+                analysis.find(
+                    Effect::Delete,
+                    arg.span,
+                    "`git push` with `+` discards commits there",
+                );
+            } else if arg.text.len() > 1 && arg.text.starts_with(':') {
+                analysis.find(
+                    Effect::Delete,
+                    arg.span,
+                    "`git push` with `:` deletes a branch there",
+                );
+            }
+        }
+    }
+    analysis
+}
+
+pub(super) fn checkout(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    let branch = call.has(&["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"]);
+    if call.operands.iter().any(|operand| operand.after) {
+        return analysis.with_effect(Effect::Delete);
+    }
+    let operands = operand_words(call);
+    let path = operands.first().is_some_and(|arg| {
+        let text = arg.text.as_str();
+        let last = text.rsplit('/').next().unwrap_or("");
+        let extension = last.rsplit_once('.').is_some_and(|(stem, extension)| {
+            // `v1.2` and `release-1.2.x` are names of versions.
+            let number = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '.');
+            let version = stem.strip_prefix('v').is_some_and(number)
+                || (extension == "x" && stem.ends_with(|c: char| c.is_ascii_digit()));
+            let letters = extension.chars().all(|c| c.is_ascii_alphabetic());
+            !version && letters && !stem.is_empty() && !extension.is_empty()
+        });
+        text == "."
+            || text == ".."
+            || ["./", "../", ":/", ":("]
+                .iter()
+                .any(|p| text.starts_with(p))
+            || text.ends_with('/')
+            || text.contains(['*', '?'])
+            || extension
+    });
+    if !branch && (operands.len() > 1 || (operands.len() == 1 && path)) {
+        return analysis.with_effect(Effect::Delete);
+    }
+    analysis
+}

@@ -1,0 +1,196 @@
+//! Words that go into a request: hosts that give out the keys of the machine, and headers that
+//! change the method.
+
+use crate::host;
+use crate::model::analysis::{Analysis, Context};
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::role::Role;
+use crate::tables::Call;
+
+/// Headers with which servers take a request for one with another method; also as fields of a query or
+/// a form. Servers read `_` in the name of a header as `-`.
+const HEADERS: &[&str] = &[
+    "x-http-method-override",
+    "x-http-method",
+    "x-method-override",
+    "x-request-method",
+    "x-original-method",
+];
+
+/// Fields that do so in a query or a form.
+const FIELDS: &[&str] = &["_method", "httpmethod", "_httpmethod", "_http_method"];
+
+/// Returns the effect of a request by its method.
+pub(super) fn method(name: &str) -> Effect {
+    match name.to_ascii_uppercase().as_str() {
+        "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PROPFIND" | "REPORT" => Effect::Read,
+        "PUT" | "PATCH" => Effect::Update,
+        "DELETE" => Effect::Delete,
+        _ => Effect::Create,
+    }
+}
+
+/// Notes what the words of a call come to in a request, wherever they stand.
+pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call: &Call) {
+    if call.program.offline && !call.program.sends {
+        return;
+    }
+    let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
+    let values = || {
+        let options = call.options.iter();
+        options.filter_map(|given| Some((given.value.as_ref()?, given.option.role)))
+    };
+    let before = values().filter(|(value, _)| value.span.start < first);
+    let words = call.args.iter().map(|word| {
+        let value = |(value, _): &(&Arg, Role)| {
+            value.span.start >= word.span.start
+                && value.span.end <= word.span.end
+                && word.text.ends_with(&value.text)
+                && !value.text.is_empty()
+        };
+        values()
+            .find(value)
+            .map_or((word, Role::Text), |(value, role)| match role {
+                Role::Header | Role::Send | Role::Format => (value, role),
+                _ => (word, role),
+            })
+    });
+    for (word, role) in before.chain(words) {
+        match role {
+            Role::Format => continue,
+            Role::Header if !is_host_header(&word.text) => {}
+            Role::Send => {}
+            _ if call.program.probes && !word.text.starts_with('@') => {}
+            _ if word.text.contains("://") => ask_about_key_hosts(analysis, context, word),
+            _ => ask_about_key_hosts_within(analysis, context, word),
+        }
+        let overridden = match role {
+            Role::Header => overridden_by_header(&word.text),
+            _ => overridden(&word.text),
+        };
+        if let Some(effect) = overridden
+            && effect > Effect::Read
+        {
+            let reason = format!("`{}` has the server use another method", call.path);
+            analysis.find(effect, word.span, reason);
+        }
+    }
+}
+
+/// Asks about an address from which a machine in a cloud gets its own keys.
+pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>, address: &Arg) {
+    ask_about_key_hosts_within(analysis, context, address);
+    let written = host::of_address(&address.text).to_ascii_lowercase();
+    // A host in brackets is an IPv6 address, if it is no pattern.
+    let authority = host::without_paths(&address.text);
+    let authority = authority.rsplit("//").next().unwrap_or("");
+    let authority = authority.rsplit('@').next().unwrap_or("");
+    let Some(hosts) = host::of_pattern(&authority.to_ascii_lowercase()) else {
+        analysis.ask(address.span, "the pattern stands for too many hosts");
+        return;
+    };
+    let hosts = hosts
+        .iter()
+        .map(|host| host::of_address(host))
+        .chain([written.as_str()]);
+    for host in hosts {
+        let read = host::plain(host);
+        // Some programs take leading zeros for nothing.
+        let parts = host.split('.').map(|part| part.trim_start_matches('0'));
+        let decimal = host::plain(&parts.collect::<Vec<_>>().join("."));
+        if let Some(host) = [read, decimal]
+            .into_iter()
+            .find(|host| context.tables.gives_keys(host))
+        {
+            ask_about_keys(analysis, address, &host);
+            return;
+        }
+        if host::is_ambiguous(host) {
+            analysis.ask(address.span, "programs differ in how they read this host");
+            return;
+        }
+    }
+    if address.guess && written.contains(|c: char| c.is_ascii_digit()) {
+        analysis.ask(address.span, "the host is only known when it runs");
+    }
+}
+
+fn ask_about_key_hosts_within(analysis: &mut Analysis, context: &Context<'_>, word: &Arg) {
+    // A name of one word is much else, too.
+    let keys = |host: &str| host.contains(['.', ':']) && context.tables.gives_keys(host);
+    let read = |host| {
+        let host = host::plain(host);
+        host::address(&host).map_or(host, |address| address.to_string())
+    };
+    let word_hosts = host::without_paths(&word.text);
+    let mut hosts = host::candidates(&word_hosts).map(read);
+    let found = hosts.find(|host| keys(host));
+    let text = host::decoded(&word_hosts).to_ascii_lowercase();
+    let found = found.or_else(|| context.tables.names_keys(&text).map(str::to_owned));
+    if let Some(host) = found {
+        ask_about_keys(analysis, word, &host);
+    }
+}
+
+fn ask_about_keys(analysis: &mut Analysis, word: &Arg, host: &str) {
+    let reason = format!("`{host}` gives out the keys of the machine");
+    analysis.ask(word.span, reason);
+}
+
+/// Returns whether a header names the host that a proxy passes the request to.
+fn is_host_header(header: &str) -> bool {
+    let name = header.split(':').next().unwrap_or("");
+    name.trim().eq_ignore_ascii_case("host")
+}
+
+/// Returns the effect of the method that lines of a request's head set beside that of the request.
+pub(super) fn overridden_by_header(head: &str) -> Option<Effect> {
+    head.split(['\r', '\n']).find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        let name = name.trim().to_ascii_lowercase().replace('_', "-");
+        HEADERS
+            .contains(&name.as_str())
+            .then(|| method(value.trim()))
+    })
+}
+
+/// Returns the effect of the method that a word sets beside that of its request.
+fn overridden(word: &str) -> Option<Effect> {
+    let word = match word.split_once('#') {
+        // The fragment of an address is not sent.
+        Some((address, _)) if is_one_address(word, address) => address,
+        _ => word,
+    };
+    let text = host::decoded(word).to_ascii_lowercase();
+    let headers = text.replace('_', "-");
+    let separates = |c: char| c.is_whitespace() || "'\"]:=>".contains(c);
+    let names = HEADERS.iter().map(|name| (name, &headers));
+    let mut names = names.chain(FIELDS.iter().map(|name| (name, &text)));
+    names.find_map(|(name, text)| {
+        let header = name.starts_with('x');
+        let (at, _) = text.match_indices(name).find(|(at, _)| {
+            let before = text[..*at].chars().next_back();
+            // `-HX-…`, but not `payment_method`.
+            header || !before.is_some_and(char::is_alphanumeric)
+        })?;
+        let rest = text[at + name.len()..].strip_prefix(separates)?;
+        let rest = rest.trim_start_matches(separates);
+        if rest.starts_with(UNKNOWN) {
+            return Some(Effect::Create);
+        }
+        let end = rest.find(|c: char| !c.is_ascii_alphabetic());
+        let value = &rest[..end.unwrap_or(rest.len())];
+        // A field may have that name by chance.
+        let known = ["post", "put", "patch", "delete", "merge", "purge"];
+        (header && !value.is_empty() || known.contains(&value)).then(|| method(value))
+    })
+}
+
+/// Returns whether a word is one address: with a scheme, or with a host and a path.
+fn is_one_address(word: &str, address: &str) -> bool {
+    let host = address.split('/').next().unwrap_or("");
+    let plain = |c: char| c.is_ascii_alphanumeric() || ".-:".contains(c);
+    let schemeless = host.len() < address.len() && host.contains('.') && host.chars().all(plain);
+    !word.contains(char::is_whitespace) && (address.contains("://") || schemeless)
+}

@@ -1,0 +1,278 @@
+//! Judges of programs that run other programs or scripts.
+
+use super::effect::{note_option_effects, note_unrecognized};
+use super::roles::option_values;
+use crate::languages::is_connection;
+use crate::model::analysis::{Analysis, Context, Names, OutputOf};
+use crate::model::arg::{Arg, shown};
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::environment::Contents;
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
+use crate::tables::Call;
+
+/// The language of an interpreter, by its name.
+fn language(name: &str) -> Option<Language> {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    Some(match stem {
+        "python" | "pypy" | "py" | "ipython" | "bpython" | "ptpython" => Language::Python,
+        "node" | "nodejs" | "tsx" | "ts-node" | "bun" | "deno" => Language::Node,
+        "perl" => Language::Perl,
+        "ruby" | "irb" | "jruby" => Language::Ruby,
+        "php" => Language::Php,
+        "lua" | "luajit" => Language::Lua,
+        _ => return None,
+    })
+}
+
+fn code(analysis: &mut Analysis, call: &Call, text: &str, span: Span) {
+    match language(&call.path) {
+        Some(language) => analysis.script(language, &Arg::new(text, span), &call.path),
+        None => analysis.script(Language::Code, &Arg::new(text, span), &call.path),
+    }
+}
+
+/// Whether perl takes this for what stands between fields, and for nothing more.
+fn separator(text: &str) -> bool {
+    let inner = match text.strip_prefix('/') {
+        Some(rest) => match rest.strip_suffix('/') {
+            Some(inner) => inner,
+            None => return rest.is_empty(),
+        },
+        None => text,
+    };
+    !inner
+        .contains(|c: char| c.is_whitespace() || c.is_control() || "/'\"`()[]{}<>;$@#&".contains(c))
+}
+
+/// Where no option gave the text, the first operand is a file or the input is the program.
+pub(super) fn interpreter(
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Analysis {
+    let mut analysis = Analysis::new();
+    let given = call
+        .options
+        .iter()
+        .any(|g| matches!(g.option.role, Role::Script(_)));
+    let only = call
+        .options
+        .iter()
+        .any(|g| matches!(g.option.verb, Some(OptionEffect::Forces(_))))
+        || (call.operands.is_empty()
+            && call
+                .options
+                .iter()
+                .any(|g| matches!(g.option.verb, Some(OptionEffect::Replaces(_)))));
+    for value in call
+        .options
+        .iter()
+        .filter(|g| g.name == "-F" && call.path.contains("perl"))
+        .filter_map(|g| g.value.as_ref())
+    {
+        if !separator(&value.text) || !value.known() {
+            analysis.find(
+                Effect::Code,
+                value.span,
+                "`perl` makes the value of `-F` a part of the program",
+            );
+        }
+    }
+    // To Lua the first operand is a script, whatever else it ran.
+    if given && language(&call.path) == Some(Language::Lua) && !call.operands.is_empty() {
+        option_values(&mut analysis, context, call, input);
+        return analysis.then(program(context, call, whole, input));
+    }
+    if given || only {
+        for operand in &call.operands {
+            analysis.input_file(&operand.arg);
+            // Perl opens what `-n` and `-p` read in its old way: a name may be a command.
+            let text = &operand.arg.text;
+            if call.path.ends_with("perl")
+                && (text.contains(['|', '>', '<']) || text.starts_with(char::is_whitespace))
+            {
+                analysis.find(
+                    Effect::Code,
+                    operand.arg.span,
+                    "`perl` runs or writes what a name with `|` or `>` says",
+                );
+                analysis.shell_text(
+                    &operand.arg.with(text.trim_matches(['|', '>', '<', ' '])),
+                    &Input::Unknown,
+                );
+            } else if call.path.ends_with("perl") && may_run(&operand.arg) {
+                analysis.find(
+                    Effect::Code,
+                    operand.arg.span,
+                    "`perl` runs what a name that ends in `|` says, and these are not known",
+                );
+            }
+        }
+        // The texts decide: a plain call would run code.
+        if given
+            && !only
+            && !call
+                .options
+                .iter()
+                .any(|g| matches!(g.option.verb, Some(OptionEffect::Replaces(_))))
+        {
+            return analysis.with_effect(Effect::Read);
+        }
+        return analysis.without_operands();
+    }
+    analysis.then(program(context, call, whole, input))
+}
+
+pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    note_option_effects(&mut analysis, call);
+    match call.operands.first() {
+        Some(file) if file.arg.text != "-" => {
+            analysis.code_file(&file.arg);
+            if let Some(Contents::Text(text)) =
+                context.environment.files.get(&file.arg.text).cloned()
+            {
+                code(&mut analysis, call, &text, file.arg.span);
+            } else {
+                analysis.find(
+                    Effect::Code,
+                    file.arg.span,
+                    format!("`{}` runs what is in `{}`", call.path, shown(&file.arg)),
+                );
+            }
+        }
+        _ => match input {
+            Input::Known(text) => code(&mut analysis, call, text, whole),
+            _ => analysis.runs_unseen(
+                whole,
+                UnseenCode::Input,
+                format!("`{}` runs what it reads", call.path),
+            ),
+        },
+    }
+    note_unrecognized(&mut analysis, call);
+    analysis.done()
+}
+
+pub(super) fn sed(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if call.has(&["-e", "--expression", "-f", "--file"]) {
+        let texts: Vec<Arg> = call
+            .options
+            .iter()
+            .filter(|g| g.name == "-e" || g.name == "--expression")
+            .filter_map(|g| g.value.clone())
+            .collect();
+        if texts.len() > 1 {
+            let joined = texts
+                .iter()
+                .map(|t| t.text.as_str())
+                .collect::<Vec<_>>()
+                .join("\n");
+            analysis.script(Language::Sed, &texts[0].with(&joined), &call.path);
+        }
+        for operand in &call.operands {
+            analysis.input_file(&operand.arg);
+        }
+        return analysis.without_operands();
+    }
+    analysis
+}
+
+pub(super) fn awk(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    // The program may read files that its input names.
+    analysis.with_names(Names::ReadFrom(input.clone()), |inner| {
+        awk_program(inner, call);
+        OutputOf::NOTHING
+    });
+    analysis.without_operands()
+}
+
+fn awk_program(analysis: &mut Analysis, call: &Call) {
+    let given = call.has(&["-f", "--file", "-E", "--exec", "-e", "--source"]);
+    let skip = usize::from(!given);
+    if !given && let Some(first) = call.operands.first() {
+        analysis.script(Language::Awk, &first.arg, &call.path);
+    }
+    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    let operands = call.operands.iter().skip(skip).map(|operand| &operand.arg);
+    for word in operands.clone().chain(values) {
+        let file = word
+            .text
+            .split_once('=')
+            .map_or(&*word.text, |(_, value)| value);
+        if is_connection(file) {
+            analysis.find(Effect::Code, word.span, "`awk` connects to another machine");
+        }
+    }
+    for operand in operands {
+        if !operand.text.contains('=') {
+            analysis.input_file(operand);
+        }
+    }
+}
+
+pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let two = [
+        "--arg",
+        "--argjson",
+        "--slurpfile",
+        "--rawfile",
+        "--argfile",
+    ];
+    if let Some(at) = call
+        .args
+        .iter()
+        .position(|arg| two.contains(&arg.text.as_str()))
+    {
+        let mut rest = call.args.clone();
+        let option = rest[at].text.clone();
+        let value = rest.get(at + 2).cloned();
+        rest.drain(at..(at + 3).min(rest.len()));
+        if let Some(value) = value
+            && option.ends_with("file")
+        {
+            analysis.input_file(&value);
+        }
+        let inner = Call::read(&call.path, &call.program, &rest);
+        let output = analysis.call(inner, whole, input);
+        return analysis.done_with(output);
+    }
+    let commands = ["e", "eval", "ea", "eval-all"];
+    let mut first = call
+        .operands
+        .iter()
+        .map(|operand| operand.arg.text.as_str());
+    let command = call.program.options.contains_key("--inplace")
+        && first.next().is_some_and(|first| commands.contains(&first));
+    let filter = !call.has(&["-f", "--from-file"]);
+    let skip = usize::from(command) + usize::from(filter);
+    let filters = call.operands.iter().take(skip);
+    for operand in filters.skip(usize::from(command)) {
+        analysis.script(Language::Jq, &operand.arg, &call.path);
+    }
+    for operand in call.operands.iter().skip(skip) {
+        analysis.input_file(&operand.arg);
+    }
+    // A filter can neither write nor run anything.
+    analysis.without_operands()
+}
+
+/// Whether a name of a file that is not known may be a command: it may not where what it begins
+/// and ends with is known.
+fn may_run(name: &Arg) -> bool {
+    if name.known() && !name.glob {
+        return false;
+    }
+    let text = name.text.as_str();
+    let letter = |c: char| c.is_alphanumeric() || "._/-~".contains(c);
+    !(text.starts_with(letter) && text.ends_with(letter))
+}

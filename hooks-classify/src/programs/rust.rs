@@ -1,0 +1,80 @@
+//! The tools of Rust.
+
+use super::effect::note_unrecognized;
+use crate::model::analysis::{Analysis, Context};
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+/// A first word `+nightly` names a toolchain.
+pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    match call.args.first() {
+        Some(first) if first.text.starts_with('+') && first.known() => {
+            let inner = Call::read(&call.path, &call.program, &call.args[1..]);
+            let output = analysis.call(inner, whole, input);
+            analysis.done_with(output)
+        }
+        _ => analysis,
+    }
+}
+
+pub(super) fn rustc(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for given in call.options.iter().filter(|g| g.name == "--print") {
+        if let Some(value) = &given.value
+            && (value.text.contains('=')
+                || ["link-args", "native-static-libs"].contains(&value.text.as_str()))
+        {
+            analysis.find(
+                Effect::Create,
+                value.span,
+                "`--print` of this compiles or writes a file",
+            );
+        }
+    }
+    analysis.then(toolchain(context, call, whole, input))
+}
+
+pub(super) fn rustfmt(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    let prints = call.options.iter().any(|g| {
+        g.name == "--emit"
+            && g.value
+                .as_ref()
+                .is_some_and(|v| ["stdout", "json", "checkstyle"].contains(&v.text.as_str()))
+    });
+    if prints {
+        return analysis.with_effect(Effect::Read);
+    }
+    analysis.then(toolchain(context, call, whole, input))
+}
+
+pub(super) fn cargo_fmt(
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Analysis {
+    let mut analysis = Analysis::new();
+    let after: Vec<Arg> = call
+        .operands
+        .iter()
+        .filter(|o| o.after)
+        .map(|o| o.arg.clone())
+        .collect();
+    if after.is_empty() {
+        return analysis;
+    }
+    let Some(program) = context.tables.program("rustfmt").cloned() else {
+        return analysis.with_effect(Effect::Unknown);
+    };
+    let mut words = after;
+    words.push(Arg::new("src/lib.rs", whole));
+    let inner = Call::read("rustfmt", &program, &words);
+    let output = analysis.call(inner, whole, input);
+    note_unrecognized(&mut analysis, call);
+    analysis.done_with(output)
+}

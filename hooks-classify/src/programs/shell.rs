@@ -1,0 +1,179 @@
+//! Shells, and what reads text as one does.
+
+use crate::model::analysis::{Analysis, ChildShell, Context};
+use crate::model::arg::{Arg, shown};
+use crate::model::effect::Effect;
+use crate::model::environment::Contents;
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
+use crate::tables::Call;
+
+/// `sh`, `bash`: `-c TEXT`, a file, or the input.
+pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let args = &call.args;
+    let mut at = 0;
+    let mut text = false;
+    let mut stdin = false;
+    while let Some(arg) = args.get(at) {
+        let word = arg.text.as_str();
+        if word == "--" || word == "-" {
+            at += 1;
+            break;
+        }
+        if !word.starts_with(['-', '+']) || word.len() < 2 {
+            break;
+        }
+        at += 1;
+        match word {
+            "--version" | "--help" => {
+                analysis.find(
+                    Effect::Read,
+                    whole,
+                    format!("`{}` prints facts about itself", call.path),
+                );
+                return analysis.done();
+            }
+            "--norc" | "--noprofile" | "--posix" | "--login" | "--verbose" | "--restricted"
+            | "--noediting" => {}
+            "--rcfile" | "--init-file" => {
+                analysis.find(
+                    Effect::Code,
+                    arg.span,
+                    format!("`{}` runs a file first", call.path),
+                );
+                if let Some(file) = args.get(at) {
+                    analysis.code_file(file);
+                }
+                at += 1;
+            }
+            _ if word.starts_with("--") || !arg.known() => {
+                analysis.find(
+                    Effect::Unknown,
+                    arg.span,
+                    format!("`{}` has no known option `{}`", call.path, shown(arg)),
+                );
+            }
+            _ => {
+                for letter in word[1..].chars() {
+                    match letter {
+                        'c' => text = true,
+                        's' => stdin = true,
+                        'o' | 'O' => at += 1,
+                        'a'..='z' | 'A'..='Z' => {}
+                        _ => analysis.find(
+                            Effect::Unknown,
+                            arg.span,
+                            format!("`{}` has no known option `{word}`", call.path),
+                        ),
+                    }
+                }
+            }
+        }
+    }
+    {
+        // Only checks syntax.
+        let n = args[..at.min(args.len())]
+            .iter()
+            .any(|a| a.text.starts_with('-') && !a.text.starts_with("--") && a.text.contains('n'));
+        // `+n` and `+o noexec` take it back.
+        let n = n && !args.iter().any(|a| a.text.starts_with('+'));
+        if n && (!text || at < args.len()) {
+            // It prints the lines with errors, and with `-v` all of them.
+            if let Some(file) = args.get(at).filter(|_| !text && !stdin) {
+                analysis.input_file(file);
+            }
+            analysis.find(
+                Effect::Read,
+                whole,
+                format!("`{}` checks syntax", call.path),
+            );
+            return analysis.done();
+        }
+    }
+    let rest = args.get(at..).unwrap_or(&[]);
+    if text {
+        let Some(script) = rest.first() else {
+            analysis.find(
+                Effect::Unknown,
+                whole,
+                format!("`{}` is given no text to run", call.path),
+            );
+            return analysis.done();
+        };
+        let words = rest.get(1..).unwrap_or(&[]);
+        let output = analysis.child_shell(ChildShell {
+            text: script.clone(),
+            // `$0` is not followed.
+            positional: words.get(1..).unwrap_or(&[]).to_vec(),
+            names: Some(words.to_vec()),
+            input: input.clone(),
+        });
+        return analysis.done_with(output);
+    }
+    match rest.first() {
+        Some(file) if !stdin => {
+            analysis.code_file(file);
+            if let Some(Contents::Text(text)) = context.environment.files.get(&file.text).cloned() {
+                let output = analysis.child_shell(ChildShell {
+                    text: Arg::new(text, file.span),
+                    positional: rest[1..].to_vec(),
+                    names: None,
+                    input: input.clone(),
+                });
+                return analysis.done_with(output);
+            }
+            analysis.find(
+                Effect::Code,
+                file.span,
+                format!("`{}` runs what is in `{}`", call.path, shown(file)),
+            );
+            analysis.done()
+        }
+        _ => match input {
+            Input::Known(text) => {
+                let output = analysis.child_shell(ChildShell {
+                    text: Arg::new(text.clone(), whole),
+                    positional: rest.to_vec(),
+                    names: None,
+                    input: Input::Unknown,
+                });
+                analysis.done_with(output)
+            }
+            _ => {
+                analysis.runs_unseen(
+                    whole,
+                    UnseenCode::Input,
+                    format!("`{}` runs what it reads", call.path),
+                );
+                analysis.done()
+            }
+        },
+    }
+}
+
+pub(super) fn eval(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let text = call
+        .args
+        .iter()
+        .map(|arg| arg.text.as_str())
+        .collect::<Vec<_>>()
+        .join(" ");
+    let output = analysis.shell_text(&Arg::new(text, whole), input);
+    analysis.done_with(output)
+}
+
+pub(super) fn source(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if let Some(file) = call.args.first() {
+        analysis.code_file(file);
+    }
+    analysis.find(
+        Effect::Code,
+        whole,
+        format!("`{}` runs what is in a file", call.path),
+    );
+    analysis.done()
+}

@@ -1,0 +1,187 @@
+//! Words of a call in the notations of their programs: from words to the files and programs that they
+//! name.
+
+use crate::model::analysis::Analysis;
+use crate::model::arg::{Arg, shown};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+/// Notes addresses that name programs: `ext::COMMAND` and other helpers of git,
+/// `:backend,key=value:` of rclone.
+pub(super) fn note_remotes(analysis: &mut Analysis, call: &Call) {
+    let helpers = [
+        "git ls-remote",
+        "git fetch",
+        "git clone",
+        "git pull",
+        "git push",
+        "git archive",
+        "git remote",
+        "git remote show",
+        "git remote update",
+        "git submodule",
+    ]
+    .contains(&call.path.as_str());
+    let clouds = call.path.starts_with("rclone ");
+    let formulae = call.path.starts_with("brew ");
+    if !helpers && !clouds && !formulae {
+        return;
+    }
+    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    for arg in call
+        .operands
+        .iter()
+        .map(|operand| &operand.arg)
+        .chain(values)
+    {
+        let command = match arg.text.split_once("::") {
+            Some(("ext", command)) if helpers => Some(command.to_owned()),
+            Some((name, _)) if helpers && name.chars().all(char::is_alphanumeric) => {
+                Some(String::new())
+            }
+            _ if formulae => {
+                (arg.text.ends_with(".rb") || arg.text.contains("://")).then(String::new)
+            }
+            _ => (clouds && arg.text.contains(',') && arg.text.contains('=')).then(String::new),
+        };
+        let Some(command) = command else { continue };
+        analysis.find(
+            Effect::Code,
+            arg.span,
+            format!("`{}` may name a program", shown(arg)),
+        );
+        if !command.is_empty() {
+            analysis.shell_text(&arg.with(&command), &Input::Unknown);
+        }
+    }
+}
+
+/// Notes files that words name in notations of their own: `file://FILE`, `@FILE`, a string in a program.
+pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
+    let program = call.path.split(' ').next().unwrap_or("");
+    let words: &[Arg] = &call.args;
+    match program {
+        "aws" => {
+            for arg in words {
+                for mark in ["fileb://", "file://"] {
+                    if let Some((_, file)) = arg.text.split_once(mark) {
+                        analysis.input_file(&arg.with(file));
+                    }
+                }
+            }
+        }
+        "az" => {
+            for arg in words {
+                if let Some((before, file)) = arg.text.split_once('@')
+                    && (before.is_empty() || before.ends_with('='))
+                {
+                    analysis.input_file(&arg.with(file));
+                }
+            }
+            // Services print their keys under one of these names, at any depth.
+            let keys = |part: &str| {
+                [
+                    "key",
+                    "keys",
+                    "credential",
+                    "credentials",
+                    "connection-string",
+                    "connection-strings",
+                    "admin-key",
+                    "query-key",
+                    "shared-key",
+                    "secrets",
+                    "appsettings",
+                ]
+                .contains(&part)
+            };
+            let shows = call.path.ends_with(" list") || call.path.ends_with(" show");
+            if shows && !call.path.contains(" keyvault ") && call.path.split(' ').any(keys) {
+                let span = call.args.last().map_or(Span::default(), |arg| arg.span);
+                analysis.ask(span, format!("`{}` shows credentials", call.path));
+            }
+        }
+        // `--from-file=NAME=FILE`
+        "kubectl" | "oc" => {
+            let from = call
+                .options
+                .iter()
+                .filter(|given| given.name == "--from-file");
+            for value in from.filter_map(|given| given.value.clone()) {
+                if let Some((_, file)) = value.text.split_once('=') {
+                    analysis.input_file(&value.with(file));
+                }
+            }
+        }
+        "gpg" | "gpg2" if call.has(&["-d", "--decrypt"]) => {
+            for operand in &call.operands {
+                let text = &operand.arg.text;
+                let stem = [".gpg", ".asc", ".pgp"]
+                    .iter()
+                    .find_map(|end| text.strip_suffix(end));
+                analysis.input_file(&operand.arg.with(stem.unwrap_or(text)));
+                analysis.input_file(&operand.arg);
+            }
+        }
+        // A module that is not known here is asked for on a server.
+        "go" if call.path == "go list" && call.has(&["-m"]) => {
+            for operand in call.operands.iter().filter(|o| !o.arg.known()) {
+                let reason = "`go list` sends what an expansion holds over the network";
+                analysis.ask(operand.arg.span, reason);
+            }
+        }
+        "jo" => {
+            for arg in words {
+                let value = arg.text.split_once(['=', '@']).map_or("", |(_, v)| v);
+                let file = value.strip_prefix(['@', ':', '%']).unwrap_or(value);
+                let joined = arg.text.contains('@') || value != file;
+                for file in [file, arg.text.trim_start_matches([':', '%'])] {
+                    if joined || arg.text != file {
+                        analysis.input_file(&arg.with(file));
+                    }
+                }
+            }
+        }
+        "openssl" => {
+            for arg in words {
+                if let Some(file) = arg.text.strip_prefix("file:") {
+                    let file = file.strip_prefix("//").unwrap_or(file);
+                    analysis.input_file(&arg.with(file));
+                }
+            }
+        }
+        // What is a path need not be quoted.
+        "nix" | "nix-instantiate" | "ansible" => {
+            for arg in words {
+                for part in arg
+                    .text
+                    .split(|c: char| c.is_whitespace() || "'\"()[]{};,=".contains(c))
+                {
+                    note_string(analysis, arg, part);
+                }
+            }
+        }
+        "duckdb" | "clickhouse" | "clickhouse-local" | "clickhouse-client" | "chdb" | "sqlite3"
+        | "sqlite" | "awk" | "gawk" | "mawk" | "nawk" | "goawk" | "original-awk" | "yq" | "mlr"
+        | "psql" | "mysql" | "mariadb" => {
+            for arg in words {
+                for (at, part) in arg.text.split(['\'', '"']).enumerate() {
+                    if at % 2 == 1 {
+                        note_string(analysis, arg, part);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Notes a file that a string names. A word alone may be anything.
+fn note_string(analysis: &mut Analysis, arg: &Arg, text: &str) {
+    let path = text.strip_prefix("file:").unwrap_or(text);
+    if path.contains('/') || path.starts_with(".env") || path.starts_with("id_") {
+        analysis.input_file(&arg.with(path));
+    }
+}

@@ -1,0 +1,227 @@
+//! Variables: assignments in, their effects and the new environment out.
+
+use super::cursor::Place;
+use super::interpreter::Interpreter;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::environment::{OWN, Value, is_numeric};
+use crate::model::io::Input;
+use crate::model::named::Named;
+use crate::model::script::{Change, Piece, Word};
+use crate::model::variable_name::{base_name, is_name};
+use crate::programs::addresses::elsewhere;
+
+impl Interpreter<'_> {
+    /// Runs a command with variables that are set for this command only. `keeps` is true for
+    /// builtins after which some shells keep the variables.
+    pub(crate) fn with_variables<T>(
+        &mut self,
+        set: &[(String, Arg)],
+        keeps: bool,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let names = set.iter().map(|(name, _)| base_name(name).to_owned());
+        let before: Vec<_> = names
+            .map(|name| (self.shell.environment.variables.get(&name).cloned(), name))
+            .collect();
+        for (name, value) in set {
+            self.assign(name, value);
+        }
+        let output = run(self);
+        let variables = &mut self.shell.environment.variables;
+        for (value, name) in before {
+            let value = match variables.remove(&name) {
+                // Only some shells keep the variables.
+                Some(now) if keeps => Some(value.unwrap_or(Value::Inert).or(&now)),
+                _ => value,
+            };
+            variables.extend(value.map(|value| (name, value)));
+        }
+        output
+    }
+
+    /// Expands `NAME=VALUE`; the name keeps the `+` of `+=`.
+    pub(crate) fn assignment(&mut self, word: &Word) -> Option<(Arg, Arg)> {
+        let (name, value) = self.split_at_equals(word)?;
+        is_name(base_name(&name.text)).then_some((name, value))
+    }
+
+    /// Evaluates the subscript of an array element that is set.
+    pub(crate) fn evaluate_element(&mut self, name: &Arg) {
+        let Some((base, index)) = name.text.split_once('[') else {
+            return;
+        };
+        let keyed = self.shell.environment.keyed.contains(base);
+        self.evaluate_subscript(&name.with(index), keyed);
+    }
+
+    /// Asks about words that print a variable whose name says that it is a secret, unless the
+    /// command sets the variable.
+    pub(crate) fn prints_variables(&mut self, words: &[Word]) {
+        for word in words {
+            for piece in &word.pieces {
+                let Piece::Variable { name, change, .. } = piece else {
+                    continue;
+                };
+                if !replaces_value(change) {
+                    let span = self.cursor.place.map(word.span);
+                    for name in self.shell.environment.referents(name) {
+                        self.prints_variable(&name, span);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Records that a variable is set, if the variable changes what programs run.
+    pub(crate) fn sets(&mut self, name: &str, value: &Arg) {
+        let plain = base_name(name);
+        for referent in self.shell.environment.referents(plain) {
+            self.sets_one(&format!("{referent}{}", &name[plain.len()..]), value);
+        }
+    }
+
+    fn sets_one(&mut self, name: &str, value: &Arg) {
+        let plain = base_name(name);
+        let reshaped = self.shell.environment.reshaped.contains(plain);
+        // Text that is appended to a value is only a part of the new value.
+        let known = value.known() && plain == name && !reshaped;
+        let known = known.then_some(value.text.as_str());
+        let inner = value.text.strip_prefix('(');
+        // An element or an appended text is a part of a list.
+        let list = (plain != name || inner.is_some())
+            .then(|| format!("({}", inner.unwrap_or(value.text.as_str())));
+        let name = plain;
+        let found = self.tables.variable(name, known).or_else(|| {
+            self.tables
+                .special_value(name, list.as_deref().unwrap_or(&value.text))
+        });
+        let Some(variable) = found else {
+            return;
+        };
+        // A list of folders names no single file.
+        if !name.ends_with("PATH") {
+            self.sink.parts.settings_file(value);
+        }
+        let reason = format!("sets `{name}`, {}", variable.why);
+        // The value may be a command line.
+        let value_runs = variable.why.contains("is run") || name.starts_with("GIT_CONFIG_VALUE_");
+        self.find(Effect::Code, value.span, reason);
+        if value_runs && value.known() && !value.text.is_empty() {
+            let place = Place::Fixed(value.span);
+            let Some(inner) = inner else {
+                let text = value.text.trim_start_matches(['|', '-', '!']);
+                self.text(text, place, &Input::Unknown);
+                return;
+            };
+            // A list: each of its words.
+            for (at, part) in inner.trim_end_matches(')').split(['\'', '"']).enumerate() {
+                let quoted = at % 2 == 1;
+                let words = part.split_whitespace().filter(|_| !quoted);
+                for text in words.chain(quoted.then_some(part)) {
+                    self.text(text, place, &Input::Unknown);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn assign(&mut self, name: &str, value: &Arg) {
+        self.takes(name, value);
+        if value.known() && base_name(name) == name {
+            self.shell.environment.secrets.remove(name);
+        }
+        match &value.place {
+            Some(place) if base_name(name) == name => {
+                self.shell
+                    .environment
+                    .places
+                    .insert(name.to_owned(), place.clone());
+            }
+            _ => drop(self.shell.environment.places.remove(base_name(name))),
+        }
+        let lower = value.path().to_lowercase();
+        let secret =
+            |path: &str| self.tables.secret_within(path) || self.tables.reads_secrets_below(path);
+        // A list: each of its words.
+        let list = value.path().strip_prefix('(');
+        let words = list
+            .into_iter()
+            .flat_map(|list| list.trim_end_matches(')').split_whitespace());
+        let words = words.map(|word| value.with(word).path().to_owned());
+        let mut paths = [value.path().to_owned(), lower].into_iter().chain(words);
+        if let Some(path) = paths.find(|path| secret(path)) {
+            let named = Named { path, secret: true };
+            self.shell.holds_names(base_name(name), &[named]);
+        }
+        let append = name.ends_with('+');
+        let name = name.trim_end_matches('+');
+        let base = base_name(name);
+        if base != name {
+            self.computes_values(value.span);
+        }
+        // A list with explicit subscripts.
+        if let Some(list) = value.text.strip_prefix('(')
+            && list.contains('[')
+            && !self.shell.environment.keyed.contains(base)
+        {
+            for index in list
+                .split('[')
+                .skip(1)
+                .filter_map(|rest| rest.split_once("]="))
+            {
+                self.computes(&value.with(index.0));
+            }
+        }
+        let list = value.text.starts_with('(');
+        let text = if !value.known() || base != name || OWN.contains(&base) {
+            None
+        } else if list {
+            let words = value.text[1..].strip_suffix(')');
+            words
+                .filter(|words| !append && !words.contains(['\'', '"', '$', '*', '[']))
+                .map(str::to_owned)
+        } else if append {
+            // Some shells do not support `+=`.
+            None
+        } else {
+            Some(value.text.clone())
+        };
+        // Text that is joined to another value, or is one of several elements, must be a number.
+        let part = append || base != name;
+        let number = match part {
+            true => is_numeric(&value.text.replace(UNKNOWN, "")) && self.shell.is_numeric(base),
+            false => !value.text.contains(['[', '$', '`']),
+        };
+        let inert = (value.known() || value.inert) && number && !list;
+        if list || base != name {
+            self.shell.environment.arrays.insert(base.to_owned());
+        }
+        let value = match text {
+            Some(text) if list => Value::List(text),
+            Some(text) => Value::Text(text),
+            None if inert => Value::Inert,
+            None if base == name && !append && is_address(value) => {
+                Value::Address(value.text.clone())
+            }
+            None => Value::Unknown,
+        };
+        self.shell.environment.set(base, value);
+    }
+}
+
+/// Returns true if an operator replaces the value by another text or by its length.
+fn replaces_value(change: &Change) -> bool {
+    match change {
+        Change::Length(_) => true,
+        Change::Other(word) => word.pieces.first().is_some_and(|piece| match piece {
+            Piece::Text { text, .. } => text.trim_start_matches(':').starts_with('+'),
+            _ => false,
+        }),
+        _ => false,
+    }
+}
+
+/// Returns true if a value is known to be an address of another machine.
+pub(crate) fn is_address(value: &Arg) -> bool {
+    elsewhere(value).is_some() && !value.text.contains(char::is_whitespace)
+}

@@ -1,0 +1,302 @@
+//! Cells: the characters of a word with their quotes and origin in, the words after splitting and
+//! brace expansion out.
+
+use crate::model::arg::{Arg, UNKNOWN, placed};
+use crate::model::span::Span;
+
+/// Limit of words from one brace expansion.
+const MAX_WORDS: usize = 64;
+
+/// Limit of braces in a word.
+const MAX_BRACES: usize = 20;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell {
+    pub(crate) character: char,
+    pub(crate) quoted: bool,
+    /// Whether the character comes from an expansion: blanks split, braces are literal.
+    pub(crate) value: bool,
+    /// Whether an unknown part is data, never code.
+    pub(crate) inert: bool,
+    /// Whether the character stands for an unknown number.
+    pub(crate) guess: bool,
+}
+
+impl Cell {
+    pub(crate) fn is_inert(self) -> bool {
+        self.inert || self.character != UNKNOWN
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    pub(crate) all: Vec<Cell>,
+    pub(crate) quotes: bool,
+    pub(crate) maybe: bool,
+    pub(crate) many: bool,
+    /// Path that a variable at the beginning stands for.
+    pub(crate) prefix: Option<String>,
+    /// Position of that variable in the word.
+    pub(crate) prefix_at: usize,
+}
+
+impl Cells {
+    pub(crate) fn push(&mut self, text: &str, quoted: bool, value: bool) {
+        self.push_value(text, quoted, value, false);
+    }
+
+    pub(crate) fn push_value(&mut self, text: &str, quoted: bool, value: bool, inert: bool) {
+        self.all.extend(text.chars().map(|character| Cell {
+            character,
+            quoted,
+            value,
+            inert,
+            guess: false,
+        }));
+    }
+
+    /// Adds an unknown number.
+    pub(crate) fn push_number(&mut self, quoted: bool) {
+        self.all.push(Cell {
+            character: '1',
+            quoted,
+            value: true,
+            inert: true,
+            guess: true,
+        });
+    }
+
+    /// Replaces unknown numbers by unknown text.
+    pub(crate) fn sure(mut self) -> Self {
+        for cell in self.all.iter_mut().filter(|cell| cell.guess) {
+            cell.character = UNKNOWN;
+        }
+        self
+    }
+
+    pub(crate) fn push_unknown(&mut self, inert: bool) {
+        self.push_value(UNKNOWN.encode_utf8(&mut [0; 4]), true, true, inert);
+    }
+
+    /// Adds an address with unknown parts.
+    pub(crate) fn push_address(&mut self, address: &str, quoted: bool) {
+        for (at, known) in address.split(UNKNOWN).enumerate() {
+            if at > 0 {
+                self.push_unknown(false);
+            }
+            self.push(known, quoted, true);
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        text(&self.all)
+    }
+
+    pub(crate) fn is_inert(&self) -> bool {
+        self.all.iter().all(|cell| cell.is_inert())
+    }
+
+    /// Returns true if a path may begin after the present cells: `--folder=…`.
+    pub(crate) fn starts_path(&self) -> bool {
+        self.all
+            .last()
+            .is_none_or(|cell| matches!(cell.character, '=' | ':' | '@' | '(' | ' '))
+    }
+
+    /// Returns a text of the cells as a path, if it begins with a variable whose path is known.
+    pub(crate) fn place(&self, text: &str, start: usize) -> Option<String> {
+        let prefix = self.prefix.as_deref();
+        placed(prefix.filter(|_| self.prefix_at == start), text)
+    }
+
+    /// Returns the path of that variable, if it is the only unknown part of a text.
+    pub(crate) fn prefix(&self, text: &str) -> Option<String> {
+        let alone = text.matches(UNKNOWN).count() == 1;
+        self.prefix.clone().filter(|_| alone)
+    }
+}
+
+pub(crate) fn text(cells: &[Cell]) -> String {
+    cells.iter().map(|cell| cell.character).collect()
+}
+
+/// Splits cells into words, after brace expansion.
+pub(crate) fn split(cells: &Cells, span: Span) -> Vec<Arg> {
+    let mut out = Vec::new();
+    let many = cells
+        .all
+        .iter()
+        .filter(|c| c.character == '{' && !c.quoted && !c.value)
+        .count()
+        > MAX_BRACES;
+    let words = if many {
+        vec![vec![Cell {
+            character: UNKNOWN,
+            quoted: true,
+            value: true,
+            inert: false,
+            guess: false,
+        }]]
+    } else {
+        braces(&cells.all)
+    };
+    for word in words {
+        for field in fields(&word, cells.quotes) {
+            let place = cells.place(&text(&field), 0);
+            let prefix = cells.prefix(&text(&field));
+            let glob = field
+                .iter()
+                .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
+            out.push(Arg {
+                text: text(&field),
+                span,
+                glob,
+                maybe: cells.maybe,
+                many: glob || cells.many,
+                inert: field.iter().all(|cell| cell.is_inert()),
+                guess: field.iter().any(|cell| cell.guess),
+                compound: false,
+                place,
+                prefix,
+            });
+        }
+    }
+    out
+}
+
+fn fields(cells: &[Cell], quotes: bool) -> Vec<Vec<Cell>> {
+    let mut out = Vec::new();
+    let mut current = Vec::new();
+    let mut split = false;
+    for cell in cells {
+        if cell.value && !cell.quoted && cell.character.is_ascii_whitespace() {
+            split = true;
+            if !current.is_empty() {
+                out.push(std::mem::take(&mut current));
+            }
+        } else {
+            current.push(*cell);
+        }
+    }
+    if !current.is_empty() || (quotes && !split) || (quotes && out.is_empty()) {
+        out.push(current);
+    }
+    out
+}
+
+/// Expands `a{b,c}` and `{1..3}`. An expansion of more than [`MAX_WORDS`] words is unknown.
+fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
+    let is = |cell: &Cell, c: char| cell.character == c && !cell.quoted && !cell.value;
+    let mut open = 0;
+    while let Some(start) = cells[open..]
+        .iter()
+        .position(|c| is(c, '{'))
+        .map(|i| i + open)
+    {
+        let mut depth = 0usize;
+        let mut commas = Vec::new();
+        let mut end = None;
+        for (at, cell) in cells.iter().enumerate().skip(start) {
+            if is(cell, '{') {
+                depth += 1;
+            } else if is(cell, '}') {
+                depth -= 1;
+                if depth == 0 {
+                    end = Some(at);
+                    break;
+                }
+            } else if is(cell, ',') && depth == 1 {
+                commas.push(at);
+            }
+        }
+        let Some(end) = end else {
+            open = start + 1;
+            continue;
+        };
+        let middle: Vec<Vec<Cell>> = if commas.is_empty() {
+            match sequence(&cells[start + 1..end]) {
+                Some(words) => words,
+                None => {
+                    open = start + 1;
+                    continue;
+                }
+            }
+        } else {
+            let mut from = start + 1;
+            let mut parts = Vec::new();
+            for at in commas.into_iter().chain([end]) {
+                parts.push(cells[from..at].to_vec());
+                from = at + 1;
+            }
+            parts
+        };
+        let tails = braces(&cells[end + 1..]);
+        let mut out = Vec::new();
+        for part in middle {
+            for part in braces(&part) {
+                for tail in &tails {
+                    if out.len() >= MAX_WORDS {
+                        return vec![vec![Cell {
+                            character: UNKNOWN,
+                            quoted: true,
+                            value: true,
+                            inert: false,
+                            guess: false,
+                        }]];
+                    }
+                    let mut word = cells[..start].to_vec();
+                    word.extend_from_slice(&part);
+                    word.extend_from_slice(tail);
+                    out.push(word);
+                }
+            }
+        }
+        return out;
+    }
+    vec![cells.to_vec()]
+}
+
+fn sequence(cells: &[Cell]) -> Option<Vec<Vec<Cell>>> {
+    let text: String = cells.iter().map(|cell| cell.character).collect();
+    let mut parts = text.split("..");
+    let (from, to) = (parts.next()?, parts.next()?);
+    let step = parts
+        .next()
+        .map_or(Some(1), |step| step.parse::<i64>().ok())?
+        .unsigned_abs()
+        .max(1);
+    let word = |text: String| -> Vec<Cell> {
+        text.chars()
+            .map(|character| Cell {
+                character,
+                quoted: true,
+                value: true,
+                inert: false,
+                guess: false,
+            })
+            .collect()
+    };
+    if let (Ok(from), Ok(to)) = (from.parse::<i64>(), to.parse::<i64>()) {
+        if from.abs_diff(to) / step >= MAX_WORDS as u64 {
+            return Some(vec![word(UNKNOWN.to_string())]);
+        }
+        let (low, high) = (from.min(to), from.max(to));
+        let mut all: Vec<_> = (low..=high)
+            .step_by(step as usize)
+            .map(|n| word(n.to_string()))
+            .collect();
+        if from > to {
+            all.reverse();
+        }
+        return Some(all);
+    }
+    let (mut a, mut b) = (from.chars(), to.chars());
+    let (Some(from), None, Some(to), None) = (a.next(), a.next(), b.next(), b.next()) else {
+        return None;
+    };
+    if !from.is_ascii() || !to.is_ascii() {
+        return None;
+    }
+    let (low, high) = (from.min(to), from.max(to));
+    Some((low..=high).map(|c| word(c.into())).collect())
+}

@@ -1,0 +1,247 @@
+//! Compound commands: a test, group, loop, condition or function definition in, the effects of its
+//! commands out.
+
+use std::rc::Rc;
+
+use super::assign::is_address;
+use super::functions::is_hook;
+use super::interpreter::Interpreter;
+use super::script::stdin_after_reader;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::environment::{Value, perhaps};
+use crate::model::io::{Input, Output};
+use crate::model::script::{Kind, Script, Word};
+use crate::model::span::Span;
+
+/// Limit of known values that a loop is followed for one by one.
+const ROUNDS: usize = 8;
+
+impl Interpreter<'_> {
+    /// Interprets a compound command, whose redirections are set up already.
+    pub(crate) fn compound(&mut self, kind: &Kind, input: &Input, span: Span) -> Output {
+        match kind {
+            Kind::Simple { .. } => None,
+            Kind::Test(word) => {
+                let (whole, conditions) = self.conditions(word);
+                self.test(&whole);
+                self.as_commands(&conditions);
+                self.computes_values(span);
+                None
+            }
+            Kind::Group(script) => self.script(script, input),
+            Kind::Subshell(script) => {
+                let before = self.shell.environment.clone();
+                let output = self.script(script, input);
+                self.shell.exit_subshell(before);
+                output
+            }
+            Kind::For { name, words, body } => {
+                self.for_each(name, words.as_deref(), body, input);
+                None
+            }
+            Kind::If(scripts) => {
+                let mut ways = Vec::new();
+                for (at, script) in scripts.iter().enumerate() {
+                    let before = self.shell.environment.clone();
+                    let rest = stdin_after_reader(input);
+                    self.script(script, if at == 0 { input } else { &rest });
+                    ways.push(before);
+                }
+                for way in &ways {
+                    self.shell.environment.merge(way);
+                }
+                None
+            }
+            Kind::While { head, scripts } => {
+                if let Some(head) = head {
+                    let value = self.value(head);
+                    self.computes(&value);
+                }
+                self.repeat(|interpreter| {
+                    for script in scripts {
+                        interpreter.script(script, &Input::Unknown);
+                    }
+                });
+                None
+            }
+            Kind::Case { subject, arms } => {
+                self.value(subject);
+                let before = self.shell.environment.clone();
+                for (patterns, body) in arms {
+                    for pattern in patterns {
+                        self.value(pattern);
+                    }
+                    self.script(body, input);
+                    self.shell.environment.merge(&before);
+                }
+                None
+            }
+            Kind::Function { name, body } => {
+                self.sink.parts.function();
+                self.shell.environment.conditionally_defined.remove(name);
+                // Some shells run the function when they exit, or before each command.
+                self.shell.environment.stdio_redirected |= name.starts_with("TRAP");
+                if let Some(old) = self
+                    .shell
+                    .environment
+                    .functions
+                    .insert(name.clone(), Rc::new((**body).clone()))
+                {
+                    // The interpreter does not follow which of two definitions is current.
+                    if *old != **body {
+                        self.find(
+                            Effect::Code,
+                            span,
+                            format!("defines `{name}` more than once"),
+                        );
+                    }
+                }
+                if is_hook(name) {
+                    self.check_unseen_call(name, body, "defines what shells call by themselves,");
+                }
+                Some(String::new())
+            }
+        }
+    }
+
+    /// Interprets the body of a loop twice, so that the second round sees what the first one sets.
+    fn repeat(&mut self, mut round: impl FnMut(&mut Self)) {
+        let before = self.shell.environment.clone();
+        round(self);
+        self.shell.environment.merge(&before);
+        round(self);
+        self.shell.environment.merge(&before);
+    }
+
+    /// Runs conditions as commands: some shells read `[[ a || b ]]` and `(( a ))` as commands.
+    fn as_commands(&mut self, conditions: &[Arg]) {
+        let first = conditions.first().map_or("", |first| first.text.as_str());
+        let (arithmetic, test) = (first.starts_with("(("), first.starts_with("[["));
+        if !arithmetic && !test {
+            return;
+        }
+        for condition in conditions.iter().skip(usize::from(test)) {
+            let text = condition.text.trim_matches(|c: char| "() \t\n".contains(c));
+            let words: Vec<Arg> = text
+                .split_whitespace()
+                .map(|word| condition.with(word))
+                .collect();
+            let known = |word: &Arg| self.tables.program(&word.text).is_some();
+            if words.first().is_some_and(known) {
+                self.run(words, &Input::Unknown);
+            }
+        }
+        for condition in conditions {
+            for (at, _) in condition.text.match_indices('>') {
+                let target = condition.text[at + 1..].trim_start();
+                if target.starts_with(['/', '.', '~']) {
+                    self.find(
+                        Effect::Create,
+                        condition.span,
+                        "some shells take this for a redirection, and write a file",
+                    );
+                }
+            }
+        }
+    }
+
+    /// Evaluates `[ … ]`, `[[ … ]]` and `(( … ))`.
+    fn test(&mut self, test: &Arg) {
+        let text = test.text.as_str();
+        let numbers = [" -eq ", " -ne ", " -lt ", " -le ", " -gt ", " -ge "];
+        let compares = numbers.iter().any(|sign| text.contains(sign));
+        // `[ … ]` accepts only literal numbers.
+        if text.starts_with("((") || (text.starts_with("[[") && compares) {
+            self.computes(test);
+        } else {
+            self.computes_index(test);
+        }
+        let words: Vec<&str> = text.split_whitespace().collect();
+        for pair in words.windows(2) {
+            if matches!(pair[0], "-v" | "-t" | "-R") {
+                self.names_variable(&test.with(pair[1]));
+            }
+        }
+    }
+
+    fn for_each(&mut self, name: &str, words: Option<&[Word]>, body: &Script, input: &Input) {
+        let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
+        let values: Option<Vec<Arg>> =
+            words.map(|words| words.iter().flat_map(|word| self.expand(word)).collect());
+        let followed = values.as_ref().is_some_and(|values| {
+            values.len() <= ROUNDS && values.iter().all(|value| value.known() && !value.glob)
+        });
+        // Without words, the loop goes through the positional parameters.
+        let inert = values.as_ref().map_or_else(
+            || self.shell.is_inert("@"),
+            |values| {
+                values
+                    .iter()
+                    .all(|value| value.inert || value.known() && !value.glob)
+            },
+        );
+        for value in values.iter().flatten() {
+            self.prints_name(value);
+        }
+        let mut names = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
+        if values.is_none() {
+            names.extend(
+                self.shell
+                    .environment
+                    .secrets
+                    .get("@")
+                    .into_iter()
+                    .flatten()
+                    .cloned(),
+            );
+        }
+        let unknown = Arg::unknown(self.cursor.place.map(Span::default()));
+        self.sets(name, &unknown);
+        if self.shell.environment.refers(name) {
+            let reason = "a loop that changes which variable a name stands for";
+            self.find(Effect::Code, unknown.span, reason);
+        }
+        match &values {
+            Some(values) => values.iter().for_each(|value| self.takes(name, value)),
+            None => {
+                let inert = inert || self.shell.is_inert("@");
+                self.takes(
+                    name,
+                    &Arg {
+                        inert,
+                        ..unknown.clone()
+                    },
+                );
+            }
+        }
+        // `select` reads a line into `REPLY`.
+        if self.shell.environment.integers.contains("REPLY") {
+            self.takes("REPLY", &unknown);
+        }
+        let inner = if *input == Input::Inherited {
+            Input::Inherited
+        } else {
+            Input::Unknown
+        };
+        let address = values.iter().flatten().find(|value| is_address(value));
+        let address = address.map(|value| Value::Address(perhaps(&value.text)));
+        if let (true, Some(values)) = (followed, values) {
+            let before = self.shell.environment.clone();
+            for value in values {
+                self.shell.environment.set(name, Value::Text(value.text));
+                self.script(body, &inner);
+            }
+            self.shell.environment.merge(&before);
+            return;
+        }
+        self.with_names(names, |interpreter| {
+            interpreter.repeat(|interpreter| {
+                let other = if inert { Value::Inert } else { Value::Unknown };
+                let value = address.clone().unwrap_or(other);
+                interpreter.shell.environment.set(name, value);
+                interpreter.script(body, &inner);
+            });
+        });
+    }
+}

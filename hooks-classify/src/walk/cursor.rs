@@ -1,0 +1,86 @@
+//! Cursor: where in the text the interpreter is, and how far it has gone.
+
+use crate::model::script::Inner;
+use crate::model::span::Span;
+
+/// Limit of nesting: a text deeper within other texts is not followed.
+pub(crate) const MAX_DEPTH: usize = 25;
+
+/// Limit of commands: loops and functions are followed more than once, so a short text may have
+/// many commands.
+pub(crate) const MAX_COMMANDS: usize = 3000;
+
+/// Maps positions in a text to positions in the whole command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// The text is a part of the command that begins at this byte.
+    Offset(usize),
+    /// The text is computed: every position in it is this part of the command.
+    Fixed(Span),
+}
+
+impl Place {
+    pub(crate) fn map(self, span: Span) -> Span {
+        match self {
+            Self::Offset(offset) => Span::new(span.start + offset, span.end + offset),
+            Self::Fixed(span) => span,
+        }
+    }
+
+    /// Returns the place of a substitution that stands in the word `around`.
+    pub(crate) fn inner(self, inner: &Inner, around: Span) -> Self {
+        match (self, inner.at.0) {
+            (Self::Offset(offset), Some(at)) => Self::Offset(offset + at),
+            _ => Self::Fixed(self.map(around)),
+        }
+    }
+}
+
+/// Position of the interpreter in the text.
+#[derive(Clone, Debug)]
+pub(crate) struct Cursor {
+    /// Place of the text that is followed.
+    pub(crate) place: Place,
+    /// Number of texts and commands around the present command.
+    pub(crate) depth: usize,
+    /// Number of commands that were followed.
+    pub(crate) commands: usize,
+    /// Whether one of the texts contains the word `function`.
+    pub(crate) saw_function_keyword: bool,
+    /// Whether standard output is captured, redirected or piped, and so reaches no terminal.
+    pub(crate) stdout_captured: bool,
+}
+
+impl Default for Cursor {
+    fn default() -> Self {
+        Self {
+            place: Place::Offset(0),
+            depth: 0,
+            commands: 0,
+            saw_function_keyword: false,
+            stdout_captured: false,
+        }
+    }
+}
+
+impl Cursor {
+    /// Counts one more command.
+    pub(crate) fn count_command(&mut self) {
+        self.commands += 1;
+    }
+
+    /// Returns true if there were more commands than are followed.
+    pub(crate) fn has_too_many_commands(&self) -> bool {
+        self.commands > MAX_COMMANDS
+    }
+
+    /// Returns true if commands are nested more deeply than they are followed.
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.depth > MAX_DEPTH
+    }
+
+    /// Returns true if everything up to here was followed.
+    pub(crate) fn is_within_limits(&self) -> bool {
+        self.commands <= MAX_COMMANDS && self.depth < MAX_DEPTH
+    }
+}

@@ -1,0 +1,121 @@
+//! Arithmetic: an expression or the name of a variable in, the code in it out.
+//!
+//! In an expression, the value of a variable is an expression in its turn, and a subscript in it is
+//! expanded: `x='a[$(cmd)]'; echo $((x))` runs `cmd`. The same holds for a subscript in a word that
+//! names a variable: `read "$x"`, `[[ -v $x ]]`, `${!x}`. So an unknown value must be a number, or
+//! be confirmed.
+
+use super::interpreter::Interpreter;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::environment::{COMPUTED, Value};
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
+
+impl Interpreter<'_> {
+    /// Evaluates an expression.
+    pub(crate) fn computes(&mut self, expression: &Arg) {
+        let span = expression.span;
+        self.computes_index(expression);
+        self.assigned_within(&expression.text, span);
+        self.computes_values(span);
+        if !expression.known() && !expression.inert {
+            self.runs_unseen(
+                span,
+                UnseenCode::Expression,
+                "the shell computes what is only known when it runs, and runs what stands in it",
+            );
+        }
+        if let Some(name) = self.shell.unknown_operand(&expression.text) {
+            self.runs_unseen(
+                span,
+                UnseenCode::Expression,
+                format!(
+                    "the shell computes `{name}`, whose value is only known when it runs, and \
+                     runs what stands in it"
+                ),
+            );
+        }
+    }
+
+    /// Evaluates the substitution in the subscript of a word, if there is one.
+    pub(crate) fn computes_index(&mut self, word: &Arg) {
+        let text = word.text.as_str();
+        let Some(at) = text.find("$(").or_else(|| text.find('`')) else {
+            return;
+        };
+        let reason = "the shell computes this, and runs what stands in it";
+        self.find(Effect::Code, word.span, reason);
+        let inner = text[at..].trim_start_matches(['$', '(', '`']);
+        let inner = inner.split([')', '`']).next().unwrap_or(inner);
+        if !inner.is_empty() {
+            self.shell_text(&word.with(inner), &Input::Unknown);
+        }
+    }
+
+    /// Evaluates the subscript in a word that names a variable.
+    pub(crate) fn names_variable(&mut self, word: &Arg) {
+        self.computes_index(word);
+        let (name, index) = word.text.split_once('[').unwrap_or((&word.text, ""));
+        if name.contains(UNKNOWN) {
+            self.runs_unseen(
+                word.span,
+                UnseenCode::Expression,
+                "which variable this is is only known when it runs, and an index in it runs code",
+            );
+        }
+        if !index.is_empty() {
+            self.computes(&word.with(index));
+        }
+    }
+
+    /// Sets the variables that an expression assigns.
+    fn assigned_within(&mut self, expression: &str, span: Span) {
+        for (at, _) in expression.match_indices('=') {
+            let (before, after) = (&expression[..at], &expression[at + 1..]);
+            if after.starts_with('=') || before.ends_with(['=', '!']) {
+                continue;
+            }
+            let before = before.trim_end_matches(|c: char| "+-*/%&|^<> ".contains(c));
+            let name = before
+                .rsplit(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .next()
+                .unwrap_or("");
+            if !name.is_empty() {
+                self.sets(name, &Arg::unknown(span));
+                self.shell.environment.set(name, Value::Inert);
+            }
+        }
+    }
+
+    /// Evaluates the subscripts in the values of all variables: their code runs in any expression.
+    pub(crate) fn computes_values(&mut self, span: Span) {
+        for value in self.shell.values_with_code() {
+            self.computes_index(&Arg::new(value, span));
+        }
+    }
+
+    /// Evaluates a value that is assigned to a variable, if the variable is an integer.
+    pub(crate) fn takes(&mut self, name: &str, value: &Arg) {
+        let name = name.split(['+', '[']).next().unwrap_or(name);
+        let names = self.shell.environment.referents(name);
+        let computed = |name: &String| {
+            self.shell.environment.integers.contains(name) || COMPUTED.contains(&name.as_str())
+        };
+        if names.iter().any(computed) {
+            self.computes(value);
+        }
+    }
+
+    /// Sets a variable that a builtin fills with values such as this one.
+    pub(crate) fn fills(&mut self, name: &Arg, value: &Arg) {
+        self.names_variable(name);
+        self.sets(&name.text, &Arg::unknown(name.span));
+        self.takes(&name.text, value);
+        let plain = name.text.split('[').next().unwrap_or("");
+        // `read -a` and `mapfile` make the variable an array.
+        self.shell.environment.arrays.insert(plain.to_owned());
+        self.shell.environment.set_unknown(plain);
+    }
+}

@@ -1,0 +1,111 @@
+//! Functions: a call of a function of the text in, the effects of its body out. Functions that
+//! nothing calls are checked as well, if a shell or a program may call them.
+
+use std::collections::HashMap;
+
+use super::interpreter::Interpreter;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::{Input, Output};
+use crate::model::script::Command;
+use crate::tables::matches;
+
+/// Limit of recursive calls of a function.
+const MAX_RECURSION: usize = 2;
+
+/// Patterns of functions that shells call; the last lines are the functions of ksh for a variable.
+const HOOKS: &[&str] = &[
+    "command_not_found_handle",
+    "command_not_found_handler",
+    "precmd",
+    "preexec",
+    "chpwd",
+    "periodic",
+    "zshexit",
+    "zshaddhistory",
+    "zsh_directory_name",
+    "TRAP*",
+    "*.get",
+    "*.getn",
+    "*.set",
+    "*.setn",
+    "*.append",
+    "*.unset",
+    "*.create",
+    ".sh.*",
+];
+
+impl Interpreter<'_> {
+    /// Runs the body of a function with arguments.
+    pub(crate) fn call_function(&mut self, name: &str, args: &[Arg], input: &Input) -> Output {
+        let body = self.shell.environment.functions.get(name).cloned()?;
+        self.shell.environment.called.insert(name.to_owned());
+        if self.shell.calls_of(name) == MAX_RECURSION {
+            // The recursion may never end.
+            let span = self.cursor.place.map(body.span);
+            self.find(Effect::Unknown, span, format!("`{name}` calls itself"));
+            return None;
+        }
+        self.shell.calls.push(name.to_owned());
+        let outer = self.shell.environment.positional.replace(args.to_vec());
+        let outer_locals = self.shell.locals.replace(HashMap::new());
+        self.cursor.depth += 1;
+        let names = self.names_of_arguments(args);
+        let read = self.names_read(input);
+        let output = self.with_arguments(names, |interpreter| {
+            interpreter.with_names(read, |interpreter| interpreter.command(&body, input))
+        });
+        self.cursor.depth -= 1;
+        self.shell.restore_locals(outer_locals);
+        self.shell.environment.positional = outer;
+        self.shell.calls.pop();
+        output
+    }
+
+    /// Checks functions that the text does not call, but that a shell or a program may call:
+    /// exported functions, and functions with the name of a program.
+    pub(crate) fn check_uncalled_functions(&mut self) {
+        let functions = self.shell.environment.functions.clone();
+        for (name, body) in functions {
+            if self.shell.environment.called.contains(&name) {
+                continue;
+            }
+            let odd = !name
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_-.:".contains(c));
+            let why = if self.shell.environment.exported.contains(&name) || is_hook(&name) {
+                "exports"
+            } else if odd || self.tables.program(&name).is_some() {
+                "shadows a program by"
+            } else if self.cursor.saw_function_keyword {
+                // Some shells do not know the keyword, and run the body.
+                "defines by `function`"
+            } else {
+                continue;
+            };
+            self.check_unseen_call(&name, &body, why);
+        }
+    }
+
+    /// Records the effect of a function that may be called outside the text.
+    pub(crate) fn check_unseen_call(&mut self, name: &str, body: &Command, why: &str) {
+        let strongest = self.strongest(|inner| {
+            inner.shell.environment.called.insert(name.to_owned());
+            inner.command(body, &Input::Unknown);
+        });
+        if let Some(effect) = strongest {
+            let span = self.cursor.place.map(body.span);
+            self.find(
+                effect,
+                span,
+                format!("{why} a function `{name}` that does more than read"),
+            );
+        }
+    }
+}
+
+/// Returns true if shells call a function of this name.
+pub(crate) fn is_hook(name: &str) -> bool {
+    let mut hooks = HOOKS.iter();
+    hooks.any(|hook| matches(hook, name))
+}

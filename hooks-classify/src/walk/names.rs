@@ -1,0 +1,156 @@
+//! Names of files that pass between commands: names that a command prints in, names that a later
+//! command may read out. They pass through pipelines, substitutions and variables.
+
+use super::interpreter::Interpreter;
+use crate::model::arg::Arg;
+use crate::model::environment::Contents;
+use crate::model::io::Input;
+use crate::model::named::Named;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::programs::secret_names::is_secret_name;
+use crate::tables::Call;
+
+/// Limit of names in one pipeline.
+const MAX_NAMES: usize = 64;
+
+/// Key of the descriptors that `exec` opens, among the variables.
+pub(crate) const DESCRIPTORS: &str = "<&";
+
+impl Interpreter<'_> {
+    /// Records a file or folder whose name the current pipeline prints.
+    pub(crate) fn prints_name(&mut self, arg: &Arg) {
+        let path = arg.path();
+        let value = path.split_once('=').map(|(_, value)| value);
+        for path in [Some(path), value.filter(|_| path.starts_with('-'))] {
+            let Some(path) = path.filter(|path| !path.starts_with('-') && !path.is_empty()) else {
+                continue;
+            };
+            let named = self.named_file(path);
+            self.add_name(named);
+        }
+    }
+
+    pub(crate) fn add_name(&mut self, named: Named) {
+        // Secrets are always kept, other names up to the limit.
+        if named.secret || self.shell.paths_in_pipeline.len() < MAX_NAMES {
+            self.shell.paths_in_pipeline.push(named);
+        }
+    }
+
+    pub(crate) fn named_file(&self, path: &str) -> Named {
+        self.context().named_file(path)
+    }
+
+    /// Returns the names that a command reads from its input.
+    pub(crate) fn names_in(&self, input: &Input) -> Vec<Named> {
+        match input {
+            Input::Known(text) => {
+                let words = text.split(|c: char| c.is_whitespace() || c == '\0');
+                let words = words.filter(|word| !word.is_empty()).take(MAX_NAMES);
+                words.map(|word| self.named_file(word)).collect()
+            }
+            Input::Inherited | Input::Unknown => {
+                let known = self
+                    .shell
+                    .paths_in_pipeline
+                    .iter()
+                    .chain(&self.shell.paths_of_unknown_words);
+                known.cloned().collect()
+            }
+        }
+    }
+
+    /// Returns the names that a text or a function reads from its own input.
+    pub(crate) fn names_read(&self, input: &Input) -> Vec<Named> {
+        match input {
+            Input::Inherited => Vec::new(),
+            input => self.names_in(input),
+        }
+    }
+
+    /// Runs something whose unknown words may be these names: the names before it in a pipeline, or
+    /// the names that a loop goes through.
+    pub(crate) fn with_names<T>(
+        &mut self,
+        names: Vec<Named>,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        if names.is_empty() {
+            return run(self);
+        }
+        let mut names = names;
+        names.extend(self.shell.paths_of_unknown_words.iter().cloned());
+        names.dedup();
+        names.sort_by_key(|name| !name.secret);
+        names.truncate(MAX_NAMES);
+        let outer = std::mem::replace(&mut self.shell.paths_of_unknown_words, names);
+        let output = run(self);
+        self.shell.paths_of_unknown_words = outer;
+        output
+    }
+
+    /// Returns the names in a file. A file that a process writes has the names that the process
+    /// prints.
+    pub(crate) fn names_of_file(&self, file: &Arg) -> Vec<Named> {
+        match self.shell.environment.files.get(&file.text) {
+            Some(Contents::Text(text)) => self.names_in(&Input::Known(text.clone())),
+            _ => self.names_in(&Input::Unknown),
+        }
+    }
+
+    /// Returns the names of files that unknown arguments may be.
+    pub(crate) fn names_of_arguments(&self, args: &[Arg]) -> Vec<Named> {
+        let open = args.iter().filter(|arg| !arg.known() || arg.glob);
+        let mut names: Vec<Named> = open.map(|arg| self.named_file(arg.path())).collect();
+        if !names.is_empty() {
+            names.extend(self.shell.paths_of_unknown_words.iter().cloned());
+        }
+        names.truncate(MAX_NAMES);
+        names
+    }
+
+    /// Asks about a variable or a setting whose value is printed, if its name says that it is a
+    /// secret and the command does not set it.
+    pub(crate) fn prints_variable(&mut self, name: &str, span: Span) {
+        if is_secret_name(name) && !self.shell.environment.variables.contains_key(name) {
+            self.ask(span, format!("prints `{name}`, by its name a secret"));
+        }
+    }
+
+    /// Runs a function or a text whose arguments may be these names.
+    pub(crate) fn with_arguments<T>(
+        &mut self,
+        names: Vec<Named>,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outer = self.shell.environment.secrets.insert("@".to_owned(), names);
+        let output = run(self);
+        match outer {
+            Some(names) => self.shell.environment.secrets.insert("@".to_owned(), names),
+            None => self.shell.environment.secrets.remove("@"),
+        };
+        output
+    }
+
+    /// Runs a call in the folder that one of its options names.
+    pub(crate) fn in_folder<T>(&mut self, call: &Call, run: impl FnOnce(&mut Self) -> T) -> T {
+        let folders = call
+            .options
+            .iter()
+            .filter(|given| given.option.role == Role::Folder);
+        let folders: Vec<String> = folders
+            .filter_map(|given| Some(given.value.as_ref()?.path().to_owned()))
+            .collect();
+        if folders.is_empty() {
+            return run(self);
+        }
+        let before = self.shell.environment.folders.clone();
+        for folder in folders {
+            self.goes_to(&folder);
+        }
+        let output = run(self);
+        self.shell.environment.folders = before;
+        output
+    }
+}

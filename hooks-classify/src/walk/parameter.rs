@@ -1,0 +1,277 @@
+//! Parameters: an expansion such as `${name:-word}` in, the cells of its value out.
+
+use super::cells::Cells;
+use super::interpreter::Interpreter;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::environment::{Value, is_numeric, perhaps};
+use crate::model::script::Change;
+use crate::model::span::Span;
+use crate::model::variable_name::is_status;
+
+impl Interpreter<'_> {
+    pub(crate) fn variable(&mut self, name: &str, change: &Change, quoted: bool, out: &mut Cells) {
+        if is_status(name) {
+            self.sink.parts.substitution();
+            if *change == Change::None {
+                out.push_number(quoted);
+                return;
+            }
+        }
+        if (name == "@" || (name == "*" && !quoted))
+            && *change == Change::None
+            && let Some(args) = self.shell.environment.positional.clone()
+        {
+            for (at, arg) in args.iter().enumerate() {
+                if at > 0 {
+                    out.push(" ", false, true);
+                }
+                match arg.guess {
+                    true => out.push_unknown(true),
+                    false => out.push_value(&arg.text, quoted, true, arg.inert),
+                }
+            }
+            if args.iter().any(|arg| !arg.known()) {
+                self.shell.reads_names_held("@");
+            }
+            return;
+        }
+        let address = match self.shell.environment.variables.get(name) {
+            Some(Value::Address(address)) => match change {
+                Change::None => Some(address.clone()),
+                Change::Length(_) | Change::Indirect(_) => None,
+                _ => Some(perhaps(address)),
+            },
+            _ => None,
+        };
+        let mut known = self.shell.known_variable(name);
+        let mut inert = self.shell.is_inert(name);
+        if let Change::Length(inner) | Change::Indirect(inner) = change {
+            let mut operator = Cells::default();
+            self.cells(inner, &mut operator);
+            let operation = operator.text();
+            let list = matches!(operation.as_str(), "[@]" | "[*]");
+            let keyed = self.shell.environment.keyed.contains(name);
+            let operation = Arg {
+                inert: operator.is_inert(),
+                ..Arg::new(operation, self.cursor.place.map(inner.span))
+            };
+            if operation.text.starts_with('[') && !list {
+                self.evaluate_subscript(&operation, keyed);
+            }
+            inert = matches!(change, Change::Length(_)) || (list && !keyed);
+            let names = list || matches!(operation.text.as_str(), "@" | "*");
+            if matches!(change, Change::Indirect(_)) && !names {
+                self.indirect(name, known.as_deref(), operation.span);
+                self.transformed(name, &operation.text, None, operation.span);
+            }
+            known = None;
+        }
+        if let Change::Other(inner) = change {
+            let mut operator = Cells::default();
+            self.cells(inner, &mut operator);
+            let operator = operator.sure();
+            let operation = operator.text();
+            inert &= operator.is_inert() && known.as_deref().is_none_or(is_numeric);
+            let list = matches!(operation.as_str(), "[@]" | "[*]");
+            let changed = match list {
+                true => self
+                    .shell
+                    .environment
+                    .variables
+                    .get(name)
+                    .and_then(Value::list)
+                    .map(str::to_owned),
+                false => known
+                    .as_deref()
+                    .and_then(|value| changed(value, &operation)),
+            };
+            // Shells evaluate subscripts and offsets.
+            let offset = operation
+                .strip_prefix(':')
+                .is_some_and(|rest| !rest.starts_with(['+', '?']));
+            let operation = Arg {
+                inert: operator.is_inert(),
+                ..Arg::new(operation, self.cursor.place.map(inner.span))
+            };
+            if operation.text.starts_with('[') && !list {
+                self.evaluate_subscript(&operation, self.shell.environment.keyed.contains(name));
+            } else if offset {
+                self.computes(&operation);
+            }
+            let operation = operation.text;
+            self.transformed(
+                name,
+                &operation,
+                known.as_deref(),
+                self.cursor.place.map(inner.span),
+            );
+            if operation.starts_with('[')
+                && let Some((_, rest)) = operation.split_once(']')
+                && let Some(value) = rest.trim_start_matches(':').strip_prefix('=')
+            {
+                let value = Arg::new(value, self.cursor.place.map(inner.span));
+                self.sets(&format!("{name}["), &value);
+                self.takes(name, &value);
+            }
+            if list && let Some(words) = changed {
+                out.push(&words, false, true);
+                return;
+            }
+            known = changed;
+        }
+        let mut default_prefix = None;
+        if let Change::Default(inner) | Change::Assign(inner) = change {
+            let mut default = Cells::default();
+            self.cells(inner, &mut default);
+            let text = default.text();
+            default_prefix = default.prefix(&text);
+            inert &= default.is_inert();
+            if matches!(change, Change::Assign(_)) {
+                let value = Arg {
+                    inert: default.is_inert(),
+                    ..Arg::new(text.clone(), self.cursor.place.map(inner.span))
+                };
+                self.sets(name, &value);
+                self.takes(name, &value);
+            }
+            let set = self.shell.environment.variables.contains_key(name);
+            if !set || known.as_deref() == Some("") {
+                out.maybe |= !set;
+                let assigns = matches!(change, Change::Assign(_));
+                let reshapes = assigns && self.shell.environment.reshaped.contains(name);
+                inert &= !assigns || !text.contains(['[', '$', '`']);
+                known = (!reshapes).then_some(text);
+                if assigns {
+                    let value = if inert { Value::Inert } else { Value::Unknown };
+                    self.shell.environment.set(name, value);
+                }
+            }
+        }
+        if name == "IFS" && known.is_none() && !self.shell.environment.variables.contains_key("IFS")
+        {
+            known = Some(" \t\n".to_owned());
+        }
+        // If the text changes `IFS`, the words of the value are unknown.
+        let splits = !quoted && self.shell.environment.variables.contains_key("IFS");
+        match known {
+            Some(text) if !splits || !text.contains(|c: char| !c.is_alphanumeric()) => {
+                if text.contains(UNKNOWN) {
+                    self.shell.reads_names_held(name);
+                }
+                if out.starts_path() {
+                    out.prefix_at = out.all.len();
+                    out.prefix = default_prefix;
+                }
+                out.push_value(&text, quoted, true, inert);
+            }
+            _ => {
+                self.shell.reads_names_held(name);
+                // A number is one word.
+                let number = is_status(name)
+                    || matches!(change, Change::Other(_)) && name == "#"
+                    || matches!(change, Change::Length(_));
+                out.many |= (!quoted && !number) || name == "@";
+                if out.starts_path() && matches!(change, Change::None | Change::Default(_)) {
+                    let tables = self.tables;
+                    let own = self.shell.environment.places.get(name).map(String::as_str);
+                    let set = self.shell.environment.variables.contains_key(name);
+                    let known = own.or_else(|| tables.known_place(name).filter(|_| !set));
+                    out.prefix_at = out.all.len();
+                    out.prefix = known.map(str::to_owned);
+                }
+                match address.filter(|_| !splits) {
+                    Some(address) => out.push_address(&address, quoted),
+                    None => out.push_unknown(inert || number),
+                }
+            }
+        }
+    }
+
+    /// Evaluates a subscript. The subscript of an associative array is not evaluated, but some
+    /// shells expand it once more.
+    pub(crate) fn evaluate_subscript(&mut self, subscript: &Arg, keyed: bool) {
+        self.computes_index(subscript);
+        self.computes_values(subscript.span);
+        if !keyed {
+            self.computes(subscript);
+        }
+    }
+
+    /// Evaluates `${name@P}`, which runs the substitutions in the value.
+    fn transformed(&mut self, name: &str, operation: &str, known: Option<&str>, span: Span) {
+        if operation.ends_with("@P") {
+            self.find(
+                Effect::Code,
+                span,
+                "expands a value as a prompt, and runs what stands in it",
+            );
+        }
+        if operation.starts_with('@')
+            && name != "@"
+            && let Some(known) = known
+        {
+            self.computes_index(&Arg::new(known, span));
+        }
+    }
+
+    /// Evaluates the subscript in the name that `${!name}` refers to.
+    fn indirect(&mut self, name: &str, known: Option<&str>, span: Span) {
+        let own = matches!(name, "#" | "OPTIND")
+            || self.shell.environment.variables.get(name) == Some(&Value::Inert);
+        match known {
+            _ if own => {}
+            Some(known) => self.names_variable(&Arg::new(known, span)),
+            None => self.names_variable(&Arg::unknown(span)),
+        }
+    }
+}
+
+/// Returns the result of a simple operator on a known value.
+fn changed(value: &str, operation: &str) -> Option<String> {
+    let characters: Vec<char> = value.chars().collect();
+    match operation {
+        ",," => return Some(value.to_lowercase()),
+        "^^" => return Some(value.to_uppercase()),
+        _ => {}
+    }
+    if let Some(rest) = operation.strip_prefix("//") {
+        let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
+        return plain(from).then(|| value.replace(from, to));
+    }
+    if let Some(rest) = operation.strip_prefix('/') {
+        let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
+        return plain(from).then(|| value.replacen(from, to, 1));
+    }
+    if let Some(rest) = operation.strip_prefix(':') {
+        let (from, length) = match rest.split_once(':') {
+            Some((from, length)) => (from, Some(length.trim().parse::<usize>().ok()?)),
+            None => (rest, None),
+        };
+        let from = from.trim().parse::<usize>().ok()?.min(characters.len());
+        let to = length.map_or(characters.len(), |length| {
+            (from + length).min(characters.len())
+        });
+        return Some(characters[from..to].iter().collect());
+    }
+    for (mark, end) in [("%", true), ("#", false)] {
+        if let Some(rest) = operation.strip_prefix(mark)
+            && plain(rest)
+        {
+            let cut = if end {
+                value.strip_suffix(rest)
+            } else {
+                value.strip_prefix(rest)
+            };
+            return Some(cut.unwrap_or(value).to_owned());
+        }
+    }
+    None
+}
+
+fn plain(pattern: &str) -> bool {
+    !pattern.is_empty()
+        && pattern
+            .chars()
+            .all(|c| c.is_alphanumeric() || "._-+ ".contains(c))
+}

@@ -1,0 +1,378 @@
+//! Recorder: calls, files and words in the order of the walk in, the [`Parts`] of the command out.
+
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Crud;
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::parts::{
+    FileRead, Manifest, Part, PartAssignment, PartCall, Parts, PathEffect, Script, Word,
+};
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
+use crate::tables::{Call, Decides, Given, RunsInput};
+
+/// Limit of parts; the commands of a loop count each time that they are followed.
+const MAX_PARTS: usize = 2000;
+/// Limit of bytes in all words.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Records the parts of a command.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    on: bool,
+    parts: Parts,
+    open: Vec<usize>,
+    /// Whether the innermost part has no words yet.
+    awaits_words: bool,
+    bytes: usize,
+    full: bool,
+    /// Indices of the parts that are wrappers.
+    wrappers: Vec<usize>,
+}
+
+impl Recorder {
+    pub(crate) fn on() -> Self {
+        Self {
+            on: true,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the recorded parts.
+    pub(crate) fn into_parts(mut self, command: &str, agreed: bool, complete: bool) -> Parts {
+        self.parts.agreed = agreed;
+        self.parts.complete = complete && !self.full;
+        for word in self.parts.all.iter_mut().flat_map(Part::every_word) {
+            let place = Span::new(word.start, word.end).within(command);
+            (word.start, word.end) = (place.start, place.end);
+        }
+        for at in self.wrappers {
+            let runs_command = |part: &Part| part.within == Some(at) && !part.words.is_empty();
+            let is_alone = !self.parts.all.iter().skip(at + 1).any(runs_command);
+            self.parts.all[at].runs_input |= is_alone;
+        }
+        // A part precedes the parts that it runs.
+        for at in (0..self.parts.all.len()).rev() {
+            let part = &mut self.parts.all[at];
+            part.effect_in_all = part.effect_in_all.max(part.effect);
+            let (effect, within) = (part.effect_in_all, part.within);
+            if let Some(around) = within.and_then(|within| self.parts.all.get_mut(within)) {
+                around.effect_in_all = around.effect_in_all.max(effect);
+            }
+        }
+        self.parts
+    }
+
+    fn current(&mut self) -> Option<&mut Part> {
+        self.parts.all.get_mut(*self.open.last()?)
+    }
+
+    /// Opens a part, which [`close`](Self::close) closes.
+    pub(crate) fn enter(&mut self, span: Span) {
+        if !self.on {
+            return;
+        }
+        let mut part = Part::new(span);
+        part.within = self.open.last().copied();
+        if self.parts.all.len() >= MAX_PARTS {
+            self.full = true;
+            // Later parts are recorded in the last one; incomplete parts match no rule that allows.
+            self.open.push(MAX_PARTS - 1);
+            return;
+        }
+        self.open.push(self.parts.all.len());
+        self.parts.all.push(part);
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.awaits_words = false;
+        self.open.pop();
+    }
+
+    /// Makes the next words that run the words of the open part.
+    pub(crate) fn ready(&mut self) {
+        self.awaits_words = self.on;
+    }
+
+    /// Records the words of a part, and opens a part unless one awaits_words for its words. Returns
+    /// true if it opened a part.
+    pub(crate) fn words(&mut self, args: &[Arg], input: &Input) -> bool {
+        if !self.on {
+            return false;
+        }
+        let opened = !std::mem::take(&mut self.awaits_words);
+        if opened {
+            let start = args.iter().map(|arg| arg.span.start).min().unwrap_or(0);
+            let end = args.iter().map(|arg| arg.span.end).max().unwrap_or(start);
+            self.enter(Span::new(start, end));
+        }
+        let bytes: usize = args.iter().map(|arg| arg.text.len()).sum::<usize>()
+            + match input {
+                Input::Known(text) => text.len(),
+                _ => 0,
+            };
+        self.bytes += bytes;
+        if self.full || self.bytes > MAX_BYTES {
+            self.full = true;
+            return opened;
+        }
+        if let Some(part) = self.current() {
+            part.words = args.iter().map(Word::of).collect();
+            part.input = match input {
+                Input::Inherited => None,
+                Input::Known(text) => Some(Some(text.clone())),
+                Input::Unknown => Some(None),
+            };
+        }
+        opened
+    }
+
+    pub(crate) fn call(&mut self, call: &Call) {
+        if !self.on || self.full {
+            return;
+        }
+        let read = PartCall {
+            path: call.path.split(' ').map(str::to_owned).collect(),
+            options: call
+                .options
+                .iter()
+                .map(|given| (given.name.clone(), given.value.as_ref().map(Word::of)))
+                .collect(),
+            operands: call.operands.iter().map(|o| Word::of(&o.arg)).collect(),
+            understood: call.strange.is_empty(),
+            connects: call.program.connects(),
+            connects_here: call.connects_here(),
+        };
+        let mut touches = Vec::new();
+        for (role, args) in call.roles().0 {
+            touch(role, &args, &mut touches);
+        }
+        for given in &call.options {
+            touch(given.option.role, given.value.as_slice(), &mut touches);
+        }
+        let runs_input = call.runs_input();
+        if runs_input == RunsInput::ByCommand {
+            self.wrappers.extend(self.open.last().copied());
+        }
+        if let Some(part) = self.current() {
+            part.runs_input |= runs_input == RunsInput::Yes;
+            decided_by(part, call);
+            part.calls.push(read);
+            part.touches.append(&mut touches);
+        }
+    }
+
+    /// Records a file whose code runs.
+    pub(crate) fn code_file(&mut self, file: &Arg) {
+        if let Some(part) = self.current() {
+            let file = Word::of(file);
+            if !part.code_files.contains(&file) {
+                part.code_files.push(file);
+            }
+        }
+    }
+
+    /// Records a word that may name a file of settings which decide what runs.
+    pub(crate) fn settings_file(&mut self, file: &Arg) {
+        if let Some(part) = self.current() {
+            part.settings_files.push(Word::of(file));
+        }
+    }
+
+    /// Records a file whose code runs if it exists.
+    pub(crate) fn maybe_code_file(&mut self, file: &str) {
+        if let Some(part) = self.current() {
+            part.manifests.push(Manifest {
+                pattern: file.to_owned(),
+                folder: None,
+                needed: false,
+            });
+        }
+    }
+
+    /// Records code that is only known when it runs.
+    pub(crate) fn unseen_code(&mut self, source: UnseenCode) {
+        let outer_paths = match self.open.last() {
+            Some(at) => self
+                .parts
+                .all
+                .get_mut(*at)
+                .map(|part| &mut part.unseen_code),
+            None => Some(&mut self.parts.unseen_code),
+        };
+        if let Some(outer_paths) = outer_paths {
+            *outer_paths = Some(outer_paths.map_or(source, |before| before.and(source)));
+        }
+    }
+
+    /// Records words in a role.
+    pub(crate) fn role(&mut self, role: Role, args: &[Arg]) {
+        if let Some(part) = self.current() {
+            touch(role, args, &mut part.touches);
+        }
+    }
+
+    /// Records a file that is read, by its path.
+    pub(crate) fn reads(&mut self, file: &Arg, path: &str, below: bool) {
+        if !self.on || self.full {
+            return;
+        }
+        self.bytes += path.len();
+        if let Some(part) = self.current() {
+            let open = path.contains(['*', '?', '[', UNKNOWN]);
+            let path = Word {
+                known: !open,
+                pattern: open && !path.contains(UNKNOWN),
+                ..Word::of(file).with(path)
+            };
+            part.reads.push(FileRead { path, below });
+        }
+    }
+
+    pub(crate) fn redirection(&mut self, target: &Arg, effect: Crud) {
+        if let Some(part) = self.current() {
+            part.redirections.push(PathEffect::of(target, effect));
+        }
+    }
+
+    pub(crate) fn document(&mut self, text: &Arg) {
+        if let Some(part) = self.current() {
+            part.documents.push(Word::of(text));
+        }
+    }
+
+    pub(crate) fn assignment(&mut self, name: &str, value: &Arg) {
+        if let Some(part) = self.current() {
+            part.assignments.push(PartAssignment {
+                name: name.to_owned(),
+                value: Word::of(value),
+            });
+        }
+    }
+
+    pub(crate) fn substitution(&mut self) {
+        match self.current() {
+            Some(part) => part.substitutions = true,
+            None => self.parts.substitutions = true,
+        }
+    }
+
+    /// Records a script in another language that the innermost part runs.
+    pub(crate) fn script(&mut self, language: Language, text: &str) {
+        self.bytes += if self.on { text.len() } else { 0 };
+        self.full |= self.bytes > MAX_BYTES;
+        if self.on && !self.full {
+            self.parts.scripts.push(Script {
+                language,
+                text: text.to_owned(),
+                part: self.open.last().copied(),
+            });
+        }
+    }
+
+    pub(crate) fn function(&mut self) {
+        self.parts.functions = true;
+    }
+
+    pub(crate) fn overrides_config(&mut self) {
+        if let Some(part) = self.current() {
+            part.has_config_override = true;
+        }
+    }
+
+    /// Records an effect of the innermost part, or of no part.
+    pub(crate) fn finding(&mut self, effect: Crud, ask: bool, known: bool) {
+        match self.current() {
+            Some(part) => {
+                part.code |= ask && !known && effect > Crud::Read;
+                part.effect = part.effect.max(effect);
+                part.ask |= ask;
+            }
+            None if ask => {
+                self.parts.effect_outside_parts = self.parts.effect_outside_parts.max(Some(effect))
+            }
+            None => {}
+        }
+    }
+}
+
+fn touch(role: Role, args: &[Arg], out: &mut Vec<PathEffect>) {
+    let effect = match role {
+        Role::Input | Role::Name | Role::Settings | Role::ScriptFile | Role::List => Crud::Read,
+        Role::Output => Crud::Create,
+        Role::Append | Role::Update => Crud::Update,
+        Role::Delete => Crud::Delete,
+        _ => return,
+    };
+    out.extend(args.iter().map(|arg| PathEffect::of(arg, effect)));
+}
+
+/// Adds the files that the table names as deciding what a call does.
+fn decided_by(part: &mut Part, call: &Call) {
+    let program = &call.program;
+    part.replaces_files |= program.replaces_files;
+    let needed = program.decided_by.iter().map(|entry| (entry, true));
+    let settings = program.configured_by.iter().map(|entry| (entry, false));
+    for (entry, needed) in needed.chain(settings) {
+        let operands = call.operands.iter().map(|operand| &operand.arg);
+        let words = match needed {
+            true => &mut part.code_files,
+            false => &mut part.settings_files,
+        };
+        match entry {
+            Decides::Options(names) => {
+                let given = call
+                    .options
+                    .iter()
+                    .filter(|given| names.contains(&given.name));
+                let values = given.filter_map(|given| given.value.as_ref());
+                words.extend(values.map(Word::of));
+            }
+            Decides::Operand => words.extend(operands.take(1).map(Word::of)),
+            Decides::Operands => words.extend(operands.map(Word::of)),
+            Decides::InOperand(pattern) => part.manifests.extend(operands.map(|arg| Manifest {
+                pattern: pattern.clone(),
+                folder: Some(Word::of(arg)),
+                needed: false,
+            })),
+            Decides::UnknownCommand(_) if call.strange.is_empty() => {}
+            Decides::UnknownCommand(pattern) | Decides::Manifest(pattern) => {
+                part.manifests.push(Manifest {
+                    pattern: pattern.clone(),
+                    folder: None,
+                    needed,
+                })
+            }
+        }
+    }
+    let runs = |given: &&Given| given.option.role == Role::ScriptFile;
+    for value in call
+        .options
+        .iter()
+        .filter(runs)
+        .filter_map(|given| given.value.as_ref())
+    {
+        let file = Word::of(value);
+        if !part.code_files.contains(&file) {
+            part.code_files.push(file);
+        }
+    }
+    for script in &program.package_scripts {
+        match script.as_str() {
+            "operand" => {
+                let first = call.operands.iter().take(1);
+                part.package_scripts
+                    .extend(first.map(|operand| Word::of(&operand.arg)));
+            }
+            name => part.package_scripts.push(Word {
+                text: match name {
+                    "command" => call.path.rsplit(' ').next().unwrap_or(name).to_owned(),
+                    name => name.to_owned(),
+                },
+                known: true,
+                ..Word::default()
+            }),
+        }
+    }
+}

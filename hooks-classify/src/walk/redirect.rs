@@ -1,0 +1,337 @@
+//! Redirections: the redirections of a command in, its input, the files that it writes and the way
+//! of its output out.
+
+use super::interpreter::Interpreter;
+use super::names::DESCRIPTORS;
+use crate::model::arg::{Arg, shown};
+use crate::model::device::{device, kernel, nowhere};
+use crate::model::effect::{Crud, Effect};
+use crate::model::environment::Contents;
+use crate::model::io::{Input, Output};
+use crate::model::named::Named;
+use crate::model::script::{Operator, Redirect};
+use crate::model::span::Span;
+
+/// Effect of the redirections of a command.
+#[derive(Debug)]
+pub(crate) struct RedirectPlan {
+    pub(crate) input: Input,
+    /// Files that the command writes.
+    files: Vec<File>,
+    /// Destination of standard output.
+    pub(crate) stdout: Stdout,
+    /// Whether a redirection may fail, so that the command does not run.
+    may_fail: bool,
+}
+
+/// File that a command writes.
+#[derive(Debug)]
+struct File {
+    name: Arg,
+    /// Whether the file gets standard output and nothing else.
+    whole: bool,
+}
+
+/// Command whose redirections are set up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RedirectContext {
+    /// Whether the command reads from a pipe.
+    pub(crate) piped: bool,
+    /// Whether the command prints no errors.
+    pub(crate) silent: bool,
+    /// Whether the command prints only facts about its input.
+    pub(crate) facts: bool,
+}
+
+/// Destination of standard output.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Stdout {
+    /// The reader of the command: a pipe, a substitution, the terminal.
+    Passed,
+    /// A file, or nowhere: the reader gets nothing.
+    Redirected,
+    /// The reader may get the output or something else.
+    Unknown,
+}
+
+impl RedirectPlan {
+    /// Returns the text that the reader of a command with this output gets.
+    pub(crate) fn output(&self, output: Output) -> Output {
+        match self.stdout {
+            _ if self.may_fail => None,
+            Stdout::Passed => output,
+            // A command with unknown output may have exited the shell, so the output stays unknown.
+            Stdout::Redirected => output.map(|_| String::new()),
+            Stdout::Unknown => None,
+        }
+    }
+}
+
+const INPUT: u32 = 0;
+const OUTPUT: u32 = 1;
+
+impl Interpreter<'_> {
+    /// Sets up redirections.
+    pub(crate) fn redirects(
+        &mut self,
+        list: &[Redirect],
+        input: &Input,
+        context: RedirectContext,
+    ) -> RedirectPlan {
+        let mut plan = RedirectPlan {
+            input: input.clone(),
+            files: Vec::new(),
+            stdout: Stdout::Passed,
+            may_fail: false,
+        };
+        // Whether output of another descriptor may reach the reader.
+        let mut leaks = false;
+        for redirect in list {
+            let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
+            let target = self.value(&redirect.target);
+            let names = self.shell.paths_in_pipeline.clone();
+            self.shell.paths_in_pipeline.extend(outer_paths);
+            let span = target.span;
+            let (reads, prints) = (redirect.descriptor == INPUT, redirect.descriptor == OUTPUT);
+            plan.may_fail |= match redirect.operator {
+                Operator::Duplicate => !matches!(target.text.as_str(), "1" | "2"),
+                Operator::Read => target.text != "/dev/null",
+                Operator::Write | Operator::Append => target.text != "/dev/null",
+                Operator::ReadWrite => true,
+                Operator::HereDocument | Operator::HereString => false,
+            };
+            match redirect.operator {
+                Operator::Duplicate if reads => {
+                    self.shell.reads_names_held(DESCRIPTORS);
+                    plan.input = Input::Unknown;
+                }
+                Operator::Duplicate if prints => {
+                    if target.text != "1" {
+                        plan.stdout = Stdout::Unknown;
+                    }
+                }
+                Operator::Duplicate => {
+                    let apart = target.known() && !target.text.starts_with('1');
+                    leaks |= match plan.stdout {
+                        Stdout::Passed => !apart && !context.silent,
+                        Stdout::Redirected => false,
+                        Stdout::Unknown => !apart,
+                    };
+                }
+                Operator::HereDocument | Operator::HereString => {
+                    self.sink.parts.document(&target);
+                    for word in target.path().split_whitespace().take(64) {
+                        self.prints_name(&Arg::new(word, target.span));
+                    }
+                    if !reads {
+                        continue;
+                    }
+                    if !context.facts {
+                        self.prints_variables(std::slice::from_ref(&redirect.target));
+                    }
+                    plan.input = if target.known() && !target.guess {
+                        Input::Known(target.text)
+                    } else {
+                        Input::Unknown
+                    };
+                }
+                Operator::Read => {
+                    if !(reads && context.facts) {
+                        self.with_names(names, |interpreter| interpreter.input_file(&target));
+                    }
+                    if target.text != "/dev/null" {
+                        self.sink.parts.redirection(&target, Crud::Read);
+                    }
+                    if prints {
+                        plan.stdout = Stdout::Unknown;
+                    }
+                    if !reads {
+                        continue;
+                    }
+                    plan.input = match self.shell.environment.files.get(&target.text) {
+                        Some(Contents::Text(text)) => Input::Known(text.clone()),
+                        _ if target.text == "/dev/null" => Input::Known(String::new()),
+                        _ => Input::Unknown,
+                    };
+                }
+                Operator::ReadWrite => {
+                    self.network(&target);
+                    if !nowhere(&target.text) {
+                        self.sink.parts.redirection(&target, Crud::Update);
+                        self.find(
+                            Effect::Update,
+                            span,
+                            format!("opens `{}` for writing", shown(&target)),
+                        );
+                    }
+                    if reads {
+                        plan.input = Input::Unknown;
+                    }
+                }
+                Operator::Write | Operator::Append => {
+                    // `/dev/fd/1` and `/proc/self/fd/1` may be the pipe itself.
+                    let system =
+                        target.text.starts_with("/dev/") || target.text.starts_with("/proc/");
+                    let clear =
+                        target.known() && !target.glob && (!system || target.text == "/dev/null");
+                    if prints {
+                        plan.stdout = if clear {
+                            Stdout::Redirected
+                        } else {
+                            Stdout::Unknown
+                        };
+                    } else {
+                        leaks |= !clear;
+                    }
+                    self.network(&target);
+                    if nowhere(&target.text) && target.text != "-" {
+                        continue;
+                    }
+                    let effect = match redirect.operator {
+                        Operator::Append => Crud::Update,
+                        _ => Crud::Create,
+                    };
+                    self.sink.parts.redirection(&target, effect);
+                    if device(&target.text) {
+                        self.find(
+                            Effect::Delete,
+                            span,
+                            format!("overwrites the device `{}`", target.text),
+                        );
+                    } else if redirect.operator == Operator::Append {
+                        self.find(
+                            Effect::Update,
+                            span,
+                            format!("appends to `{}`", shown(&target)),
+                        );
+                    } else {
+                        plan.files.push(File {
+                            name: target,
+                            whole: prints,
+                        });
+                    }
+                }
+            }
+        }
+        // Some shells read from all of several sources, including the pipe.
+        let sources = list.iter().filter(|one| one.descriptor == INPUT).count();
+        let several = sources + usize::from(context.piped) > 1;
+        if several && sources > 0 || self.shell.environment.stdio_redirected && sources == 0 {
+            plan.input = Input::Unknown;
+        }
+        if list.iter().filter(|one| one.descriptor == OUTPUT).count() > 1 {
+            plan.files.iter_mut().for_each(|file| file.whole = false);
+        }
+        if leaks || (self.shell.environment.stdio_redirected && plan.stdout == Stdout::Passed) {
+            plan.stdout = Stdout::Unknown;
+        }
+        plan
+    }
+
+    fn network(&mut self, target: &Arg) {
+        if target.text.starts_with("/dev/tcp/") || target.text.starts_with("/dev/udp/") {
+            self.find(
+                Effect::Code,
+                target.span,
+                "opens a connection to the network",
+            );
+        }
+    }
+
+    /// Records a file that is read.
+    pub(crate) fn input_file(&mut self, file: &Arg) {
+        self.reads(file, false);
+    }
+
+    /// Records a file that is read, or with `below` a folder with everything below it.
+    pub(crate) fn reads(&mut self, file: &Arg, below: bool) {
+        if file.text.starts_with("/dev/tcp/") || file.text.starts_with("/dev/udp/") {
+            self.ask(file.span, "opens a connection to the network");
+        }
+        let path = file.path().to_owned();
+        self.sink.parts.reads(file, &path, below);
+        let tables = self.tables;
+        let secret = self
+            .shell
+            .environment
+            .places(&path)
+            .any(|path| tables.secret_within(&path));
+        let private = |path: String| match below {
+            true => tables.reads_secrets_below(&path),
+            false => tables.may_be_private(&path),
+        };
+        if secret {
+            let reason = format!("reads `{}`, which holds secrets", shown(file));
+            self.ask(file.span, reason);
+        } else if self.shell.environment.places(&path).any(private) {
+            let reason = format!("reads files in `{}` that may be secrets", shown(file));
+            self.ask(file.span, reason);
+        }
+        if !path.contains(crate::model::arg::UNKNOWN) {
+            return;
+        }
+        let handed = self.shell.paths_of_unknown_words.clone();
+        if let Some(Named { path, .. }) = handed.iter().find(|named| named.secret) {
+            let path = path.replace(crate::model::arg::UNKNOWN, "…");
+            let reason = format!("may read `{path}`, which holds secrets");
+            self.ask(file.span, reason);
+        }
+        for Named { path, .. } in &handed {
+            let named = Arg::new(path.clone(), file.span);
+            self.sink.parts.reads(&named, path, true);
+        }
+    }
+
+    /// Records files that the shell empties before the command reads them.
+    pub(crate) fn emptied(&mut self, plan: &RedirectPlan, args: &[Arg]) {
+        for file in plan.files.iter().map(|file| &file.name) {
+            let read = |arg: &Arg| arg.text == file.text && file.text.contains(['.', '/']);
+            if file.known() && args.iter().skip(1).any(read) {
+                self.find(
+                    Effect::Delete,
+                    file.span,
+                    format!("empties `{}` before it is read", shown(file)),
+                );
+            }
+        }
+    }
+
+    /// Records the files that a command wrote, after the command has run.
+    pub(crate) fn written(
+        &mut self,
+        plan: &RedirectPlan,
+        output: Option<&str>,
+        _: Span,
+        program: &str,
+    ) {
+        for File { name: file, whole } in &plan.files {
+            let output = output.filter(|_| *whole);
+            if output == Some("") {
+                self.find(
+                    Effect::Delete,
+                    file.span,
+                    format!("empties `{}`", shown(file)),
+                );
+            } else {
+                let effect = if kernel(&file.text) {
+                    Effect::Update
+                } else {
+                    Effect::Create
+                };
+                self.find(effect, file.span, format!("writes `{}`", shown(file)));
+            }
+            let contents = match output {
+                Some(text) if !program.is_empty() || !text.is_empty() => {
+                    Contents::Text(text.to_owned())
+                }
+                _ => Contents::Unknown,
+            };
+            if file.known() {
+                self.shell
+                    .environment
+                    .files
+                    .insert(file.text.clone(), contents);
+            }
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Commands: the words of a command in, its effects and its output out.
+//!
+//! The first word is looked up as a shell does: an alias, a function, a builtin, a program.
+
+use super::cursor::Place;
+use super::interpreter::Interpreter;
+use crate::languages::powershell::cmdlet;
+use crate::model::arg::{Arg, UNKNOWN, quoted};
+use crate::model::effect::Effect;
+use crate::model::environment::Contents;
+use crate::model::io::{Input, Output};
+use crate::model::program_name::SYSTEM_FOLDERS;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
+use crate::programs::output_kind::prints_paths;
+
+/// Commands of the tables that run in the shell itself.
+const ITSELF: &[&str] = &["compgen", "complete", "jobs", "noglob", "nocorrect"];
+
+impl Interpreter<'_> {
+    /// Runs a command.
+    pub(crate) fn run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
+        self.in_child_process(|interpreter| interpreter.run_words(args, input))
+    }
+
+    fn run_words(&mut self, args: Vec<Arg>, input: &Input) -> Output {
+        self.cursor.depth += 1;
+        let opened = self.sink.parts.words(&args, input);
+        let output = self.run_command(args, input);
+        if opened {
+            self.sink.parts.close();
+        }
+        self.cursor.depth -= 1;
+        output
+    }
+
+    fn run_command(&mut self, args: Vec<Arg>, input: &Input) -> Output {
+        let name = args.first()?.clone();
+        self.cursor.count_command();
+        if self.cursor.has_too_many_commands() || self.cursor.is_too_deep() {
+            self.find(
+                Effect::Unknown,
+                name.span,
+                "there is too much in it to follow",
+            );
+            return None;
+        }
+        let prints_paths = prints_paths(&name.text);
+        for arg in &args[1..] {
+            if prints_paths || self.tables.secret_within(arg.path()) {
+                self.prints_name(arg);
+            }
+        }
+        // In zsh, `-` before a command only changes its `$0`.
+        if name.text.is_empty() || (name.text == "-" && args.len() > 1) {
+            return self.run_rest(&args, input);
+        }
+        // In zsh, `=NAME` is the path of the program.
+        if let Some(program) = name.text.strip_prefix('=')
+            && self.tables.program(program).is_some()
+        {
+            let mut args = args.clone();
+            args[0] = name.with(program);
+            self.external(program, &args, name.span, input);
+        }
+        if name.glob && name.known() {
+            self.run_pattern(&args, input);
+        }
+        if !name.known() || name.glob {
+            self.runs_unseen(
+                name.span,
+                UnseenCode::Program,
+                "which program runs is only known when it runs",
+            );
+            // If the unknown part is empty, the rest is the name.
+            let rest = name.text.replace(UNKNOWN, "");
+            let mut args = args;
+            if !name.glob && !rest.is_empty() && self.tables.program(&rest).is_some() {
+                args[0].text = rest;
+                self.run(args, input);
+            } else if rest.is_empty() && name.text.chars().count() == 1 {
+                args.remove(0);
+                if args
+                    .first()
+                    .is_some_and(|first| self.tables.program(&first.text).is_some())
+                {
+                    self.run(args, input);
+                }
+            }
+            return None;
+        }
+        if name.maybe {
+            self.runs_unseen(
+                name.span,
+                UnseenCode::Program,
+                "a variable may name another program",
+            );
+        }
+        let whole = Span::new(
+            name.span.start,
+            args.iter()
+                .map(|arg| arg.span.end)
+                .max()
+                .unwrap_or(name.span.end),
+        );
+        let text = name.text.clone();
+        self.run_alias(&text, &args, input);
+        if self.shell.environment.functions.contains_key(&text) {
+            // The definition may not have run.
+            let maybe = self.shell.environment.conditionally_defined.contains(&text)
+                || self.tables.program(&text).is_some();
+            let before = maybe.then(|| self.shell.environment.clone());
+            let output = self.call_function(&text, &args[1..], input);
+            let Some(before) = before else {
+                return output;
+            };
+            self.shell.environment.merge(&before);
+            self.external(&text, &args, whole, input);
+            return None;
+        }
+        if let Some(output) = self.builtin(&text, &args, whole, input) {
+            return output;
+        }
+        self.external(&text, &args, whole, input)
+    }
+
+    /// Runs every program that a pattern in the place of a name matches.
+    fn run_pattern(&mut self, args: &[Arg], input: &Input) {
+        let pattern = args[0].text.rsplit('/').next().unwrap_or("").to_owned();
+        let names: Vec<&str> = self
+            .tables
+            .names()
+            .filter(|name| fits(pattern.as_bytes(), name.as_bytes()))
+            .take(20)
+            .collect();
+        for name in names {
+            let mut args = args.to_vec();
+            args[0] = Arg::new(name, args[0].span);
+            self.run(args, input);
+        }
+    }
+
+    fn run_rest(&mut self, args: &[Arg], input: &Input) -> Output {
+        if args.len() < 2 {
+            return None;
+        }
+        self.run(args[1..].to_vec(), input)
+    }
+
+    fn run_alias(&mut self, name: &str, args: &[Arg], input: &Input) {
+        let Some(alias) = self.shell.environment.aliases.get(name).cloned() else {
+            return;
+        };
+        let span = args[0].span;
+        let Some(value) = alias else {
+            self.runs_unseen(
+                span,
+                UnseenCode::Alias,
+                format!("`{name}` is an alias that is not known"),
+            );
+            return;
+        };
+        self.shell.environment.aliases.remove(name);
+        let rest: Vec<String> = args[1..].iter().map(quoted).collect();
+        self.text(
+            &format!("{value} {}", rest.join(" ")),
+            Place::Fixed(span),
+            input,
+        );
+        self.shell
+            .environment
+            .aliases
+            .insert(name.to_owned(), Some(value));
+    }
+
+    /// Runs a program.
+    pub(crate) fn external(
+        &mut self,
+        name: &str,
+        args: &[Arg],
+        whole: Span,
+        input: &Input,
+    ) -> Output {
+        if name.contains('/') {
+            return self.run_path(name, args, whole, input);
+        }
+        if let Some(program) = self.tables.program(name).cloned() {
+            let outer = std::mem::replace(
+                &mut self.shell.runs_in_child_process,
+                !ITSELF.contains(&name),
+            );
+            let output = self.run_program(name, &program, args, whole, input);
+            self.shell.runs_in_child_process = outer;
+            return output;
+        }
+        if cmdlet(name) {
+            return self.cmdlet(args, whole);
+        }
+        let span = args[0].span;
+        self.find(
+            Effect::Unknown,
+            span,
+            format!("`{name}` is no program that is known here"),
+        );
+        None
+    }
+
+    /// A command of PowerShell, `Verb-Noun`.
+    fn cmdlet(&mut self, args: &[Arg], whole: Span) -> Output {
+        let words: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
+        self.powershell(&Arg::new(words.join(" "), whole));
+        None
+    }
+
+    /// Runs a program by its path.
+    fn run_path(&mut self, path: &str, args: &[Arg], whole: Span, input: &Input) -> Output {
+        let clean = path.replace("/./", "/").replace("//", "/");
+        for folder in SYSTEM_FOLDERS {
+            if let Some(name) = clean.strip_prefix(folder)
+                && !name.contains('/')
+                && !self.shell.environment.files.contains_key(&clean)
+            {
+                let mut args = args.to_vec();
+                args[0].text = name.to_owned();
+                if self.tables.program(name).is_some() || self.builtin_name(name) {
+                    return self.external_or_builtin(name, &args, whole, input);
+                }
+                self.find(
+                    Effect::Unknown,
+                    args[0].span,
+                    format!("`{path}` is no program that is known here"),
+                );
+                return None;
+            }
+        }
+        let short = path.trim_start_matches("./");
+        let contents = [path, short]
+            .iter()
+            .find_map(|name| self.shell.environment.files.get(*name))
+            .cloned();
+        let span = args[0].span;
+        self.sink.parts.code_file(&args[0]);
+        self.find(
+            Effect::Code,
+            span,
+            format!("runs `{path}`, whatever that is"),
+        );
+        let name = path.rsplit('/').next().unwrap_or("");
+        let stands_for = match name {
+            "gradlew" => "gradle",
+            "mvnw" => "mvn",
+            _ => name,
+        };
+        if (stands_for != name || path.contains("bin/"))
+            && contents.is_none()
+            && let Some(program) = self.tables.program(stands_for).cloned()
+        {
+            // Probably the program of this name. The command is confirmed in any case.
+            self.run_program(stands_for, &program, args, whole, input);
+        }
+        match contents {
+            Some(Contents::Text(text)) => {
+                self.text(&text, Place::Fixed(span), input);
+            }
+            Some(Contents::Same(target)) => {
+                let mut args = args.to_vec();
+                args[0].text = target;
+                self.run(args, input);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn builtin_name(&self, name: &str) -> bool {
+        matches!(name, "true" | "false" | "nohup")
+    }
+
+    fn external_or_builtin(
+        &mut self,
+        name: &str,
+        args: &[Arg],
+        whole: Span,
+        input: &Input,
+    ) -> Output {
+        if self.builtin_name(name)
+            && let Some(output) = self.builtin(name, args, whole, input)
+        {
+            return output;
+        }
+        self.external(name, args, whole, input)
+    }
+}
+
+/// Returns true if a name matches a pattern of `*`, `?` and `[…]`, which matches any character
+/// here.
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut at, mut place) = (0, 0);
+    // Where to continue after a mismatch: only the last `*` needs to match more.
+    let mut star = None;
+    while place < name.len() {
+        let one = match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at + 1, place));
+                at += 1;
+                continue;
+            }
+            Some(b'?') => Some(1),
+            Some(b'[') => pattern[at..]
+                .iter()
+                .position(|byte| *byte == b']')
+                .map(|end| end + 1),
+            Some(byte) if *byte == name[place] => Some(1),
+            _ => None,
+        };
+        match (one, star) {
+            (Some(length), _) => {
+                at += length;
+                place += 1;
+            }
+            (None, Some((after, from))) => {
+                star = Some((after, from + 1));
+                (at, place) = (after, from + 1);
+            }
+            (None, None) => return false,
+        }
+    }
+    pattern[at..].iter().all(|byte| *byte == b'*')
+}

@@ -1,0 +1,81 @@
+//! Unreadable text: a text that the parsers reject or read differently in, the effects of the
+//! commands that another shell may run of it out.
+
+use super::cursor::Place;
+use super::interpreter::Interpreter;
+use crate::model::arg::Arg;
+use crate::model::io::Input;
+use crate::model::span::Span;
+
+/// Limit of parts of a text that are tried.
+const MAX_PARTS: usize = 64;
+
+/// Characters between commands: separators, brackets, and quotes around text that may run.
+const BETWEEN: &[char] = &[
+    ';', '|', '&', '(', ')', '{', '}', '[', ']', '<', '>', '\n', '`', '\'', '"',
+];
+
+/// Words that may precede a command.
+const BEFORE: &[&str] = &[
+    "!",
+    "-",
+    "always",
+    "command",
+    "coproc",
+    "do",
+    "elif",
+    "else",
+    "exec",
+    "if",
+    "nocorrect",
+    "noglob",
+    "then",
+    "time",
+    "until",
+    "while",
+];
+
+impl Interpreter<'_> {
+    /// Runs every part of a text that begins with the name of a program. The text must be confirmed
+    /// in any case: the parts only determine its strongest effect.
+    pub(crate) fn salvage(&mut self, text: &str, place: Place) {
+        let mut tried = 0;
+        let mut at = 0;
+        for part in text.split(BETWEEN) {
+            let start = at;
+            at = start + part.len() + 1;
+            let words = words(part);
+            let known = words
+                .first()
+                .is_some_and(|name| self.tables.program(name).is_some());
+            if !known || tried == MAX_PARTS {
+                continue;
+            }
+            tried += 1;
+            let span = place.map(Span::new(start, start + part.len()));
+            let args = words.iter().map(|word| Arg::new(*word, span)).collect();
+            let run = |inner: &mut Interpreter<'_>| drop(inner.run(args, &Input::Unknown));
+            if let Some(effect) = self.strongest(run) {
+                let reason = format!("some shells may run `{}` in it", words.join(" "));
+                self.find(effect, span, reason);
+            }
+        }
+    }
+}
+
+/// Returns the words of a part, beginning with the name of its program.
+fn words(part: &str) -> Vec<&str> {
+    let mut words = part.split_whitespace().peekable();
+    loop {
+        match words.peek() {
+            Some(&"repeat") => drop((words.next(), words.next())),
+            Some(word) if BEFORE.contains(word) => drop(words.next()),
+            _ => break,
+        }
+    }
+    let mut words: Vec<&str> = words.collect();
+    if let Some(name) = words.first_mut() {
+        *name = name.trim_start_matches('=');
+    }
+    words
+}

@@ -1,0 +1,170 @@
+//! Scripts: lists and pipelines of commands in, their output out.
+
+use super::interpreter::Interpreter;
+use super::redirect::{RedirectContext, Stdout};
+use crate::model::effect::Effect;
+use crate::model::io::OutputKind;
+use crate::model::io::{Input, Output};
+use crate::model::script::{AndOr, Command, Join, Kind, Pipeline, Redirect, Script};
+
+/// Returns the input of a command after a command that may have read a part of it.
+pub(crate) fn stdin_after_reader(input: &Input) -> Input {
+    match input {
+        Input::Inherited => Input::Inherited,
+        Input::Known(_) | Input::Unknown => Input::Unknown,
+    }
+}
+
+impl Interpreter<'_> {
+    pub(crate) fn script(&mut self, script: &Script, input: &Input) -> Output {
+        let mut all = Some(String::new());
+        let rest = stdin_after_reader(input);
+        for (at, item) in script.items.iter().enumerate() {
+            let input = if at == 0 { input } else { &rest };
+            let before = item.background.then(|| self.shell.environment.clone());
+            let output = self.and_or(item, input);
+            if let Some(before) = before {
+                self.shell.exit_subshell(before);
+            }
+            all = all.zip(output).map(|(all, more)| all + &more);
+        }
+        all
+    }
+
+    fn and_or(&mut self, list: &AndOr, input: &Input) -> Output {
+        let output = self.pipeline(&list.first, input);
+        if list.rest.is_empty() {
+            return output;
+        }
+        let sure = self.shell.environment.clone();
+        // The environments after each pipeline that may have been the last one to run.
+        let mut ways = Vec::new();
+        let either = list.rest.iter().any(|(join, _)| *join == Join::Or);
+        for (join, pipeline) in &list.rest {
+            if either {
+                ways.push(self.shell.environment.clone());
+            }
+            let before = (*join == Join::Or).then(|| {
+                for way in ways.drain(..) {
+                    self.shell.environment.merge(&way);
+                }
+                ways.push(self.shell.environment.clone());
+                self.shell.environment.clone()
+            });
+            self.pipeline(pipeline, &stdin_after_reader(input));
+            if let Some(before) = before {
+                self.shell.environment.merge(&before);
+            }
+        }
+        // Pipelines after the first one may not have run.
+        self.shell.environment.merge(&sure);
+        None
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
+        let outer = std::mem::take(&mut self.shell.paths_in_pipeline);
+        let output = self.commands(pipeline, input);
+        self.shell.paths_in_pipeline.extend(outer);
+        output
+    }
+
+    fn commands(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
+        let [command] = pipeline.commands.as_slice() else {
+            let mut current = input.clone();
+            let mut output = None;
+            let before_all = (self.shell.output_kind, self.shell.piped_output_kind);
+            for (at, command) in pipeline.commands.iter().enumerate() {
+                let before = self.shell.environment.clone();
+                if at > 0 {
+                    self.shell.piped_output_kind = self.shell.output_kind;
+                }
+                self.shell.output_kind = OutputKind::Numbers;
+                output = self.capturing(at + 1 < pipeline.commands.len(), |interpreter| {
+                    interpreter.pipeline_command(command, &current, at > 0)
+                });
+                // With `lastpipe`, the last command runs in the shell itself.
+                let after = self.shell.environment.clone();
+                self.shell.exit_subshell(before);
+                self.shell.environment.merge(&after);
+                // Some shells write redirected output to the pipe as well.
+                let plan = command.redirects.iter().any(Redirect::prints);
+                current = match &output {
+                    Some(output) if !plan => Input::Known(output.clone()),
+                    _ => Input::Unknown,
+                };
+            }
+            self.shell.output_kind = self.shell.output_kind.and(before_all.0);
+            self.shell.piped_output_kind = before_all.1;
+            return output;
+        };
+        self.command(command, input)
+    }
+
+    pub(crate) fn command(&mut self, command: &Command, input: &Input) -> Output {
+        self.pipeline_command(command, input, false)
+    }
+
+    /// Runs a command of a pipeline.
+    fn pipeline_command(&mut self, command: &Command, input: &Input, piped: bool) -> Output {
+        self.cursor.count_command();
+        let span = self.cursor.place.map(command.span);
+        if self.cursor.has_too_many_commands() {
+            self.find(
+                Effect::Unknown,
+                span,
+                "there are too many commands to follow",
+            );
+            return None;
+        }
+        if let Kind::Simple { assigns, words } = &command.kind {
+            return self.simple(assigns, words, &command.redirects, span, (input, piped));
+        }
+        let label = match &command.kind {
+            Kind::Test(_) => "test",
+            Kind::Group(_) => "group",
+            Kind::Subshell(_) => "subshell",
+            Kind::For { .. } => "for each",
+            Kind::If(_) => "if",
+            Kind::While { .. } => "loop",
+            Kind::Case { .. } => "case",
+            Kind::Function { .. } => "function",
+            Kind::Simple { .. } => "command",
+        };
+        self.step(span, label);
+        self.cursor.depth += 1;
+        self.sink.parts.enter(span);
+        let silent = false;
+        let plan = self.redirects(
+            &command.redirects,
+            input,
+            RedirectContext {
+                piped,
+                silent,
+                facts: false,
+            },
+        );
+        // Its input may be the names that the previous command printed.
+        let reads = piped || command.redirects.iter().any(Redirect::reads);
+        let mut names = match reads {
+            true => self.names_in(&plan.input),
+            false => Vec::new(),
+        };
+        // `while read -u 3 f; do …; done 3< <(find …)`
+        if command
+            .redirects
+            .iter()
+            .any(|one| !one.reads() && one.takes())
+        {
+            names.extend(self.names_in(&Input::Unknown));
+        }
+        let output = self.capturing(plan.stdout == Stdout::Redirected, |interpreter| {
+            interpreter.with_names(names, |interpreter| {
+                interpreter.compound(&command.kind, &plan.input.clone(), span)
+            })
+        });
+        self.written(&plan, output.as_deref(), span, "");
+        self.sink.parts.close();
+        self.cursor.depth -= 1;
+        plan.output(output)
+    }
+}

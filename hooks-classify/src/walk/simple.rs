@@ -1,0 +1,288 @@
+//! Simple commands: assignments, words and redirections in, effects and output out.
+
+use super::interpreter::Interpreter;
+use super::names::DESCRIPTORS;
+use super::redirect::{RedirectContext, Stdout};
+use crate::model::arg::{Arg, shown};
+use crate::model::effect::Effect;
+use crate::model::environment::is_numeric;
+use crate::model::io::OutputKind;
+use crate::model::io::{Input, Output};
+use crate::model::named::Named;
+use crate::model::program_name::plain_program;
+use crate::model::script::{Change, Piece, Redirect, Word};
+use crate::model::span::Span;
+use crate::model::variable_name::{base_name, is_status};
+use crate::programs::output_kind::{has_known_output, output_kind, prints_words};
+use crate::programs::roles::prints_facts;
+use crate::tables::{Call, matches};
+
+impl Interpreter<'_> {
+    pub(crate) fn simple(
+        &mut self,
+        assigns: &[Word],
+        words: &[Word],
+        redirects: &[Redirect],
+        span: Span,
+        (input, piped): (&Input, bool),
+    ) -> Output {
+        self.sink.parts.enter(span);
+        let mut set = Vec::new();
+        for assign in assigns {
+            let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
+            let assigned = self.assignment(assign);
+            let names = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
+            if let Some((name, value)) = assigned {
+                if !names.is_empty() {
+                    self.shell.holds_names(base_name(&name.text), &names);
+                }
+                self.sink.parts.assignment(&name.text, &value);
+                self.evaluate_element(&name);
+                set.push((name.text, value));
+            }
+        }
+        let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
+        // Substitutions in its words read its input.
+        let read = if piped {
+            outer_paths.clone()
+        } else {
+            Vec::new()
+        };
+        let args = self.with_names(read, |interpreter| interpreter.expand_all(words));
+        // The output of a substitution may be names of files.
+        let mut names = self.shell.paths_in_pipeline.clone();
+        self.shell.paths_in_pipeline.extend(outer_paths);
+        let label = args.iter().map(shown).collect::<Vec<_>>().join(" ");
+        self.step(
+            span,
+            match label.is_empty() {
+                true => "(assignment or redirection)".to_owned(),
+                false => label,
+            },
+        );
+        // Some shells read `a &> f b` as `a &` and `> f b`.
+        let part = redirects.iter().find(|redirect| redirect.both);
+        if let Some(part) = part {
+            let behind = |word: &&Word| word.span.start >= part.span.end;
+            let words: Vec<&Word> = words.iter().filter(behind).collect();
+            let rest: Vec<Arg> = words
+                .into_iter()
+                .flat_map(|word| self.expand(word))
+                .collect();
+            if !rest.is_empty() {
+                self.run(rest, &Input::Unknown);
+            }
+        }
+        self.run_after_brace(words);
+        let silent = args
+            .first()
+            .is_some_and(|name| self.prints_only_words(&name.text));
+        // Substitutions in its words may read the input first.
+        let reads = |word: &Word| !word.pieces.iter().all(is_quiet);
+        let unread = match input {
+            Input::Known(_) if assigns.iter().chain(words).any(reads) => &Input::Unknown,
+            input => input,
+        };
+        let context = RedirectContext {
+            piped,
+            silent,
+            facts: self.prints_facts(&args),
+        };
+        let mut plan = self.redirects(redirects, unread, context);
+        if !redirects.is_empty() && redirects_shell(&args) {
+            self.shell.environment.stdio_redirected = true;
+            // `exec 3< <(find …)`: later readers of the descriptor get these names.
+            if redirects.iter().any(Redirect::takes) {
+                let names = self.names_in(&Input::Unknown);
+                self.shell.holds_names(DESCRIPTORS, &names);
+            }
+        }
+        let Some(name) = args.first() else {
+            for (name, value) in set {
+                self.sets(&name, &value);
+                self.assign(&name, &value);
+            }
+            self.written(&plan, Some(""), span, "");
+            self.sink.parts.close();
+            // An assignment that the shell rejects may exit it.
+            return None;
+        };
+        let program = name.text.clone();
+        let lookup = program.rsplit('/').next().unwrap_or(&program).to_owned();
+        for (name, value) in &set {
+            self.sets(name, value);
+            let own = self
+                .tables
+                .program(&lookup)
+                .is_some_and(|table| table.variables.iter().any(|pattern| matches(pattern, name)));
+            let known = value.known().then_some(value.text.as_str());
+            if own && self.tables.variable(name, None).is_none() && known != Some("") {
+                self.find(
+                    Effect::Code,
+                    value.span,
+                    format!("sets `{name}`, which changes what `{program}` runs"),
+                );
+            }
+        }
+        if !matches!(lookup.as_str(), "echo" | "printf" | "test" | "[") {
+            self.emptied(&plan, &args);
+        }
+        if plan.stdout != Stdout::Redirected && args.iter().any(|arg| prints_words(&arg.text)) {
+            self.prints_variables(words);
+        }
+        self.sink.parts.ready();
+        // Other commands may print less than their words say, or exit the shell.
+        let plain =
+            has_known_output(&program) || self.shell.environment.functions.contains_key(&program);
+        let piped = match redirects.iter().any(Redirect::reads) {
+            true => OutputKind::Anything,
+            false => self.shell.piped_output_kind,
+        };
+        let shown = output_kind(&args, &self.shell.environment, piped);
+        // `$_` is a word of the previous command.
+        let repeats = words.iter().flat_map(|word| &word.pieces).any(is_last_word);
+        names.extend(self.shell.last_secret_path.clone().filter(|_| repeats));
+        let secret = |arg: &&Arg| self.tables.secret_within(arg.path());
+        let last_secret = args.iter().skip(1).find(secret).map(|arg| Named {
+            path: arg.path().to_owned(),
+            secret: true,
+        });
+        let certain = plain && set.is_empty() && words.iter().all(is_certain);
+        let keeps = KEEPS.contains(&program.as_str())
+            || self.shell.environment.functions.contains_key(&program);
+        let output = self.capturing(plan.stdout == Stdout::Redirected, |interpreter| {
+            interpreter.with_variables(&set, keeps, |interpreter| {
+                interpreter.with_names(names, |interpreter| {
+                    interpreter.run(args, &plan.input.clone())
+                })
+            })
+        });
+        self.shell.last_secret_path = last_secret;
+        self.repeat_processes(words, redirects);
+        self.written(&plan, output.as_deref(), span, &program);
+        self.sink.parts.close();
+        if words.iter().flat_map(|word| &word.pieces).any(is_process) {
+            // A process substitution may print what it receives.
+            plan.stdout = Stdout::Unknown;
+        }
+        let output = output.filter(|_| certain);
+        self.shell.output_kind = self.shell.output_kind.and(match (&output, plan.stdout) {
+            (_, Stdout::Redirected) => OutputKind::Numbers,
+            (_, Stdout::Unknown) => OutputKind::Anything,
+            (Some(text), _) if is_numeric(text) => OutputKind::Numbers,
+            (Some(_), _) => OutputKind::Anything,
+            (None, _) => shown,
+        });
+        plan.output(output)
+    }
+
+    /// Runs process substitutions once more, now that the names are known that the command prints:
+    /// `tee >(xargs cat)`.
+    fn repeat_processes(&mut self, words: &[Word], redirects: &[Redirect]) {
+        let names: Vec<Named> = self
+            .shell
+            .paths_in_pipeline
+            .iter()
+            .filter(|named| named.secret)
+            .cloned()
+            .collect();
+        let targets = redirects.iter().map(|redirect| &redirect.target);
+        let processes = words.iter().chain(targets);
+        let processes = processes.filter(|word| word.pieces.iter().any(is_process));
+        for word in processes.filter(|_| !names.is_empty()) {
+            self.with_names(names.clone(), |interpreter| interpreter.value(word));
+        }
+    }
+
+    /// Runs the words after a `}`, which ends a group in some shells: `{ a } always { b; }`.
+    fn run_after_brace(&mut self, words: &[Word]) {
+        let is = |word: &Word, text: &str| {
+            matches!(
+                word.pieces.as_slice(),
+                [Piece::Text { text: piece, quoted: false }] if piece == text
+            )
+        };
+        let Some(at) = words.iter().position(|word| is(word, "}")) else {
+            return;
+        };
+        let behind = words[at..].iter();
+        let rest = behind.skip_while(|word| is(word, "}") || is(word, "always") || is(word, "{"));
+        let rest: Vec<Arg> = rest.flat_map(|word| self.expand(word)).collect();
+        if let Some(first) = rest.first() {
+            let span = first.span;
+            self.find(Effect::Unknown, span, "some shells end a group before this");
+            self.run(rest, &Input::Unknown);
+        }
+    }
+
+    /// Returns true if a command prints only facts about its input, such as the number of lines.
+    fn prints_facts(&self, args: &[Arg]) -> bool {
+        let Some(name) = args.first() else {
+            return false;
+        };
+        if self.shell.environment.functions.contains_key(&name.text)
+            || self.shell.environment.aliases.contains_key(&name.text)
+        {
+            return false;
+        }
+        let program = self.tables.program(plain_program(&name.text));
+        let call = program.map(|program| Call::read(&name.text, program, &args[1..]));
+        call.is_some_and(|call| prints_facts(&call))
+    }
+
+    /// Returns true if a command prints its words and nothing else.
+    fn prints_only_words(&self, name: &str) -> bool {
+        matches!(name, "echo" | "printf")
+            && !self.shell.environment.functions.contains_key(name)
+            && !self.shell.environment.aliases.contains_key(name)
+    }
+}
+
+/// Returns true if no shell rejects a word: it has no arithmetic, and no pattern, which some shells
+/// reject if it matches no file.
+fn is_certain(word: &Word) -> bool {
+    word.pieces
+        .iter()
+        .enumerate()
+        .all(|(at, piece)| match piece {
+            Piece::Text { quoted: true, .. } => true,
+            Piece::Text { text, .. } => {
+                let pattern = text.contains(['*', '?', '[', '~', '^', '#', '(', '<']);
+                !pattern && (at > 0 || !text.starts_with('='))
+            }
+            Piece::Variable { name, change, .. } => *change == Change::None && !is_status(name),
+            Piece::Substitution { .. } => true,
+            Piece::Process { .. } | Piece::Arithmetic { .. } => false,
+        })
+}
+
+/// Returns true if the expansion of a piece runs nothing.
+fn is_quiet(piece: &Piece) -> bool {
+    match piece {
+        Piece::Text { .. } => true,
+        Piece::Variable { change, .. } => *change == Change::None,
+        Piece::Substitution { .. } | Piece::Process { .. } | Piece::Arithmetic { .. } => false,
+    }
+}
+
+fn is_last_word(piece: &Piece) -> bool {
+    matches!(piece, Piece::Variable { name, .. } if name == "_")
+}
+
+fn is_process(piece: &Piece) -> bool {
+    matches!(piece, Piece::Process { .. })
+}
+
+/// Returns true if the redirections of a command without a program apply to the shell itself.
+fn redirects_shell(args: &[Arg]) -> bool {
+    let word = |arg: &Arg| {
+        matches!(arg.text.as_str(), "exec" | "command" | "builtin") || arg.text.starts_with('-')
+    };
+    args.iter().any(|arg| arg.text == "exec") && args.iter().all(word)
+}
+
+/// Builtins after which some shells keep the variables that are set for them.
+const KEEPS: &[&str] = &[
+    "eval", "export", "readonly", "set", "shift", "trap", "unset", ".", "source", ":", "exec",
+    "break", "continue", "return", "exit", "declare", "typeset", "local", "builtin", "command",
+];

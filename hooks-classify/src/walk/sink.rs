@@ -1,0 +1,124 @@
+//! Sink: takes findings, lines of the explanation and parts, in the order in which the interpreter
+//! meets them.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::recorder::Recorder;
+use crate::model::effect::{Crud, Effect};
+use crate::model::finding::{Finding, Step, Sure};
+use crate::model::span::Span;
+use crate::model::terminal_input::TerminalInput;
+use crate::model::trace::Trace;
+use crate::model::unseen_code::UnseenCode;
+
+/// Results of a walk.
+#[derive(Debug)]
+pub(crate) struct Sink {
+    pub(crate) findings: Vec<Finding>,
+    /// Keys of the findings, each of which is kept once.
+    seen: HashSet<(usize, usize, u8, bool, u64)>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) parts: Recorder,
+    pub(crate) terminal_input: TerminalInput,
+    /// Whether both parsers read every text the same way.
+    pub(crate) agreed: bool,
+    /// Whether everything was followed.
+    pub(crate) complete: bool,
+}
+
+impl Sink {
+    pub(crate) fn new(parts: Recorder) -> Self {
+        Self {
+            findings: Vec::new(),
+            seen: HashSet::new(),
+            steps: Vec::new(),
+            parts,
+            terminal_input: TerminalInput::None,
+            agreed: true,
+            complete: true,
+        }
+    }
+
+    /// Returns the record of the walk through `command`.
+    pub(crate) fn into_trace(self, command: &str) -> Trace {
+        Trace {
+            findings: self.findings,
+            steps: self.steps,
+            parts: self.parts.into_parts(command, self.agreed, self.complete),
+            agreed: self.agreed,
+            terminal_input: self.terminal_input,
+        }
+    }
+
+    /// Records the effect of a part of the command.
+    pub(crate) fn find(&mut self, effect: Effect, span: Span, reason: String) {
+        let sure = match effect {
+            Effect::Unknown => Sure::Guess,
+            Effect::Code => Sure::Likely,
+            _ => Sure::Known,
+        };
+        self.record(Finding {
+            span,
+            effect: effect.crud(),
+            ask: effect != Effect::Read,
+            reason,
+            sure,
+        });
+    }
+
+    /// Records a read that must be confirmed.
+    pub(crate) fn ask(&mut self, span: Span, reason: String) {
+        self.record(Finding {
+            span,
+            effect: Crud::Read,
+            ask: true,
+            reason,
+            sure: Sure::Likely,
+        });
+    }
+
+    /// Records code that is only known when it runs.
+    pub(crate) fn runs_unseen(&mut self, span: Span, source: UnseenCode, reason: String) {
+        self.find(Effect::Code, span, reason);
+        self.parts.unseen_code(source);
+    }
+
+    fn record(&mut self, finding: Finding) {
+        let known = finding.sure == Sure::Known;
+        self.parts.finding(finding.effect, finding.ask, known);
+        let mut hasher = DefaultHasher::new();
+        finding.reason.hash(&mut hasher);
+        let key = (
+            finding.span.start,
+            finding.span.end,
+            finding.effect as u8,
+            finding.ask,
+            hasher.finish(),
+        );
+        if self.seen.insert(key) {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Opens a line of the explanation.
+    pub(crate) fn step(&mut self, depth: usize, span: Span, label: String) {
+        self.steps.push(Step {
+            depth,
+            span,
+            label,
+            before: self.findings.len(),
+        });
+    }
+
+    /// Raises what programs take from the terminal.
+    pub(crate) fn takes_terminal_input(&mut self, input: TerminalInput) {
+        self.terminal_input = self.terminal_input.max(input);
+    }
+
+    /// Returns the strongest effect that must be confirmed.
+    pub(crate) fn strongest_to_ask(&self) -> Option<Crud> {
+        let findings = self.findings.iter().filter(|finding| finding.ask);
+        findings.map(|finding| finding.effect).max()
+    }
+}

@@ -1,0 +1,248 @@
+//! State of the shell at the cursor: its environment, the functions being called, and what the
+//! commands of the current pipeline name and print.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use crate::model::arg::Arg;
+use crate::model::environment::{Environment, FILLED, OWN, Value, is_numeric};
+use crate::model::io::OutputKind;
+use crate::model::named::Named;
+use crate::model::variable_name::is_status;
+
+/// Limit of names that one variable may hold.
+const MAX_HELD_NAMES: usize = 64;
+
+/// State of a shell.
+#[derive(Debug)]
+pub(crate) struct ShellState {
+    pub(crate) environment: Environment,
+    /// Functions that are being called, the outermost first.
+    pub(crate) calls: Vec<String>,
+    /// Values of variables before the called function made them local; `None` outside of functions.
+    pub(crate) locals: Option<HashMap<String, Option<Value>>>,
+    /// Files whose names the current pipeline prints, and secret paths among its words.
+    pub(crate) paths_in_pipeline: Vec<Named>,
+    /// Files that an unknown word may stand for, secret paths first.
+    pub(crate) paths_of_unknown_words: Vec<Named>,
+    /// Secret path among the words of the previous command, one of which is `$_`.
+    pub(crate) last_secret_path: Option<Named>,
+    /// Whether a program runs the next text or command, not the shell itself.
+    pub(crate) runs_in_child_process: bool,
+    /// Kind of the output of the current text so far, where the output is unknown.
+    pub(crate) output_kind: OutputKind,
+    /// Kind of the output of the previous command of a pipeline.
+    pub(crate) piped_output_kind: OutputKind,
+}
+
+impl Default for ShellState {
+    fn default() -> Self {
+        Self {
+            environment: Environment::default(),
+            calls: Vec::new(),
+            locals: None,
+            paths_in_pipeline: Vec::new(),
+            paths_of_unknown_words: Vec::new(),
+            last_secret_path: None,
+            runs_in_child_process: false,
+            output_kind: OutputKind::Numbers,
+            piped_output_kind: OutputKind::Anything,
+        }
+    }
+}
+
+impl ShellState {
+    /// Returns a shell with the same environment that runs nothing.
+    pub(crate) fn with_environment_of(other: &Self) -> Self {
+        Self {
+            environment: other.environment.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Restores the environment from before a subshell. Files that the subshell wrote, functions
+    /// that it called and functions that it exported are kept.
+    pub(crate) fn exit_subshell(&mut self, before: Environment) {
+        let after = std::mem::replace(&mut self.environment, before);
+        self.environment.files.extend(after.files);
+        self.environment.called.extend(after.called);
+        for name in after.exported {
+            if let Some(body) = after.functions.get(&name) {
+                self.environment
+                    .functions
+                    .entry(name.clone())
+                    .or_insert_with(|| Rc::clone(body));
+            }
+            self.environment.exported.insert(name);
+        }
+    }
+
+    /// Returns the number of calls of a function that have not returned.
+    pub(crate) fn calls_of(&self, function: &str) -> usize {
+        self.calls.iter().filter(|call| *call == function).count()
+    }
+
+    /// Makes a variable local to the called function.
+    pub(crate) fn make_local(&mut self, name: &str) {
+        let before = self.environment.variables.get(name);
+        if let Some(locals) = &mut self.locals {
+            locals
+                .entry(name.to_owned())
+                .or_insert_with(|| before.cloned());
+        }
+    }
+
+    /// Restores the variables that a called function made local. Which variables are local may
+    /// depend on what is only known when the command runs, so both values count.
+    pub(crate) fn restore_locals(&mut self, outer: Option<HashMap<String, Option<Value>>>) {
+        let locals = std::mem::replace(&mut self.locals, outer).unwrap_or_default();
+        for (name, before) in locals {
+            let variables = &mut self.environment.variables;
+            let now = variables.remove(&name).unwrap_or(Value::Inert);
+            let value = before.unwrap_or(Value::Inert).or(&now);
+            variables.insert(name, value);
+        }
+    }
+
+    /// Returns the value of a variable or a parameter, if it is known.
+    pub(crate) fn known_variable(&self, name: &str) -> Option<String> {
+        let positional = self.environment.positional.as_ref();
+        if let Ok(index) = name.parse::<usize>() {
+            let args = positional?;
+            return match index {
+                0 => None,
+                _ => args
+                    .get(index - 1)
+                    .filter(|arg| !arg.glob && !arg.guess)
+                    .map_or(Some(String::new()), |arg| Some(arg.text.clone())),
+            };
+        }
+        match name {
+            "@" | "*" => {
+                let words: Vec<&str> = positional?.iter().map(|arg| arg.text.as_str()).collect();
+                Some(words.join(" "))
+            }
+            _ => self
+                .environment
+                .variables
+                .get(name)?
+                .text()
+                .map(str::to_owned),
+        }
+    }
+
+    /// Returns true if a variable may be an array: the text makes it one, or the shell does.
+    pub(crate) fn is_array(&self, name: &str) -> bool {
+        self.environment.arrays.contains(name) || OWN.contains(&name)
+    }
+
+    /// Returns true if a variable holds a number, or a value from before the command.
+    pub(crate) fn is_numeric(&self, name: &str) -> bool {
+        match self.environment.variables.get(name).map(Value::list) {
+            Some(Some(text)) => is_numeric(text),
+            _ => self.is_inert(name),
+        }
+    }
+
+    /// Returns true if a variable holds a value that runs nothing when the shell evaluates it.
+    pub(crate) fn is_inert(&self, name: &str) -> bool {
+        let positional = self.environment.positional.as_deref();
+        let inert = |arg: &Arg| arg.inert || arg.known();
+        if let Ok(index) = name.parse::<usize>() {
+            return positional.map_or(!self.environment.given, |args| {
+                index
+                    .checked_sub(1)
+                    .and_then(|at| args.get(at))
+                    .is_none_or(inert)
+            });
+        }
+        match name {
+            "@" | "*" => positional.map_or(!self.environment.given, |args| args.iter().all(inert)),
+            _ if is_status(name) => true,
+            _ => {
+                let value = self.environment.variables.get(name);
+                !value.is_some_and(Value::is_unknown) && !FILLED.contains(&name)
+            }
+        }
+    }
+
+    /// Returns a variable in an expression whose value is unknown and so may run code. Values are
+    /// expressions in their turn.
+    pub(crate) fn unknown_operand(&self, expression: &str) -> Option<String> {
+        self.unknown_operand_except(expression, &mut HashSet::new())
+    }
+
+    fn unknown_operand_except(
+        &self,
+        expression: &str,
+        seen: &mut HashSet<String>,
+    ) -> Option<String> {
+        let part = |c: char| c.is_alphanumeric() || c == '_';
+        let names = expression
+            .split(|c| !part(c))
+            .filter(|word| word.starts_with(|c: char| !c.is_ascii_digit()));
+        for name in names {
+            if !seen.insert(name.to_owned()) {
+                continue;
+            }
+            match self.environment.variables.get(name) {
+                Some(Value::Unknown | Value::Address(_)) => return Some(name.to_owned()),
+                Some(Value::Text(text) | Value::List(text)) => {
+                    if let Some(name) = self.unknown_operand_except(text, seen) {
+                        return Some(name);
+                    }
+                }
+                _ if FILLED.contains(&name) => return Some(name.to_owned()),
+                Some(Value::Inert) | None => {}
+            }
+        }
+        None
+    }
+
+    /// Returns the values that hold code in the index of an array, which runs wherever the value
+    /// is evaluated.
+    pub(crate) fn values_with_code(&self) -> Vec<String> {
+        let variables = self.environment.variables.values();
+        let outer = self.environment.outer.iter().map(String::as_str);
+        let code =
+            |value: &&str| value.contains('[') && (value.contains("$(") || value.contains('`'));
+        let values = variables.filter_map(Value::text).chain(outer).filter(code);
+        values.map(str::to_owned).collect()
+    }
+
+    /// Removes the first positional parameters; `count` is `None` if their number is unknown.
+    pub(crate) fn shift(&mut self, count: Option<usize>) {
+        let args = self.environment.positional.take();
+        match (args, count) {
+            (Some(args), Some(count)) if args.iter().all(|arg| !arg.many) => {
+                self.environment.positional = Some(args.into_iter().skip(count).collect());
+            }
+            (None, _) => {}
+            _ => self.environment.given = true,
+        }
+    }
+
+    /// Records that a variable may hold these names of files.
+    pub(crate) fn holds_names(&mut self, variable: &str, names: &[Named]) {
+        for name in self.environment.referents(variable) {
+            let held = self.environment.secrets.entry(name).or_default();
+            held.extend(names.iter().cloned());
+            held.truncate(MAX_HELD_NAMES);
+        }
+    }
+
+    /// Returns the names of files that a variable may hold; for a parameter, those of all
+    /// parameters.
+    pub(crate) fn names_held(&self, variable: &str) -> Vec<Named> {
+        let parameter = variable == "*" || variable.starts_with(|c: char| c.is_ascii_digit());
+        let variable = if parameter { "@" } else { variable };
+        let held = self.environment.secrets.get(variable);
+        held.cloned().unwrap_or_default()
+    }
+
+    /// Adds the names of files that a variable may hold to the paths of the pipeline.
+    pub(crate) fn reads_names_held(&mut self, variable: &str) {
+        let held = self.names_held(variable);
+        self.paths_in_pipeline.extend(held);
+    }
+}

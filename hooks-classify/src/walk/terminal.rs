@@ -1,0 +1,61 @@
+//! Terminals: a call in, the further commands that it takes from its terminal out.
+
+use super::interpreter::Interpreter;
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::terminal_input::TerminalInput;
+use crate::tables::{Call, Keyboard, Pager, Terminal};
+
+impl Interpreter<'_> {
+    /// Runs something whose output reaches no terminal if it is `captured`.
+    pub(crate) fn capturing<T>(&mut self, captured: bool, run: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.cursor.stdout_captured;
+        self.cursor.stdout_captured |= captured;
+        let output = run(self);
+        self.cursor.stdout_captured = outer;
+        output
+    }
+
+    /// Records whether text that is typed into the terminal of a call can run other commands.
+    pub(crate) fn note_terminal(&mut self, call: &Call, input: &Input) {
+        let program = &call.program;
+        let reaches = |terminal: &Terminal| match terminal.reads {
+            Keyboard::Input => *input == Input::Inherited,
+            Keyboard::Keys => true,
+            Keyboard::Screen => !self.cursor.stdout_captured,
+        };
+        let own = |terminal: &Terminal| reaches(terminal) && takes_commands(terminal, call);
+        let pages = |pager: &Pager| !self.cursor.stdout_captured && starts_pager(pager, call);
+        let takes = if program.terminal.as_ref().is_some_and(own) {
+            TerminalInput::Commands
+        } else if program.pager.as_ref().is_some_and(pages) {
+            TerminalInput::Pager
+        } else {
+            TerminalInput::None
+        };
+        self.sink.terminal_input = self.sink.terminal_input.max(takes);
+    }
+}
+
+fn takes_commands(terminal: &Terminal, call: &Call) -> bool {
+    let enough = terminal
+        .operands
+        .is_some_and(|operands| call.operands.len() >= operands);
+    given(call, &terminal.on) || !(enough || given(call, &terminal.off) || only_prints(call))
+}
+
+fn starts_pager(pager: &Pager, call: &Call) -> bool {
+    let off = pager.off.as_ref();
+    let by_itself = off.is_some_and(|off| !given(call, off) && !only_prints(call));
+    by_itself || given(call, &pager.on)
+}
+
+/// Returns true if a call only prints its help or version.
+fn only_prints(call: &Call) -> bool {
+    let mut verbs = call.options.iter().map(|given| given.option.verb);
+    verbs.any(|verb| verb == Some(OptionEffect::Forces(Effect::Read)))
+}
+
+fn given(call: &Call, names: &[String]) -> bool {
+    call.options.iter().any(|given| names.contains(&given.name))
+}
