@@ -185,7 +185,7 @@ fn explain_shows_the_reasoning_of_the_classifiers() {
     assert!(said.contains(asked), "{said}");
 
     let said = explain(&[bash("if then fi")], 1);
-    let why = "refused by tables: it is no complete shell command";
+    let why = "refused by tables: incomplete shell command";
     assert!(said.contains(why), "{said}");
 }
 

@@ -76,7 +76,7 @@ impl Judge<'_> {
                         self.find(
                             Effect::Code,
                             file.span,
-                            format!("runs what is in `{}`", shown(file)),
+                            format!("runs the file `{}`", shown(file)),
                         );
                         None
                     }
@@ -326,7 +326,7 @@ impl Judge<'_> {
                 _ => self.find(
                     Effect::Unknown,
                     arg.span,
-                    format!("`{name}` has no known option `{text}`"),
+                    format!("unknown option `{text}` of `{name}`"),
                 ),
             }
             at += 1;

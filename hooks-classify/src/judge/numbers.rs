@@ -44,7 +44,7 @@ impl Judge<'_> {
             self.runs_unseen(
                 span,
                 UnseenCode::Expression,
-                "the shell computes what is only known when it runs, and runs what stands in it",
+                "the shell evaluates an expression that is only known when it runs, and runs code in it",
             );
         }
         let mut seen = HashSet::new();
@@ -54,7 +54,7 @@ impl Judge<'_> {
                 UnseenCode::Expression,
                 format!(
                     "the shell computes `{name}`, whose value is only known when it runs, and \
-                     runs what stands in it"
+                     runs code in it"
                 ),
             );
         }

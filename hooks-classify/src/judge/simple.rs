@@ -320,10 +320,9 @@ impl Judge<'_> {
             self.parts.settings_file(value);
         }
         let reason = format!("sets `{name}`, {}", variable.why);
-        // The value itself may be a command line.
-        let value_runs = variable.why.contains("is run") || name.starts_with("GIT_CONFIG_VALUE_");
+        let runs_value = variable.runs_value;
         self.find(Effect::Code, value.span, reason);
-        if value_runs && value.known() && !value.text.is_empty() {
+        if runs_value && value.known() && !value.text.is_empty() {
             let place = Place::Fixed(value.span);
             let Some(inner) = inner else {
                 let text = value.text.trim_start_matches(['|', '-', '!']);

@@ -50,7 +50,7 @@ impl Judge<'_> {
             self.find(
                 Effect::Read,
                 whole,
-                format!("`{}` prints its help", call.path),
+                format!("`{} {}` prints help", call.path, call.args[0].text),
             );
             return None;
         }
@@ -157,7 +157,7 @@ impl Judge<'_> {
         let path = &call.path;
         if program.sends {
             for arg in held.into_iter().filter(|arg| leaves(arg)) {
-                let reason = format!("`{path}` sends what an expansion holds over the network");
+                let reason = format!("`{path}` sends the value of an expansion over the network");
                 self.ask(arg.span, reason);
             }
             return;
@@ -178,7 +178,7 @@ impl Judge<'_> {
             None => printed.and_then(|span| Some((span, server(call)?))),
         };
         if let Some((span, host)) = found {
-            let reason = format!("`{path}` may send what an expansion holds to `{host}`");
+            let reason = format!("`{path}` may send the value of an expansion to `{host}`");
             self.ask(span, reason);
         }
     }
@@ -303,15 +303,20 @@ impl Judge<'_> {
         {
             (effect, span, option) = (strongest, at, Some(name));
         }
-        if let Some((strongest, _, _)) = only {
-            (effect, span, option) = (strongest, whole, None);
+        if let Some((strongest, _, name)) = only {
+            (effect, span, option) = (strongest, whole, Some(name));
         }
         let path = &call.path;
         let reason = match (option, effect) {
+            (Some("--help"), Effect::Read) => format!("`{path} --help` prints help"),
+            (Some(option), Effect::Read) if program.help.iter().any(|word| word == option) => {
+                format!("`{path} {option}` prints help")
+            }
+            (Some("--version"), Effect::Read) => format!("`{path} --version` prints its version"),
             (Some(option), effect) => format!("`{path}` with `{option}` {}", verb(effect)),
             (None, Effect::Unknown) => format!("`{path}` is not understood"),
             (None, Effect::Code) => format!(
-                "`{path}` {}, and so runs code that is not shown",
+                "`{path}` {}, which runs code that is not shown",
                 program.does
             ),
             (None, _) => format!("`{path}` {}", program.does),

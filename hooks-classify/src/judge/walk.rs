@@ -294,7 +294,7 @@ impl Judge<'_> {
                     }
                 }
                 if is_hook(name) {
-                    self.unseen_call(name, body, "defines what shells call by themselves,");
+                    self.unseen_call(name, body, "defines for a shell that calls it by itself");
                 }
                 Some(String::new())
             }

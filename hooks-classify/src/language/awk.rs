@@ -70,7 +70,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
             Token::Word(word) if word.starts_with('@') => judge.find(
                 Effect::Code,
                 arg.span,
-                "`awk` loads code, or calls what it names while it runs",
+                "`awk` loads code or calls a function by a computed name",
             ),
             Token::Text(text) if is_connection(text) => {
                 judge.find(Effect::Code, arg.span, "`awk` connects to another machine")

@@ -255,7 +255,7 @@ fn members(judge: &mut Judge<'_>, arg: &Arg, plain: &str) {
             judge.find(
                 Effect::Code,
                 arg.span,
-                "PowerShell: `ForEach-Object` calls a member of what it is given",
+                "PowerShell: `ForEach-Object` calls a member of its input",
             );
         }
     }

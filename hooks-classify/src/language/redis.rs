@@ -139,7 +139,7 @@ fn script(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
         .collect();
     for call in &calls {
         let Some(quote) = call.chars().next().filter(|c| matches!(c, '\'' | '"')) else {
-            judge.find(Effect::Code, arg.span, "a script calls what it computes");
+            judge.find(Effect::Code, arg.span, "a script calls a computed function");
             continue;
         };
         let name = call[1..].split(quote).next().unwrap_or("");

@@ -254,7 +254,7 @@ impl Reader<'_> {
                                 judge.find(
                                     Effect::Code,
                                     arg.span,
-                                    "`sed` runs what the flag `e` finds",
+                                    "`sed` runs text by the flag `e`",
                                 );
                                 judge.shell_text(&arg.with(&text), &Input::Unknown);
                             }

@@ -447,6 +447,8 @@ impl Program {
 pub(crate) struct Variable {
     pub(crate) pattern: String,
     pub(crate) why: String,
+    /// True if the value is a command line that programs run.
+    pub(crate) runs_value: bool,
     pub(crate) harmless: Vec<String>,
     /// Folders of the system: a list of them, separated by colons, changes nothing.
     pub(crate) harmless_folders: Vec<String>,

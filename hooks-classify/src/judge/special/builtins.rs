@@ -68,7 +68,7 @@ pub(super) fn print(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) 
     for arg in text().filter(|_| call.has(&["-P"])) {
         judge.computed(arg);
         if !arg.known() && !arg.inert {
-            let reason = "expands a value as a prompt, and runs what stands in it";
+            let reason = "expands a value as a prompt, and runs code in it";
             judge.find(Effect::Code, arg.span, reason);
         }
     }
@@ -85,7 +85,11 @@ pub(super) fn print(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) 
                 }
             }
             ("-z", _) => {
-                judge.find(Effect::Code, whole, "types what the shell then runs");
+                judge.find(
+                    Effect::Code,
+                    whole,
+                    "types a command that the shell then runs",
+                );
                 for arg in text() {
                     judge.shell_text(arg, &Input::Unknown);
                 }
@@ -209,7 +213,7 @@ pub(super) fn arithmetic(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &In
                 judge.find(
                     Effect::Code,
                     arg.span,
-                    format!("sets `{name}`, which changes what runs"),
+                    format!("sets `{name}`, which may run other code"),
                 );
             }
             judge.environment.set(name, Value::Inert);
@@ -277,7 +281,7 @@ pub(super) fn fish(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -
         if args(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"]) {
             return Outcome::Table;
         }
-        judge.runs_unseen(whole, UnseenCode::Input, "`fish` runs what it reads");
+        judge.runs_unseen(whole, UnseenCode::Input, "`fish` runs its input");
         return Outcome::Done(None);
     };
     judge.verbs(call);
@@ -309,7 +313,7 @@ impl Judge<'_> {
         self.find(
             Effect::Code,
             arg.span,
-            "the shell computes this, and runs what stands in it",
+            "the shell computes this, and runs code in it",
         );
         let inner = text[at..].trim_start_matches(['$', '(', '`']);
         let inner = inner.split([')', '`']).next().unwrap_or(inner);

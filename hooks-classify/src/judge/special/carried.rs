@@ -11,7 +11,7 @@ pub(super) fn arguments_file(judge: &mut Judge<'_>, call: &Call, _: Span, _: &In
         judge.find(
             Effect::Unknown,
             arg.span,
-            format!("what `{}` is told stands in a file", call.path),
+            format!("`{}` reads its options from a file", call.path),
         );
     }
     Outcome::Table
@@ -185,7 +185,7 @@ fn published(spec: &str) -> bool {
         && plain(version, ".-+^~*<>=")
 }
 
-/// `pprof` keeps what it fetches in a file.
+/// `pprof` keeps responses in a file.
 pub(super) fn pprof(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let values = call
         .options
@@ -197,13 +197,13 @@ pub(super) fn pprof(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> O
         judge.find(
             Effect::Create,
             arg.span,
-            format!("`{}` keeps what it fetches in a file", call.path),
+            format!("`{}` keeps responses in a file", call.path),
         );
     }
     Outcome::Table
 }
 
-/// `-e inject=…` and `-e fault=…` change what the command is told.
+/// `-e inject=…` and `-e fault=…` change system calls of the command.
 pub(super) fn strace(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for given in call.options.iter().filter(|given| given.name == "-e") {
         let Some(value) = &given.value else { continue };
@@ -212,7 +212,7 @@ pub(super) fn strace(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
             judge.find(
                 Effect::Code,
                 value.span,
-                "`strace` changes what the command is told",
+                "`strace` changes system calls of the command",
             );
         }
     }

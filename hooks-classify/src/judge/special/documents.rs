@@ -163,7 +163,7 @@ pub(super) fn mlr(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
             judge.find(
                 Effect::Code,
                 name.span,
-                format!("`mlr` is told `{}`", name.text),
+                format!("`mlr` runs its command `{}`", name.text),
             );
         }
     }

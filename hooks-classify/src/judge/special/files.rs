@@ -56,7 +56,11 @@ pub(super) fn truncate(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
         let zero = bare.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let empties = !zero.is_empty() && zero.chars().all(|c| c == '0');
         if !grows && (empties || text.starts_with('-') || text.contains(UNKNOWN)) {
-            judge.find(Effect::Delete, whole, "`truncate` cuts what is in the file");
+            judge.find(
+                Effect::Delete,
+                whole,
+                "`truncate` cuts the contents of the file",
+            );
         }
     }
     Outcome::Table
@@ -152,7 +156,7 @@ pub(super) fn less(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
             judge.find(
                 Effect::Unknown,
                 arg.span,
-                format!("`less` is told `{}`", arg.text),
+                format!("`less` runs its command `{}`", arg.text),
             );
         }
     }

@@ -20,7 +20,7 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
         judge.find(
             Effect::Unknown,
             arg.span,
-            "what `find` is told is only known when it runs",
+            "the words of `find` are only known when it runs",
         );
     }
     let found = found(judge, args, &folders);
@@ -36,7 +36,7 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             judge.find(
                 Effect::Unknown,
                 arg.span,
-                "what `find` is told is only known when it runs",
+                "the words of `find` are only known when it runs",
             );
         }
         match text {
@@ -75,7 +75,7 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             "-delete" => judge.find(
                 Effect::Delete,
                 arg.span,
-                "`find` with `-delete` deletes what it finds",
+                "`find` with `-delete` deletes the files it finds",
             ),
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 if let Some(file) = args.get(at) {
@@ -98,7 +98,7 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
                         judge.find(
                             Effect::Unknown,
                             arg.span,
-                            format!("`find` has no known test or action `{text}`"),
+                            format!("unknown test or action `{text}` of `find`"),
                         );
                         base = Effect::Read;
                     }

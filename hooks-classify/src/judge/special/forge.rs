@@ -26,7 +26,7 @@ pub(super) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
                         .split_once('=')
                         .is_some_and(|(_, v)| v.starts_with('@'));
                 if file {
-                    judge.ask(value.span, "sends what is in a file");
+                    judge.ask(value.span, "sends the contents of a file");
                 }
                 if let Some(text) = text.strip_prefix("query=") {
                     query = Some(text.to_owned());
@@ -44,7 +44,7 @@ pub(super) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
     }
     let query_of = path.split_once('?').map_or("", |(_, query)| query);
     if query_of.contains(UNKNOWN) {
-        judge.ask(whole, "sends what an expansion holds over the network");
+        judge.ask(whole, "sends the value of an expansion over the network");
     }
     if path.trim_start_matches('/') == "graphql" {
         return Outcome::Is(match query {
@@ -151,8 +151,8 @@ fn templates(judge: &mut Judge<'_>, call: &Call) {
                 Effect::Code,
                 value.span,
                 format!(
-                    "what `{}` is given with `{}` may run code",
-                    call.path, given.name
+                    "the value of `{}` may make `{}` run code",
+                    given.name, call.path
                 ),
             );
         }

@@ -82,7 +82,7 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
         judge.find(
             Effect::Unknown,
             name.span,
-            format!("what `{}` is told is only known when it runs", name.text),
+            format!("the words of `{}` are only known when it runs", name.text),
         );
     }
     let file = call

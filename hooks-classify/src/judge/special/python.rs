@@ -26,7 +26,7 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                 judge.find(
                     Effect::Unknown,
                     arg.span,
-                    format!("`{}` has no known option `{text}`", call.path),
+                    format!("unknown option `{text}` of `{}`", call.path),
                 );
             }
             if text == "--check-hash-based-pycs" {
@@ -149,7 +149,7 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                         judge.find(
                             Effect::Code,
                             arg.span,
-                            "`-X` writes files or runs modules, as it is told",
+                            "`-X` may write files or run modules",
                         );
                     }
                     if letter == 'W' && value(at).is_some_and(|v| v.text.contains('.')) {
@@ -168,7 +168,7 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                 _ => judge.find(
                     Effect::Unknown,
                     arg.span,
-                    format!("`{}` has no known option `-{letter}`", call.path),
+                    format!("unknown option `-{letter}` of `{}`", call.path),
                 ),
             }
         }

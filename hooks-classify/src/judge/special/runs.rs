@@ -94,7 +94,7 @@ pub(super) fn interpreter(
                 judge.find(
                     Effect::Code,
                     operand.arg.span,
-                    "`perl` runs or writes what a name with `|` or `>` says",
+                    "`perl` runs or writes a name with `|` or `>`",
                 );
                 judge.shell_text(
                     &operand.arg.with(text.trim_matches(['|', '>', '<', ' '])),
@@ -104,7 +104,7 @@ pub(super) fn interpreter(
                 judge.find(
                     Effect::Code,
                     operand.arg.span,
-                    "`perl` runs what a name that ends in `|` says, and these are not known",
+                    "`perl` runs names that end in `|`, and these names are unknown",
                 );
             }
         }
@@ -135,7 +135,7 @@ pub(super) fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
                 judge.find(
                     Effect::Code,
                     file.arg.span,
-                    format!("`{}` runs what is in `{}`", call.path, shown(&file.arg)),
+                    format!("`{}` runs the file `{}`", call.path, shown(&file.arg)),
                 );
             }
         }
@@ -144,7 +144,7 @@ pub(super) fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
             _ => judge.runs_unseen(
                 whole,
                 UnseenCode::Input,
-                format!("`{}` runs what it reads", call.path),
+                format!("`{}` runs its input", call.path),
             ),
         },
     }

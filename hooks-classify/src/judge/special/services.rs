@@ -64,7 +64,7 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
         let files = [file, tag, headers.map(|(_, file)| file)];
         for file in files.into_iter().flatten() {
             judge.input_file(&value.with(file));
-            judge.ask(value.span, "`curl` sends what is in a file");
+            judge.ask(value.span, "`curl` sends the contents of a file");
         }
         if ["-H", "--header", "--proxy-header"].contains(&name) && text.starts_with('@') {
             let reason = "`curl` sends headers of a file, which may set another method";
@@ -74,7 +74,7 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
             judge.find(
                 Effect::Unknown,
                 value.span,
-                "a file says what `curl` prints, and where to",
+                "`curl` reads its options from a file",
             );
         }
         if (name == "-w" || name == "--write-out")
@@ -220,7 +220,7 @@ pub(super) fn httpie(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
             .find_map(|m| rest.strip_prefix(m));
         if let Some(file) = file {
             judge.input_file(&item.with(file));
-            judge.ask(item.span, "sends what is in a file");
+            judge.ask(item.span, "sends the contents of a file");
         }
         if rest.starts_with("==") {
             continue;
@@ -274,7 +274,7 @@ pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
         if ["-l", "-J", "-o"].contains(&given.name.as_str()) && !value.known() {
             judge.ask(
                 value.span,
-                "sends what an expansion holds to another machine",
+                "sends the value of an expansion to another machine",
             );
         }
         let text = value.text.to_ascii_lowercase();
@@ -350,7 +350,7 @@ pub(super) fn rsync(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
     if let Some(given) = call.options.iter().find(lists)
         && let Some(host) = call.operands.iter().find_map(|o| place(&o.arg))
     {
-        let reason = format!("`rsync` sends what is in a file to `{host}`");
+        let reason = format!("`rsync` sends the contents of a file to `{host}`");
         judge.ask(given.span, reason);
     }
     if call.operands.len() == 1 {
@@ -422,7 +422,7 @@ pub(super) fn sql_client(
             .any(|end| operand.text.ends_with(end))
         {
             judge.parts.code_file(&operand);
-            judge.find(Effect::Code, operand.span, "runs what is in this file");
+            judge.find(Effect::Code, operand.span, "runs this file");
         }
     }
     let (roles, _) = call.roles();
@@ -453,7 +453,7 @@ fn input_text(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) {
         judge.runs_unseen(
             whole,
             UnseenCode::Input,
-            format!("`{}` runs what it reads", call.path),
+            format!("`{}` runs its input", call.path),
         );
         return;
     };
@@ -535,7 +535,7 @@ const GREETINGS: &[&str] = &[
 
 fn ask_about_input(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) {
     if *input == Input::Unknown {
-        judge.ask(whole, format!("`{}` sends what it reads", call.path));
+        judge.ask(whole, format!("`{}` sends its input", call.path));
     }
 }
 
@@ -571,7 +571,7 @@ pub(super) fn decrypts(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
             .iter()
             .any(|arg| arg.text.starts_with('-') && keyed(&arg.text));
     if named && call.has(&["-d"]) {
-        judge.ask(whole, format!("`{}` prints what was encrypted", call.path));
+        judge.ask(whole, format!("`{}` prints decrypted text", call.path));
     }
     Outcome::Table
 }

@@ -50,7 +50,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                 judge.find(
                     Effect::Unknown,
                     arg.span,
-                    format!("`{}` has no known option `{}`", call.path, shown(arg)),
+                    format!("unknown option `{}` of `{}`", shown(arg), call.path),
                 );
             }
             _ => {
@@ -63,7 +63,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                         _ => judge.find(
                             Effect::Unknown,
                             arg.span,
-                            format!("`{}` has no known option `{word}`", call.path),
+                            format!("unknown option `{word}` of `{}`", call.path),
                         ),
                     }
                 }
@@ -125,7 +125,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
             judge.find(
                 Effect::Code,
                 file.span,
-                format!("`{}` runs what is in `{}`", call.path, shown(file)),
+                format!("`{}` runs the file `{}`", call.path, shown(file)),
             );
             Outcome::Done(None)
         }
@@ -143,7 +143,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                 judge.runs_unseen(
                     whole,
                     UnseenCode::Input,
-                    format!("`{}` runs what it reads", call.path),
+                    format!("`{}` runs its input", call.path),
                 );
                 Outcome::Done(None)
             }
@@ -183,7 +183,7 @@ pub(super) fn source(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input)
     judge.find(
         Effect::Code,
         whole,
-        format!("`{}` runs what is in a file", call.path),
+        format!("`{}` runs the contents of a file", call.path),
     );
     Outcome::Done(None)
 }

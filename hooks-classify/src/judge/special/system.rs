@@ -226,7 +226,11 @@ pub(super) fn powershell(
             if let Some(file) = call.args.get(at) {
                 judge.parts.code_file(file);
             }
-            judge.find(Effect::Code, whole, "PowerShell runs what is in a file");
+            judge.find(
+                Effect::Code,
+                whole,
+                "PowerShell runs the contents of a file",
+            );
             return Outcome::Done(None);
         }
         if valued
@@ -241,7 +245,7 @@ pub(super) fn powershell(
             judge.find(
                 Effect::Unknown,
                 arg.span,
-                format!("PowerShell has no known option `{}`", arg.text),
+                format!("unknown option `{}` of PowerShell", arg.text),
             );
         }
     }
@@ -254,7 +258,7 @@ pub(super) fn powershell(
         judge.find(
             Effect::Code,
             rest[0].span,
-            "PowerShell runs what is in a file",
+            "PowerShell runs the contents of a file",
         );
     } else {
         text_of(judge, rest, whole);
@@ -277,7 +281,7 @@ fn text_of(judge: &mut Judge<'_>, words: &[Arg], whole: Span) {
 fn stdin(judge: &mut Judge<'_>, whole: Span, input: &Input) -> Outcome {
     match input {
         Input::Known(text) => powershell::judge(judge, &Arg::new(text.clone(), whole)),
-        _ => judge.runs_unseen(whole, UnseenCode::Input, "PowerShell runs what it reads"),
+        _ => judge.runs_unseen(whole, UnseenCode::Input, "PowerShell runs its input"),
     }
     Outcome::Done(None)
 }
@@ -311,7 +315,7 @@ pub(super) fn request(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input
         text.push(' ');
         text.push_str(&arg.text);
         if !arg.known() {
-            judge.ask(arg.span, "sends what an expansion holds over the network");
+            judge.ask(arg.span, "sends the value of an expansion over the network");
         }
     }
     powershell::judge(judge, &Arg::new(text, whole));
@@ -399,7 +403,7 @@ pub(super) fn debugfs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) ->
                 judge.find(
                     Effect::Code,
                     value.span,
-                    format!("`debugfs` is told `{first}`"),
+                    format!("`debugfs` runs its command `{first}`"),
                 );
             }
         }

@@ -83,7 +83,7 @@ pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             effect,
             whole,
             format!(
-                "`{}` opens a shell or changes what is remembered",
+                "`{}` opens a shell or changes cached credentials",
                 call.path
             ),
         );
@@ -102,7 +102,7 @@ pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &
     judge.options(call, &Input::Unknown);
     // It is run also where the command is not.
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("{=")) {
-        judge.find(Effect::Code, arg.span, "what stands in `{= … =}` is Perl");
+        judge.find(Effect::Code, arg.span, "`{= … =}` holds Perl code");
     }
     if call.has(&["--rpl"]) {
         judge.find(Effect::Code, whole, "the value of `--rpl` is Perl");
@@ -226,7 +226,7 @@ pub(super) fn tmux(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             "pane_search_string",
         ];
         if copied.iter().any(|name| arg.text.contains(name)) {
-            judge.ask(arg.span, "`tmux` shows what was copied");
+            judge.ask(arg.span, "`tmux` shows copied text");
         }
         for (at, _) in arg.text.match_indices("#(") {
             let inner = arg.text[at + 2..].split(')').next().unwrap_or("");

@@ -157,7 +157,7 @@ impl Judge<'_> {
             // A module that is not known here is asked for on a server.
             "go" if call.path == "go list" && call.has(&["-m"]) => {
                 for operand in call.operands.iter().filter(|o| !o.arg.known()) {
-                    let reason = "`go list` sends what an expansion holds over the network";
+                    let reason = "`go list` sends the value of an expansion over the network";
                     self.ask(operand.arg.span, reason);
                 }
             }
@@ -256,7 +256,7 @@ impl Judge<'_> {
         self.find(
             Effect::Code,
             arg.span,
-            format!("`{path}` is told `{key}`, which may change what runs"),
+            format!("`{path}` sets `{key}`, which may run other code"),
         );
         self.parts.told();
         let command = value.trim_start_matches('!');

@@ -189,7 +189,7 @@ impl Judge<'_> {
                     self.find(
                         Effect::Code,
                         arg.span,
-                        format!("`{path}` runs what is in `{}`", shown(arg)),
+                        format!("`{path}` runs the file `{}`", shown(arg)),
                     );
                 }
             }
@@ -197,7 +197,7 @@ impl Judge<'_> {
                 for arg in args.iter().filter(|arg| leaves(arg)) {
                     self.ask(
                         arg.span,
-                        format!("`{path}` sends what an expansion holds over the network"),
+                        format!("`{path}` sends the value of an expansion over the network"),
                     );
                 }
                 for arg in args {
