@@ -1,31 +1,31 @@
-//! What a command is made of: every program that would run, with its words,
-//! the files it names, its redirections and assignments.
+//! Facts of the interpreter in, [`Parts`] out: every program that would run, with its words, files,
+//! hosts, redirections and assignments.
 //!
-//! [`Parts`] are what rules are held against, and what an explanation tells; they
-//! are recorded on the same walk that classifies the command. What is known only
-//! when the command runs is marked so, and never left out.
+//! [`Recorder`] records the parts while the interpreter classifies the command. A value that is only known
+//! when the command runs is marked with [`UNKNOWN`] and never left out.
 
+use super::host;
 use super::judge::{Arg, Input, UNKNOWN as MARK, plain};
 use super::shell::Span;
 use super::tables::{Call, Decides, Given, Language, Role, RunsInput};
 use super::{Classification, Crud};
 
-/// Stands in the text of a [`Word`] for what is only known when the command runs (P-09).
+/// Placeholder in the text of a [`Word`] for a value that is only known when the command runs.
 pub const UNKNOWN: char = MARK;
 
-/// More than this is not recorded; a loop's commands count each time they are followed.
-const MOST_PARTS: usize = 2000;
-/// More bytes of words than this are not recorded.
-const MOST_BYTES: usize = 1 << 20;
+/// Maximum number of recorded parts; the commands of a loop count each time they are followed.
+const MAX_PARTS: usize = 2000;
+/// Maximum number of recorded bytes of words.
+const MAX_BYTES: usize = 1 << 20;
 
-/// A classification, and the parts it came from (P-05).
+/// The classification of a command, with the parts of the command.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Judgement {
-    /// What the command would do.
+    /// Class, decision and reason.
     pub classification: Classification,
-    /// What it is made of; no parts, and not [`complete`](Parts::complete), where that could not
-    /// be found out.
+    /// Programs, files, hosts and redirections. If the analysis failed, there are no parts and
+    /// [`complete`](Parts::complete) is `false`.
     pub parts: Parts,
 }
 
@@ -38,101 +38,101 @@ impl Judgement {
     }
 }
 
-/// A judgement without parts, which no rule of one's own can allow.
+/// Wraps a classification without parts, which no rule about parts can allow.
 impl From<Classification> for Judgement {
     fn from(classification: Classification) -> Self {
         Self::new(classification, None)
     }
 }
 
-/// What a command is made of (P-09).
+/// The parts of a command.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Parts {
-    /// In the order in which they were met; what one runs comes after it.
+    /// All parts in the order of the analysis; a program stands before the programs that it runs.
     pub all: Vec<Part>,
-    /// Whether both parsers read every text the same.
+    /// `true` if both parsers read every text in the same way.
     pub agreed: bool,
-    /// Whether everything was followed to its end.
+    /// `true` if the analysis followed the whole command.
     pub complete: bool,
-    /// Whether a function is defined.
+    /// `true` if the command defines a function.
     pub functions: bool,
-    /// Whether something is substituted outside of any part, such as in the list of a loop.
+    /// `true` if there is a substitution outside of every part, for example in the list of a loop.
     pub substitutions: bool,
-    /// The strongest effect that has to be asked about and belongs to no part.
+    /// Strongest effect that needs confirmation and belongs to no part.
     pub loose: Option<Crud>,
-    /// The texts in other languages that run, each with the part that runs it.
+    /// Scripts in other languages, each with the part that runs it.
     pub scripts: Vec<Script>,
-    /// Where code that belongs to no part comes from, if it is only known when it runs.
+    /// Source of code that belongs to no part and is only known when it runs.
     pub unseen_code: Option<UnseenCode>,
 }
 
-/// A command that would run: a program with its words; or, without words, what stands around
-/// others or alone: a group with redirections, an assignment (P-09).
+/// A program that would run, with its words. A part without words is a group of commands, a
+/// redirection or an assignment.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Part {
-    /// Where it begins in the command, in bytes.
+    /// Start of the part in the command, in bytes.
     pub start: usize,
-    /// Where it ends, in bytes.
+    /// End of the part in the command, in bytes.
     pub end: usize,
-    /// The part that runs this one, by its place in [`Parts::all`]: a wrapper such as `sudo`, a
-    /// shell with `-c`, the command in which it is substituted, the group around it.
+    /// Index in [`Parts::all`] of the part that runs this part: a wrapper such as `sudo`, a shell with
+    /// `-c`, the command around a substitution, or a group.
     pub within: Option<usize>,
-    /// The program and what it is told, after expansion as far as that is known.
+    /// The program and its arguments after expansion. Unknown text is [`UNKNOWN`].
     pub words: Vec<Word>,
-    /// What its tables make of it; several where a program stands for another.
+    /// The calls as the tables read them; more than one if a program stands for another program.
     pub calls: Vec<PartCall>,
-    /// The files that it names, as far as its tables tell.
+    /// Files among the words, as the tables tell them.
     pub touches: Vec<Touch>,
-    /// Its own redirections from and to files; none to nowhere (`/dev/null`), none between
-    /// descriptors.
+    /// Redirections from and to files, without `/dev/null` and without duplicated descriptors.
     pub redirections: Vec<Touch>,
-    /// The files whose contents it reads, also those of which only a folder is known.
+    /// Hosts that its words and redirections name, as the URL standard reads them.
+    pub hosts: Vec<PartHost>,
+    /// Files whose contents the part reads; a folder stands for the files in it.
     pub reads: Vec<FileRead>,
-    /// The texts that it is given by here-documents and here-strings.
+    /// Texts of its here-documents and here-strings.
     pub documents: Vec<Word>,
-    /// The variables that it sets.
+    /// Variables that the part sets.
     pub assignments: Vec<PartAssignment>,
-    /// Whether something is substituted in it.
+    /// `true` if the part has a substitution.
     pub substitutions: bool,
-    /// Whether it reads a pipe, a file or a document; what that holds, if it is known.
+    /// Standard input: `None` if it is inherited, `Some(None)` if its contents are unknown.
     pub input: Option<Option<String>>,
-    /// Whether it is told a setting that may change what runs (`git -c core.pager=…`).
+    /// `true` if an option sets a configuration value that may run other code (`git -c core.pager=…`).
     pub told: bool,
-    /// The strongest effect of its own, without what it runs.
+    /// Strongest effect of the part itself, without the programs that it runs.
     pub effect: Crud,
-    /// The strongest effect of it and of all that it runs in turn.
+    /// Strongest effect of the part and of the programs that it runs.
     pub effect_in_all: Crud,
-    /// Whether something about it has to be asked about.
+    /// `true` if the part needs confirmation.
     pub ask: bool,
-    /// Whether it runs code that the command does not show, or is not understood.
+    /// `true` if the part is unknown, or runs code that the command does not show.
     pub code: bool,
-    /// Whether code in what it reads may run: it is an interpreter, a client of one, or a wrapper
-    /// that may start a shell.
+    /// `true` if the part may run its standard input as code: it is an interpreter, a client of an
+    /// interpreter, or a wrapper that may start a shell.
     pub runs_input: bool,
-    /// The files whose code it runs, which its words name: the script of an interpreter, a
-    /// program by its path.
+    /// Files with code that the words name: the script of an interpreter, or a program by its path.
     pub code_files: Vec<Word>,
-    /// Words that name files which decide what it does, if there are such files.
+    /// Words that may name configuration files of the program.
     pub settings_files: Vec<Word>,
-    /// Whether it may put other files in place of those that are there, such as `git pull`.
+    /// `true` if the part may replace existing files, for example `git pull`.
     pub replaces_files: bool,
-    /// The files that it looks up by a name of its own, such as `Makefile`.
+    /// Files that the program finds by a fixed name, for example `Makefile`.
     pub manifests: Vec<Manifest>,
-    /// The scripts of a manifest that it runs, such as `test` of `package.json`.
+    /// Scripts of a manifest that the part runs, for example `test` of `package.json`.
     pub package_scripts: Vec<Word>,
-    /// Where code that it runs comes from, if that is only known when it runs.
+    /// Source of code that is only known when it runs.
     pub unseen_code: Option<UnseenCode>,
 }
 
-/// Where code comes from that is only known when it runs.
+/// Source of code that is only known when it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnseenCode {
     /// The input of an interpreter: a pipe, a file or a document.
     Input,
-    /// A word that is a script in another language than the shell's.
+    /// A word that is a script in another language than the shell.
     Script,
     /// Text that the shell runs.
     Text,
@@ -140,12 +140,12 @@ pub enum UnseenCode {
     Program,
     /// The value of an alias.
     Alias,
-    /// An expression that the shell computes, or an index in it.
+    /// An expression of shell arithmetic, or an index in it.
     Expression,
 }
 
 impl UnseenCode {
-    /// What a part with such code does, as the end of a sentence.
+    /// Returns the reason for a part with such code: a verb phrase such as "runs its input".
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
@@ -170,92 +170,105 @@ impl UnseenCode {
     }
 }
 
-/// A file that a program looks up by a name that its table knows.
+/// A file that a program finds by a fixed name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Manifest {
-    /// Its name, as the key `decided_by` of a table has it.
+    /// File name or pattern, as in the key `decided_by` of the table.
     pub pattern: String,
-    /// The folder that is searched, if it is not the one in which the command runs.
+    /// Folder that the program searches. `None` is the working directory.
     pub folder: Option<Word>,
-    /// Whether the program does nothing without one of them.
+    /// `true` if the program fails without such a file.
     pub needed: bool,
 }
 
-/// A word after quotes and expansions, as far as these are known (P-09).
+/// A word after removal of quotes and after expansion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Word {
-    /// Its text, with [`UNKNOWN`] for what is not known.
+    /// The text, with [`UNKNOWN`] for each unknown value.
     pub text: String,
-    /// Whether all of it is known, and that it is one word.
+    /// `true` if the whole text is known and is exactly one word.
     pub known: bool,
-    /// Whether it is a pattern, in whose place the shell puts names of files.
+    /// `true` if the word is a pattern that the shell replaces by names of files.
     pub pattern: bool,
-    /// Where it stands in the command, in bytes; for a word of a text within the text, such as
-    /// that of `sh -c`, where the outer word stands.
+    /// Start of the word in the command, in bytes. A word of a nested text, such as the text of
+    /// `sh -c`, has the place of the outer word.
     pub start: usize,
-    /// Where it ends, in bytes.
+    /// End of the word in the command, in bytes.
     pub end: usize,
 }
 
-/// A command as its table reads it (P-09).
+/// A call of a program as the table of the program reads it.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PartCall {
-    /// `["git", "push"]`
+    /// Program and subcommands: `["git", "push"]`.
     pub path: Vec<String>,
-    /// Its options by the names that the table has for them, with their values.
+    /// Options by their names in the table, with their values.
     pub options: Vec<(String, Option<Word>)>,
-    /// Its operands.
+    /// Operands: arguments that are neither options nor values of options.
     pub operands: Vec<Word>,
-    /// Whether the table knows all of it.
+    /// `true` if the table knows every option and subcommand of the call.
     pub understood: bool,
-    /// Whether it may connect to an address among its words.
+    /// `true` if the program may connect to an address among its words.
     pub connects: bool,
-    /// Whether it connects to this machine, because no option names another.
+    /// `true` if the program connects to this machine because no option names another host.
     pub connects_here: bool,
 }
 
-/// A text in another language that a part runs.
+/// A script in another language that a part runs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Script {
-    /// Its language.
+    /// Language of the script.
     pub language: Language,
-    /// Its text, with [`UNKNOWN`] for what is not known.
+    /// Source text, with [`UNKNOWN`] for each unknown value.
     pub text: String,
-    /// The part, by its place in [`Parts::all`].
+    /// Index in [`Parts::all`] of the part that runs the script.
     pub part: Option<usize>,
 }
 
-/// A file that is named (P-09).
+/// A file that a word or a redirection names, and the effect on the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Touch {
-    /// Its path, as it is given.
+    /// Path as the command writes it.
     pub path: Word,
-    /// What happens to it.
+    /// Effect on the file.
     pub effect: Crud,
 }
 
-/// A file whose contents are read (P-09).
+/// A host that a part names: in an address, as a host by its table, or in `/dev/tcp/host/port`.
+///
+/// A part may reach other hosts, which settings or code name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PartHost {
+    /// The host as [`host::plain`](crate::host::plain) reads it: `2130706433` is `127.0.0.1`. It has
+    /// [`UNKNOWN`] for text that is only known when the command runs.
+    pub name: String,
+    /// The word that names the host.
+    pub word: Word,
+}
+
+/// A file whose contents a part reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileRead {
-    /// Its path, with `~` for the user's home where the command has a variable for it.
+    /// Path of the file, with `~` for the home folder if the command uses a variable such as `$HOME`.
     pub path: Word,
-    /// Whether all that lies in it is read, if it is a folder.
+    /// `true` if the part reads all files below the folder.
     pub below: bool,
 }
 
-/// A variable that is set (P-09).
+/// A variable that a part sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartAssignment {
-    /// Its name.
+    /// Name of the variable.
     pub name: String,
-    /// Its value.
+    /// Value of the variable.
     pub value: Word,
 }
 
@@ -268,6 +281,7 @@ impl Part {
             words: Vec::new(),
             calls: Vec::new(),
             touches: Vec::new(),
+            hosts: Vec::new(),
             reads: Vec::new(),
             redirections: Vec::new(),
             documents: Vec::new(),
@@ -302,32 +316,33 @@ impl Part {
             .chain(calls)
             .chain(files.map(|file| &mut file.path))
             .chain(self.reads.iter_mut().map(|file| &mut file.path))
+            .chain(self.hosts.iter_mut().map(|host| &mut host.word))
             .chain(&mut self.documents)
             .chain(values)
     }
 
-    /// The program, without the folder if that is one of the system's; nothing if that is only
-    /// known when it runs, or nothing runs.
+    /// Returns the name of the program, without its folder if the folder belongs to the system.
+    /// Returns `None` if the part has no words, or if the name is only known when it runs.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
         let name = self.words.first().filter(|name| !name.pattern)?;
         name.value().map(plain)
     }
 
-    /// The arguments, as far as they are known.
+    /// Returns the known arguments.
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
         self.words.iter().skip(1).filter_map(Word::value)
     }
 }
 
 impl Parts {
-    /// The programs that would run, each before those that it runs in turn; one in a loop more
-    /// than once.
+    /// Returns the programs that would run, each before the programs that it runs. A program in a
+    /// loop may be returned more than once.
     pub fn runs(&self) -> impl Iterator<Item = &Part> {
         self.all.iter().filter(|part| !part.words.is_empty())
     }
 
-    /// The files that something is redirected from or to.
+    /// Returns the files of all redirections.
     pub fn redirections(&self) -> impl Iterator<Item = &Touch> {
         self.all.iter().flat_map(|part| &part.redirections)
     }
@@ -354,18 +369,27 @@ impl Word {
         }
     }
 
-    /// What the program would be given; nothing if a part of it is only known when it runs.
+    /// Returns the value that the program receives, or `None` if a part of the value is unknown.
     #[must_use]
     pub fn value(&self) -> Option<&str> {
         (!self.text.contains(UNKNOWN)).then_some(&self.text)
     }
 
-    /// The same word, with a part of its text.
+    /// Returns the word with another text.
     #[must_use]
     pub fn with(&self, text: &str) -> Self {
         Self {
             text: text.to_owned(),
             ..self.clone()
+        }
+    }
+}
+
+impl PartHost {
+    fn new(host: &str, arg: &Arg) -> Self {
+        Self {
+            name: host::plain(host),
+            word: Word::of(arg),
         }
     }
 }
@@ -379,7 +403,7 @@ impl Touch {
     }
 }
 
-/// Takes down the parts while a command is judged.
+/// Records the parts while the interpreter analyses a command.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     on: bool,
@@ -437,10 +461,10 @@ impl Recorder {
         }
         let mut part = Part::new(span);
         part.within = self.open.last().copied();
-        if self.parts.all.len() >= MOST_PARTS {
+        if self.parts.all.len() >= MAX_PARTS {
             self.full = true;
             // What follows is put to the last one; nothing is allowed any more.
-            self.open.push(MOST_PARTS - 1);
+            self.open.push(MAX_PARTS - 1);
             return;
         }
         self.open.push(self.parts.all.len());
@@ -475,7 +499,7 @@ impl Recorder {
                 _ => 0,
             };
         self.bytes += bytes;
-        if self.full || self.bytes > MOST_BYTES {
+        if self.full || self.bytes > MAX_BYTES {
             self.full = true;
             return opened;
         }
@@ -506,12 +530,17 @@ impl Recorder {
             connects: call.program.connects(),
             connects_here: call.connects_here(),
         };
-        let mut touches = Vec::new();
+        let (mut touches, mut hosts) = (Vec::new(), Vec::new());
         for (role, args) in call.roles().0 {
             touch(role, &args, &mut touches);
+            let args = args.iter();
+            hosts.extend(args.filter_map(|arg| named_host(call, role, arg, true)));
         }
         for given in &call.options {
-            touch(given.option.role, given.value.as_slice(), &mut touches);
+            let role = given.option.role;
+            touch(role, given.value.as_slice(), &mut touches);
+            let value = given.value.iter();
+            hosts.extend(value.filter_map(|arg| named_host(call, role, arg, false)));
         }
         let runs_input = call.runs_input();
         if runs_input == RunsInput::ByCommand {
@@ -522,6 +551,7 @@ impl Recorder {
             decided_by(part, call);
             part.calls.push(read);
             part.touches.append(&mut touches);
+            part.hosts.append(&mut hosts);
         }
     }
 
@@ -594,6 +624,9 @@ impl Recorder {
 
     pub(crate) fn redirection(&mut self, target: &Arg, effect: Crud) {
         if let Some(part) = self.current() {
+            if let Some(host) = host::of_device(&target.text).filter(|host| !host.is_empty()) {
+                part.hosts.push(PartHost::new(host, target));
+            }
             part.redirections.push(Touch::of(target, effect));
         }
     }
@@ -623,7 +656,7 @@ impl Recorder {
     /// Takes down a text in another language that the innermost part runs.
     pub(crate) fn script(&mut self, language: Language, text: &str) {
         self.bytes += if self.on { text.len() } else { 0 };
-        self.full |= self.bytes > MOST_BYTES;
+        self.full |= self.bytes > MAX_BYTES;
         if self.on && !self.full {
             self.parts.scripts.push(Script {
                 language,
@@ -655,6 +688,23 @@ impl Recorder {
             None => {}
         }
     }
+}
+
+/// Returns the host that a word in a role names.
+fn named_host(call: &Call, role: Role, arg: &Arg, operand: bool) -> Option<PartHost> {
+    if call.program.offline && !call.program.hosts {
+        return None;
+    }
+    let text = arg.text.as_str();
+    let host = match role {
+        Role::Url | Role::Host | Role::Endpoint => host::of_address(text),
+        Role::Argv { .. } | Role::Shell | Role::Script(_) | Role::Format | Role::Header => "",
+        _ if text.contains("://") => host::of_address(text),
+        _ if operand && call.program.hosts => host::of_place(text)?,
+        _ => "",
+    };
+    let is_file = text.starts_with("file:");
+    (!host.is_empty() && !is_file).then(|| PartHost::new(host, arg))
 }
 
 fn touch(role: Role, args: &[Arg], out: &mut Vec<Touch>) {

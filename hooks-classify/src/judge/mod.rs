@@ -56,16 +56,6 @@ pub(crate) struct Finding {
     pub(crate) sure: Sure,
 }
 
-/// A line of the explanation.
-#[derive(Clone, Debug)]
-pub(crate) struct Step {
-    pub(crate) depth: usize,
-    pub(crate) span: Span,
-    pub(crate) label: String,
-    /// The findings that were there before this step.
-    pub(crate) before: usize,
-}
-
 /// What a command reads on its standard input.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Input {
@@ -112,7 +102,6 @@ const STEPS: usize = 3000;
 pub(crate) struct Judge<'t> {
     pub(crate) tables: &'t Tables,
     pub(crate) findings: Vec<Finding>,
-    pub(crate) steps: Vec<Step>,
     pub(crate) environment: Environment,
     seen: HashSet<(usize, usize, u8, bool, u64)>,
     place: Place,
@@ -152,7 +141,6 @@ impl<'t> Judge<'t> {
         Self {
             tables,
             findings: Vec::new(),
-            steps: Vec::new(),
             environment: Environment::default(),
             seen: HashSet::new(),
             place: Place::Offset(0),
@@ -338,17 +326,6 @@ impl<'t> Judge<'t> {
         if self.seen.insert(key) {
             self.findings.push(finding);
         }
-    }
-
-    /// Opens a line of the explanation.
-    pub(crate) fn step(&mut self, span: Span, label: impl FnOnce() -> String) {
-        let before = self.findings.len();
-        self.steps.push(Step {
-            depth: self.depth,
-            span,
-            label: label(),
-            before,
-        });
     }
 }
 

@@ -3,7 +3,7 @@
 use super::environment::{OWN, is_numeric};
 use super::names::DESCRIPTORS;
 use super::numbers::Shown;
-use super::redirect::{How, Printed, shown};
+use super::redirect::{How, Printed};
 use super::run::plain;
 use super::table::elsewhere;
 use super::table::roles::prints_facts;
@@ -43,14 +43,6 @@ impl Judge<'_> {
         // What a substitution printed may be their names.
         let mut names = self.noted.clone();
         self.noted.extend(noted);
-        let label = args.iter().map(shown).collect::<Vec<_>>().join(" ");
-        self.step(span, || {
-            if label.is_empty() {
-                "(assignment or redirection)".into()
-            } else {
-                label
-            }
-        });
         // Some shells take `a &> f b` for `a &` and `> f b`.
         let part = redirects.iter().find(|redirect| redirect.both);
         if let Some(part) = part {

@@ -4,7 +4,6 @@ pub(super) mod config;
 mod requests;
 pub(super) mod roles;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 pub(super) use requests::overridden_by_header;
@@ -14,6 +13,7 @@ use super::redirect::shown;
 use super::special::{Outcome, from_input, special};
 use super::{Arg, Finding, Input, Judge, Output, UNKNOWN};
 use crate::Crud;
+use crate::host::{is_this_machine, parted};
 use crate::shell::Span;
 use crate::tables::{Call, Effect, Given, Language, Program, Role, Verb, matches};
 
@@ -510,20 +510,4 @@ pub(super) fn elsewhere(address: &Arg) -> Option<String> {
     // Libraries of databases take another one from behind the path.
     let another = address.text.to_ascii_lowercase().contains("host=");
     (another || known && !is_this_machine(host)).then(|| shown(&address.with(host)))
-}
-
-/// The scheme of an address, the host with what is beside it, and what follows.
-fn parted(address: &str) -> Option<(&str, &str, &str)> {
-    let (scheme, rest) = address.split_once("://")?;
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, rest) = rest.split_at(end);
-    Some((scheme, authority, rest))
-}
-
-fn is_this_machine(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || address
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback() || address.is_unspecified())
 }
