@@ -55,6 +55,16 @@ use judge::Judge;
 use parts::Recorder;
 use thiserror::Error;
 
+/// The README and the page of the book, whose Rust blocks are tests of this crate.
+#[cfg(all(doctest, feature = "sql"))]
+mod pages {
+    #[doc = include_str!("../README.md")]
+    mod readme {}
+
+    #[doc = include_str!("../../docs/hooks-classify.md")]
+    mod book {}
+}
+
 /// Maximum length of a command, in characters.
 pub const MAX_COMMAND_CHARS: usize = 10_000;
 /// Maximum length of a context, in characters.
