@@ -31,11 +31,11 @@ const WIDTH: usize = 1_000_000;
 /// UPDATE: REQUIRES_CONFIRMATION (confidence 0.98)
 ///   |
 /// 1 | git status && git push
-///   | ----------    ^^^^^^^^ `git push` sends commits to another repository (UPDATE)
+///   | ----------    ^^^^^^^^ `git push` sends commits to a remote repository (UPDATE)
 ///   | |
 ///   | `git status` shows what is changed and not committed (READ)
 ///   |
-///   = because: `git push` sends commits to another repository"
+///   = because: `git push` sends commits to a remote repository"
 /// );
 /// # Ok::<(), hooks_classify::InputError>(())
 /// ```

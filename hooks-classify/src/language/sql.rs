@@ -3,17 +3,15 @@
 mod client;
 mod finder;
 mod functions;
+mod parse;
 mod statement;
-
-use sqlparser::ast::{CopyTarget, Statement};
-use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
-use sqlparser::parser::Parser;
 
 use crate::judge::{Arg, Input, Judge, UNKNOWN};
 use crate::tables::Effect;
 
 use client::client_command;
-use statement::{PRAGMAS, pragma_writes, statement_effect};
+use parse::statements;
+use statement::{PRAGMAS, pragma_writes};
 
 pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg, path: &str) {
     let mut rest = String::new();
@@ -39,36 +37,17 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg, path: &str) {
             "a part of the SQL is only known when it runs",
         );
     }
-    let dialect: &dyn Dialect = if path.contains("mysql") || path.contains("maria") {
-        &MySqlDialect {}
-    } else if path.contains("sqlite") {
-        &SQLiteDialect {}
-    } else if ["psql", "pg", "cockroach", "duckdb"]
-        .iter()
-        .any(|name| path.contains(name))
-    {
-        &PostgreSqlDialect {}
-    } else {
-        &GenericDialect {}
-    };
     let text = text.replace("\\G", ";").replace("\\g", ";");
-    let parsed =
-        Parser::parse_sql(dialect, &text).or_else(|_| Parser::parse_sql(&GenericDialect {}, &text));
-    match parsed {
-        Ok(statements) => {
-            for statement in &statements {
-                if let Statement::Copy {
-                    target: CopyTarget::Program { command },
-                    ..
-                } = statement
-                {
+    match statements(&text, path) {
+        Some(statements) => {
+            for statement in statements {
+                if let Some(command) = &statement.program {
                     judge.shell_text(&arg.with(command), &Input::Unknown);
                 }
-                let (effect, what) = statement_effect(statement);
-                judge.find(effect, arg.span, what);
+                judge.find(statement.effect, arg.span, statement.reason);
             }
         }
-        Err(_) => {
+        None => {
             let mut strongest = Effect::Unknown;
             let mut effects = Vec::new();
             for part in text.split(';') {
@@ -102,11 +81,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg, path: &str) {
                 if words.is_empty() {
                     continue;
                 }
-                match Parser::parse_sql(&GenericDialect {}, part) {
-                    Ok(statements) => {
-                        effects.extend(statements.iter().map(|s| statement_effect(s).0))
-                    }
-                    Err(_) => effects.push(Effect::Unknown),
+                match statements(part, "") {
+                    Some(statements) => effects.extend(statements.iter().map(|s| s.effect)),
+                    None => effects.push(Effect::Unknown),
                 }
                 if words
                     .iter()
