@@ -33,16 +33,12 @@ pub(super) fn raised(
     if !inner.understood() || inner.crud <= verdict.crud {
         return verdict;
     }
-    // The program and the blank behind it are no part of the command.
-    let place = |at: usize| at.saturating_sub(program.chars().count() + 1);
     Classification {
         crud: inner.crud,
         decision: Decision::RequiresConfirmation,
         reasoning: format!(
-            "taken for a command of `{program}`, as the context says: {} (characters {}–{})",
-            deciding.reason,
-            place(deciding.start_character),
-            place(deciding.end_character)
+            "read as a command of `{program}`, the context: {}",
+            deciding.reason
         ),
         explanation: format!(
             "In the context of `{program}`: {}. {}",
@@ -81,11 +77,8 @@ mod tests {
             assert!(verdict.confidence <= 0.6, "{verdict:?}");
         }
         let reasoning = within("tag -d v1", "git").reasoning;
-        assert!(
-            reasoning.starts_with("taken for a command of `git`, as the context says: "),
-            "{reasoning}"
-        );
-        assert!(reasoning.ends_with("(characters 4–6)"), "{reasoning}");
+        let start = "read as a command of `git`, the context: `git tag` with `-d` ";
+        assert!(reasoning.starts_with(start), "{reasoning}");
     }
 
     #[test]

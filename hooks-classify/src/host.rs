@@ -1,6 +1,8 @@
-//! Reads the hosts that stand in words of a command as the `url` crate does, and more widely where
-//! programs differ. Code that allows more for this machine must not use it: it compares the plain
-//! form alone.
+//! Words of a command in, hosts out: as the `url` crate reads them, and more widely where programs
+//! differ.
+//!
+//! The wide reading finds every host that a word may name. It must not decide that a host is this machine
+//! in order to allow more; the crate compares the plain spelling for that.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -57,6 +59,40 @@ pub fn of_address(address: &str) -> &str {
         None if host.matches(':').count() > 1 => host,
         None => host.split(':').next().unwrap_or(""),
     }
+}
+
+/// Returns the host of a place on another machine without a scheme: `user@host:path`, `host::module`.
+pub fn of_place(place: &str) -> Option<&str> {
+    let (authority, _) = place.split_once(':')?;
+    // A single letter is a drive.
+    let names = authority.len() > 1 && !authority.contains('/') && !place.contains("://");
+    names.then(|| of_address(authority))
+}
+
+/// Returns the host of a device of the shell that opens a connection: `/dev/tcp/host/port`.
+pub fn of_device(path: &str) -> Option<&str> {
+    let device = |folder: &str| path.strip_prefix(folder);
+    let rest = device("/dev/tcp/").or_else(|| device("/dev/udp/"))?;
+    rest.split('/').next()
+}
+
+/// Splits an address at its host: the scheme, the authority and the rest.
+pub(crate) fn parted(address: &str) -> Option<(&str, &str, &str)> {
+    let (scheme, rest) = address.split_once("://")?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, rest) = rest.split_at(end);
+    Some((scheme, authority, rest))
+}
+
+/// Returns `true` if a host is this machine in its plain form: `localhost`, or a loopback or
+/// unspecified address. Other spellings of this machine return `false`, because programs may read
+/// them differently and more is allowed for this machine.
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || address
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback() || address.is_unspecified())
 }
 
 /// Returns a word without the paths, queries and fragments of the addresses in it. Those of a server on

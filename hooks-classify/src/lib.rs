@@ -1,8 +1,8 @@
-//! Classifies shell commands: the effect of every program that would run, and why.
+//! Classifies shell commands: what each program would read, create, update or delete, and why.
 //!
-//! A command is parsed by two parsers, each program in it is looked up in tables of its options,
-//! and the strongest effect decides: read, create, update or delete. Text that is not understood is
-//! never a read. The crate runs nothing and reads no file.
+//! Two parsers read a command, and tables of programs tell the effect of each option
+//! and operand. The strongest effect decides the class. An unknown program or option is never
+//! a read. The crate runs nothing, reads no file and opens no connection.
 //!
 //! ```
 //! use hooks_classify::{Classifier, Crud, Decision};
@@ -15,9 +15,19 @@
 //! # Ok::<(), hooks_classify::InputError>(())
 //! ```
 //!
+//! | Type | Description |
+//! |---|---|
+//! | [`Classifier`] | classifies commands; cheap to create and to clone |
+//! | [`Judgement`] | classification and parts of one command |
+//! | [`Classification`], [`Finding`] | class, decision, confidence; effect and reason of each span |
+//! | [`Parts`], [`Part`] | programs with words, options, files, hosts, redirections, variables |
+//! | [`Explanation`] | the command with its findings, for a terminal |
+//! | [`host`] | functions that read hosts in words |
+//!
 //! # Features
-//! `python`, `javascript`, `sql` and `powershell` (all default) parse code of these languages; without
-//! the feature, such code counts as code that is not shown. `utoipa` derives OpenAPI schemas.
+//! `python`, `javascript`, `sql` and `powershell` (all default) parse code of these languages. Without
+//! the feature, such code counts as code that the command does not show. `utoipa` derives OpenAPI
+//! schemas.
 #![forbid(unsafe_code)]
 
 mod context;
@@ -38,7 +48,7 @@ pub use model::arg::UNKNOWN;
 pub use model::effect::Crud;
 pub use model::language::Language;
 pub use model::parts::{
-    FileRead, Manifest, Part, PartAssignment, PartCall, Parts, PathEffect, Script, Word,
+    FileRead, Manifest, Part, PartAssignment, PartCall, PartHost, Parts, PathEffect, Script, Word,
 };
 pub use model::program_name::plain_program;
 pub use model::terminal_input::TerminalInput;
@@ -51,40 +61,50 @@ use thiserror::Error;
 use walk::interpreter::Interpreter;
 use walk::recorder::Recorder;
 
-/// The longest command, in characters (P-01).
-pub const MOST_CHARACTERS: usize = 10_000;
-/// The longest context, in characters (P-01).
-pub const MOST_CONTEXT: usize = 100;
+/// The README and the page of the book, whose Rust blocks are tests of this crate.
+#[cfg(all(doctest, feature = "sql"))]
+mod pages {
+    #[doc = include_str!("../README.md")]
+    mod readme {}
 
-/// A command that is none (P-03, P-04).
+    #[doc = include_str!("../../docs/hooks-classify.md")]
+    mod book {}
+}
+
+/// Maximum length of a command, in characters.
+pub const MAX_COMMAND_CHARS: usize = 10_000;
+/// Maximum length of a context, in characters.
+pub const MAX_CONTEXT_CHARS: usize = 100;
+
+/// Error for a text that is not a command.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InputError {
-    /// P-03.
-    #[error("the command is empty; say what is to be run")]
+    /// The command is empty or has blanks only.
+    #[error("the command is empty; pass a command")]
     Empty,
-    /// P-04.
+    /// The command or the context is too long.
     #[error("the {field} has {length} characters; at most {most} are allowed")]
     TooLong {
-        /// `command` or `context`.
+        /// Name of the field: `command` or `context`.
         field: &'static str,
-        /// Its length in characters.
+        /// Length in characters.
         length: usize,
-        /// The limit in characters.
+        /// Maximum length in characters.
         most: usize,
     },
-    /// No shell can be given a NUL.
+    /// The command has a NUL, which no shell accepts.
     #[error("the command has a NUL character in it; remove it")]
     Nul,
-    /// See [`Classifier::classify_bytes`].
+    /// The bytes of the command are not UTF-8; see [`Classifier::classify_bytes`].
     #[error("the command is not valid UTF-8; encode it as UTF-8")]
     Encoding,
 }
 
-/// Says of commands what they would do (P-07, P-09).
+/// Classifier of shell commands.
 ///
-/// Cheap to make and to share: the table of a program is read once for the
-/// process, when a command first names it.
+/// A classifier is cheap to create, to clone and to share between threads. The tables are part of the
+/// crate.
 #[derive(Clone, Debug)]
 pub struct Classifier {
     tables: &'static Tables,
@@ -97,7 +117,7 @@ impl Default for Classifier {
 }
 
 impl Classifier {
-    /// A classifier with the embedded tables.
+    /// Creates a classifier with the embedded tables.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -105,30 +125,30 @@ impl Classifier {
         }
     }
 
-    /// Judges a command.
+    /// Classifies a command.
     ///
     /// # Errors
-    /// When the command is empty, too long, or has a NUL in it.
+    /// Returns an error if the command is empty, too long or contains a NUL.
     pub fn classify(&self, command: &str) -> Result<Classification, InputError> {
         self.classify_in(command, None)
     }
 
-    /// Judges bytes that should be a command.
+    /// Classifies a command that may not be UTF-8.
     ///
     /// # Errors
-    /// As [`classify`](Self::classify), and when they are not UTF-8.
+    /// As [`classify`](Self::classify), and if the bytes are not UTF-8.
     pub fn classify_bytes(&self, command: &[u8]) -> Result<Classification, InputError> {
         self.classify(std::str::from_utf8(command).map_err(|_| InputError::Encoding)?)
     }
 
-    /// Judges a command of which the caller says where it belongs (`git`,
-    /// `npm`…). The context is recorded, and lowers no class. If it is the name
-    /// of a program, and the command as it stands is not understood, then it is
-    /// read as the words of that program as well (`tag -d v1`), which may
-    /// raise the class; and a second stage is told it, which may, too.
+    /// Classifies a command with a context, for example `git`.
+    ///
+    /// A context never lowers a class. If the context is the name of a program and the command is
+    /// not understood, the command is also read as the words of the program: `tag -d v1` as
+    /// `git tag -d v1`. The second reading may raise the class.
     ///
     /// # Errors
-    /// As [`classify`](Self::classify), and when the context is too long.
+    /// As [`classify`](Self::classify), and if the context is too long.
     pub fn classify_in(
         &self,
         command: &str,
@@ -140,6 +160,17 @@ impl Classifier {
     }
 
     /// Classifies a command and returns its parts: programs with their options, files and hosts.
+    ///
+    /// ```
+    /// use hooks_classify::{Classifier, Crud};
+    ///
+    /// let judgement = Classifier::new().judge("curl https://example.com/a > a.html")?;
+    /// let part = &judgement.parts.all[0];
+    /// assert_eq!(part.hosts[0].name, "example.com");
+    /// assert_eq!(part.redirections[0].path.value(), Some("a.html"));
+    /// assert_eq!(part.redirections[0].effect, Crud::Create);
+    /// # Ok::<(), hooks_classify::InputError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`classify`](Self::classify).
@@ -157,7 +188,7 @@ impl Classifier {
         Ok(Judgement::new(verdict, trace.map(|trace| trace.parts)))
     }
 
-    /// Whether the name of a file says that it holds secrets, such as `~/.ssh/id_rsa` or `.env`.
+    /// Returns `true` if a path is known to hold secrets, for example `~/.ssh/id_rsa` or `.env`.
     #[must_use]
     pub fn holds_secrets(&self, path: &str) -> bool {
         self.tables.secret(path)
@@ -166,16 +197,16 @@ impl Classifier {
     /// Checks that a text is a command with a context that can be classified.
     ///
     /// # Errors
-    /// If the command is empty, has a NUL or is longer than [`MOST_CHARACTERS`], or the context is
-    /// longer than [`MOST_CONTEXT`].
+    /// If the command is empty, has a NUL or is longer than [`MAX_COMMAND_CHARS`], or the context is
+    /// longer than [`MAX_CONTEXT_CHARS`].
     pub fn check_input(command: &str, context: Option<&str>) -> Result<(), InputError> {
         check(command)?;
         let length = context.map_or(0, |context| context.chars().count());
-        if length > MOST_CONTEXT {
+        if length > MAX_CONTEXT_CHARS {
             return Err(InputError::TooLong {
                 field: "context",
                 length,
-                most: MOST_CONTEXT,
+                most: MAX_CONTEXT_CHARS,
             });
         }
         Ok(())
@@ -216,7 +247,7 @@ impl Classifier {
         self.trace(command, Recorder::on()).map(|trace| trace.parts)
     }
 
-    /// Draws what would run, with effects and reasons.
+    /// Classifies a command and returns a drawing of its findings.
     ///
     /// # Errors
     /// As [`classify`](Self::classify).
@@ -259,13 +290,13 @@ fn check(command: &str) -> Result<(), InputError> {
     if command.trim().is_empty() {
         return Err(InputError::Empty);
     }
-    if command.len() > MOST_CHARACTERS {
+    if command.len() > MAX_COMMAND_CHARS {
         let length = command.chars().count();
-        if length > MOST_CHARACTERS {
+        if length > MAX_COMMAND_CHARS {
             return Err(InputError::TooLong {
                 field: "command",
                 length,
-                most: MOST_CHARACTERS,
+                most: MAX_COMMAND_CHARS,
             });
         }
     }
@@ -275,7 +306,7 @@ fn check(command: &str) -> Result<(), InputError> {
     Ok(())
 }
 
-/// The mistakes in the embedded tables: none, which a test holds.
+/// Returns the mistakes in the embedded tables; a test checks that there are none.
 #[doc(hidden)]
 #[must_use]
 pub fn table_mistakes() -> Vec<String> {
@@ -286,13 +317,13 @@ pub fn table_mistakes() -> Vec<String> {
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct ProgramEntry {
-    /// What it is called.
+    /// Names of the program.
     pub names: Vec<String>,
-    /// Whether every call has the one effect.
+    /// `true` if every call has the same effect.
     pub one_effect: bool,
 }
 
-/// All programs of the embedded tables.
+/// Returns all programs of the embedded tables.
 #[doc(hidden)]
 #[must_use]
 pub fn programs() -> Vec<ProgramEntry> {

@@ -1,4 +1,4 @@
-//! The answer, as a client sees it.
+//! Findings in, [`Classification`] out: class, decision, confidence and reason.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,14 +11,14 @@ use crate::model::parts::Parts;
 use crate::model::span::Span;
 use crate::model::terminal_input::TerminalInput;
 
-/// Whether somebody must agree first (P-06).
+/// Decision about a command.
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Decision {
-    /// It only reads.
+    /// The command may run: it only reads.
     AutoAllowed,
-    /// It does more, may do more, or reads what is nobody's business.
+    /// A person must confirm the command: it changes something, is unknown, or reads secrets.
     RequiresConfirmation,
 }
 
@@ -31,16 +31,16 @@ impl fmt::Display for Decision {
     }
 }
 
-/// How an answer was found (P-07).
+/// Method by which a class was found.
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// By parsing and the tables of programs.
+    /// Parsers and tables of programs.
     PatternMatch,
-    /// By a language model, which may only raise a class.
+    /// A language model, which may only raise a class.
     Semantic,
-    /// By nothing: what is safe was assumed.
+    /// None: the analysis failed, and the class is assumed.
     Fallback,
 }
 
@@ -54,27 +54,27 @@ impl fmt::Display for Method {
     }
 }
 
-/// What one part of a command does (P-09).
+/// Effect of one span of a command, with the reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// Where the part begins, in bytes.
+    /// Start of the span in the command, in bytes.
     pub start: usize,
-    /// Where it ends, in bytes.
+    /// End of the span in the command, in bytes.
     pub end: usize,
-    /// Where it begins, in characters.
+    /// Start of the span in the command, in characters.
     pub start_character: usize,
-    /// Where it ends, in characters.
+    /// End of the span in the command, in characters.
     pub end_character: usize,
-    /// The part itself.
+    /// Text of the span.
     pub part: String,
-    /// What it does.
+    /// Effect of the span.
     pub effect: Crud,
-    /// Whether it must be asked about although it may only read.
+    /// `true` if the span needs confirmation, which a read of secrets does, too.
     pub ask: bool,
-    /// Why.
+    /// Reason in one phrase: "`rm` deletes files".
     pub reason: String,
-    /// Whether the tables know what it does, or that it runs code that is not shown; if not, the
-    /// effect is assumed.
+    /// `true` if the effect is known from the tables, or if the span runs code that the command does
+    /// not show. If `false`, the effect is assumed.
     pub understood: bool,
 }
 
@@ -108,49 +108,46 @@ impl From<Classification> for Judgement {
 /// An effect of a tool that is not a shell; see [`Classification::of_tool`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolEffect {
-    /// What the tool does.
+    /// Effect of the tool.
     pub effect: Crud,
-    /// Whether the call has to be confirmed although it may only read.
+    /// `true` if the call needs confirmation even if it only reads.
     pub ask: bool,
     /// The reason.
     pub reason: String,
-    /// Whether the effect is known; if not, it is assumed.
+    /// `true` if the effect is known; `false` if it is assumed.
     pub understood: bool,
 }
 
-/// The answer to one command (P-05); without its `timestamp`, which belongs
-/// to the response that carries it.
+/// Class, decision and reason of one command.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Classification {
-    /// Whether somebody must agree first.
+    /// Decision: run, or ask for confirmation.
     pub decision: Decision,
-    /// The strongest effect.
+    /// Class: the strongest effect of the command.
     #[serde(rename = "classification")]
     pub crud: Crud,
-    /// Why, in one sentence that names the part that decided.
+    /// Reason of the finding that decided, in one phrase.
     pub reasoning: String,
-    /// How likely the class is right, 0 to 1.
+    /// Probability that the class is right, from 0 to 1.
     pub confidence: f64,
-    /// Why, at length, for people.
+    /// Reasons of the strongest findings in sentences, for people.
     pub explanation: String,
-    /// How it was found.
+    /// Method by which the class was found.
     #[serde(rename = "classification_method")]
     pub method: Method,
-    /// How it takes further commands, which are not classified, from its terminal.
+    /// Kind of commands that programs take from the terminal. They are not classified.
     #[serde(default, skip_serializing_if = "takes_none")]
     pub terminal_input: TerminalInput,
-    /// What was said about where the command belongs.
+    /// Context that the caller gave.
     #[serde(skip)]
     pub context: Option<String>,
-    /// What its parts do; the one that decided comes first.
+    /// All findings; the finding that decided is the first.
     #[serde(skip)]
     pub findings: Vec<Finding>,
 }
 
 impl Classification {
-    /// The verdict on what a tool does that runs no command: `line` says it in words, so that
-    /// positions in it mean nothing and are not in the reasoning.
     /// Classifies the call of a tool that is not a shell by the effects that its caller knows. `line`
     /// describes the call; every finding is about all of it.
     #[must_use]
@@ -167,12 +164,7 @@ impl Classification {
             },
         };
         let found: Vec<finding::Finding> = effects.into_iter().map(finding).collect();
-        let verdict = Self::new(line, &found, true);
-        let reason = verdict.findings.first().map(|first| first.reason.clone());
-        Self {
-            reasoning: reason.unwrap_or(verdict.reasoning),
-            ..verdict
-        }
+        Self::new(line, &found, true)
     }
 
     pub(crate) fn new(command: &str, found: &[finding::Finding], agreed: bool) -> Self {
@@ -197,10 +189,7 @@ impl Classification {
             findings[..=deciding].rotate_right(1);
         }
         let reasoning = match findings.first() {
-            Some(first) => format!(
-                "{} (characters {}–{})",
-                first.reason, first.start_character, first.end_character
-            ),
+            Some(first) => first.reason.clone(),
             None => "nothing in it changes anything".to_owned(),
         };
         let sure = found
@@ -233,8 +222,8 @@ impl Classification {
         self.terminal_input != TerminalInput::None
     }
 
-    /// Whether the tables know every part of the command; what a language model says of it is no
-    /// knowledge.
+    /// Returns `true` if the tables know every part of the command. Returns `false` if a language model
+    /// decided.
     #[must_use]
     pub fn understood(&self) -> bool {
         let known = self.findings.iter().all(|finding| finding.understood);
@@ -257,7 +246,8 @@ impl Classification {
         }
     }
 
-    /// What is answered where no answer came within two seconds (P-08).
+    /// Returns the classification of a command that was not classified within two seconds: CREATE, to be
+    /// confirmed.
     #[must_use]
     pub fn timed_out() -> Self {
         Self {

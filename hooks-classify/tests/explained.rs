@@ -1,6 +1,6 @@
-//! What an explanation says of the programs that would run.
+//! Explanations: the parts of a command, and the drawing of its findings.
 
-use hooks_classify::{Classifier, Crud, Explanation, Word};
+use hooks_classify::{Classifier, Crud, Explanation, UNKNOWN, Word};
 
 fn explain(command: &str) -> Explanation {
     Classifier::new().explain(command).unwrap()
@@ -135,5 +135,152 @@ fn files_that_hold_secrets_are_known_by_their_names() {
     }
     for path in ["env", "src/environment.sh", "keys.txt", "a.envelope"] {
         assert!(!classifier.holds_secrets(path), "{path}");
+    }
+}
+
+#[test]
+fn the_drawing_marks_each_finding_under_the_command() {
+    let drawn = explain("ls a && rm b; cat ~/.ssh/id_rsa").to_string();
+    assert_eq!(
+        drawn,
+        "\
+DELETE: REQUIRES_CONFIRMATION (confidence 0.99)
+  |
+1 | ls a && rm b; cat ~/.ssh/id_rsa
+  | ----    ^^^^  ----^^^^^^^^^^^^^
+  | |       |  |  |   |
+  | |       |  |  |   reads `~/.ssh/id_rsa`, which holds secrets (READ, to be confirmed)
+  | |       |  |  `cat` prints files (READ)
+  | |       |  `rm` deletes `b` (DELETE)
+  | |       `rm` deletes files (DELETE)
+  | `ls` lists folders (READ)
+  |
+  = because: `rm` deletes files"
+    );
+}
+
+#[test]
+fn a_drawing_has_all_lines_and_the_programs_that_they_hide() {
+    let drawn =
+        explain("x=rm\n\n\n\n\n\n$x a\ncat <<E | bash\nrm -r b\nE\nfor f in c d; do rm $f; done")
+            .to_string();
+    for line in [
+        " 7 | $x a",
+        "   | ^^^^",
+        " 8 | cat <<E | bash",
+        "   | ---       ^^^^",
+        " 9 | rm -r b",
+        "10 | E",
+    ] {
+        assert!(drawn.lines().any(|drawn| drawn == line), "{line}\n{drawn}");
+    }
+    let tree = "├─ rm a\n├─ cat\n├─ bash\n│  └─ rm -r b\n├─ rm c\n└─ rm d";
+    assert!(drawn.ends_with(tree), "{drawn}");
+    let plain = explain("for f in 'a b'; do echo 'x'; done; sudo ls \"c\"").to_string();
+    assert!(!plain.contains('─'), "{plain}");
+}
+
+#[test]
+fn nothing_of_a_long_line_is_cut() {
+    let long = "a".repeat(4900);
+    let drawn = explain(&format!("echo {long}; rm b; echo {long}")).to_string();
+    assert!(drawn.contains(&format!("echo {long}; rm b; echo {long}\n")));
+    assert!(drawn.contains("`rm` deletes `b` (DELETE)"));
+}
+
+#[test]
+fn a_drawing_of_many_findings_ends() {
+    let drawn = explain(&"rm a;".repeat(2000)).to_string();
+    assert!(
+        drawn.contains("\n  = and 3450 more findings"),
+        "{}",
+        &drawn[drawn.len() - 200..]
+    );
+}
+
+#[test]
+fn characters_that_hide_text_reach_no_terminal() {
+    let command =
+        "frob\u{1b}[31mc\u{202e}x\u{200b} --a\u{9b}b 'c\u{7}\t'; rm \u{2066}ä\r\nls\u{85}";
+    let explanation = explain(command);
+    let hides = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+    };
+    let drawn = explanation.to_string();
+    assert!(drawn.lines().all(|line| !line.contains(hides)), "{drawn:?}");
+    assert!(
+        drawn.contains(r"frob\u{1b}[31mc\u{202e}x\u{200b} --a\u{9b}b 'c\u{7}\t'; rm \u{2066}ä\r"),
+        "{drawn}"
+    );
+    // The mark stands under the escaped text.
+    let mut lines = drawn.lines().skip_while(|line| !line.contains("rm "));
+    let (text, marks) = (lines.next().unwrap(), lines.next().unwrap());
+    let start = text.find("rm ").unwrap();
+    assert_eq!(marks.as_bytes()[start], b'^', "{drawn}");
+    let coloured = explanation.to_ansi_string();
+    let styles = coloured.matches('\u{1b}').count();
+    assert!(styles > 0);
+    assert_eq!(coloured.matches("\u{1b}[").count(), styles);
+    assert!(!coloured.contains("\u{1b}[31mc"), "{coloured:?}");
+}
+
+#[test]
+fn hosts_of_a_part_are_read_as_urls() {
+    let hosts = |command: &str| -> Vec<String> {
+        let judgement = Classifier::new().judge(command).unwrap();
+        let parts = judgement.parts.all.iter();
+        parts
+            .flat_map(|part| &part.hosts)
+            .map(|host| host.name.clone())
+            .collect()
+    };
+    assert_eq!(
+        hosts("curl -s http://user@EXAMPLE.com:8080/a?b"),
+        ["example.com"]
+    );
+    assert_eq!(hosts("curl 2130706433/a"), ["127.0.0.1"]);
+    assert_eq!(hosts("curl https://$host/a"), [UNKNOWN.to_string()]);
+    assert_eq!(
+        hosts("curl --proxy http://p.example:1 http://[::1]/"),
+        ["::1", "p.example"]
+    );
+    assert_eq!(hosts("rsync -a a.txt ada@b.example:c"), ["b.example"]);
+    assert_eq!(hosts("psql -h db.example -c 'select 1'"), ["db.example"]);
+    assert_eq!(hosts("echo x > /dev/tcp/c.example/80"), ["c.example"]);
+    assert_eq!(
+        hosts("git status; echo http://a.example; cat file:///etc/hosts"),
+        [""; 0]
+    );
+    let judgement = Classifier::new().judge("curl http://a.example/").unwrap();
+    let word = &judgement.parts.all[0].hosts[0].word;
+    assert_eq!((word.start, word.end), (5, 22));
+}
+
+#[test]
+fn reasons_are_true_and_name_what_is_unknown() {
+    for (command, reason) in [
+        ("rm --help", "`rm --help` prints help"),
+        ("rm --version", "`rm --version` prints its version"),
+        ("git alias", "unknown git subcommand `alias`"),
+        ("git remote frob", "unknown git remote subcommand `frob`"),
+        ("frobnicate", "unknown program `frobnicate`"),
+        ("rm --frob a", "unknown option `--frob` of `rm`"),
+        (
+            "git push --dry-run",
+            "`git push` with `--dry-run` only reads",
+        ),
+        ("if then", "incomplete shell command"),
+    ] {
+        let classification = Classifier::new().classify(command).unwrap();
+        let reasons = classification
+            .findings
+            .iter()
+            .map(|finding| finding.reason.as_str());
+        assert!(
+            reasons.clone().any(|found| found == reason),
+            "{command}: {:?}",
+            reasons.collect::<Vec<_>>()
+        );
     }
 }

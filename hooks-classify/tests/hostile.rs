@@ -149,6 +149,36 @@ fn long_texts_take_bounded_time() {
 }
 
 /// Half a command is never allowed where the whole would not be.
+/// The words of a long chain are as deep in the parser's tree.
+#[cfg(feature = "sql")]
+#[test]
+fn deep_sql_fits_on_the_stack() {
+    let classifier = Classifier::new();
+    for (start, link, end) in [
+        ("1", "+1", ""),
+        ("1", " and 1", ""),
+        ("1", " union select 1", ""),
+        ("a", "::int", ""),
+        ("a", "[1]", ""),
+        ("a", ".b", ""),
+        ("", "(", "1"),
+        ("", "not ", "1"),
+        ("", "- ", "1"),
+        ("", "case when ", "1"),
+        ("", "(select ", "1"),
+    ] {
+        for bytes in [9_900, 40_000] {
+            let chain = link.repeat(bytes / link.len());
+            let command = format!("psql -c 'select {start}{chain}{end}'");
+            assert!(classifier.parts(&command).is_some(), "{link} in {bytes}");
+            if bytes < 10_000 {
+                let verdict = classifier.classify(&command).expect("a command");
+                assert_ne!(verdict.method, Method::Fallback, "{link}");
+            }
+        }
+    }
+}
+
 #[test]
 fn prefixes_do_not_panic() {
     let classifier = Classifier::new();

@@ -120,10 +120,7 @@ fn not_wanted(_: &str, explanation: &Explanation) -> Option<String> {
     let unknown = findings().find(|finding| !finding.understood && !is_asked);
     let secret = findings().find(|finding| finding.ask && finding.effect == Crud::Read);
     match unknown.or(secret) {
-        Some(finding) => Some(format!(
-            "{} (characters {}–{})",
-            finding.reason, finding.start_character, finding.end_character
-        )),
+        Some(finding) => Some(finding.reason.clone()),
         None => (!verdict.understood() && !is_asked).then(|| verdict.reasoning.clone()),
     }
 }

@@ -19,8 +19,7 @@ fn history() -> [Value; 5] {
     ]
 }
 
-const QUESTION: &str =
-    "`git tag` with `-d` deletes or discards something (characters 8–10). Run it?";
+const QUESTION: &str = "`git tag` with `-d` deletes or discards something. Run it?";
 
 #[test]
 fn e_135_without_a_word_about_it_questions_are_answered_with_no() {

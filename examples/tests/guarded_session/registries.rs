@@ -86,10 +86,12 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
         "project ran",
         "offline ran",
         "tables ran",
-        "READ AUTO_ALLOWED",
-        "└─ ls . [0]",
-        "│ `ls` lists folders",
-        "because `ls` lists folders",
+        "READ: AUTO_ALLOWED",
+        "|",
+        "1 | ls .",
+        "| ---- `ls` lists folders",
+        "|",
+        "= because: `ls` lists folders",
     ];
     assert_eq!(section(&said, "classifiers"), classifiers);
     let events = section(&said, "tool:pre");
@@ -179,13 +181,13 @@ fn explain_names_who_stopped_a_call_and_lists_what_was_skipped() {
 fn explain_shows_the_reasoning_of_the_classifiers() {
     let said = explain(&[bash("mkdir -p a && rm -r a")], 1);
     assert!(said.contains("\nclassifiers: CONTINUE\n"), "{said}");
-    assert!(said.contains("├─ mkdir -p a [0]\n"), "{said}");
+    assert!(said.contains("1 | mkdir -p a && rm -r a\n"), "{said}");
     assert!(said.contains("`rm` deletes files (DELETE)\n"), "{said}");
     let asked = "refused by confirm_deletion: user denied: `rm` deletes files";
     assert!(said.contains(asked), "{said}");
 
     let said = explain(&[bash("if then fi")], 1);
-    let why = "refused by tables: it is no complete shell command";
+    let why = "refused by tables: incomplete shell command";
     assert!(said.contains(why), "{said}");
 }
 

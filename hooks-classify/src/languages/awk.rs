@@ -73,7 +73,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
             Token::Word(word) if word.starts_with('@') => analysis.find(
                 Effect::Code,
                 arg.span,
-                "`awk` loads code, or calls what it names while it runs",
+                "`awk` loads code or calls a function by a computed name",
             ),
             Token::Text(text) if is_connection(text) => {
                 analysis.find(Effect::Code, arg.span, "`awk` connects to another machine")

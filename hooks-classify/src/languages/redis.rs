@@ -140,7 +140,7 @@ fn script(analysis: &mut Analysis, arg: &Arg, line: &str) {
         .collect();
     for call in &calls {
         let Some(quote) = call.chars().next().filter(|c| matches!(c, '\'' | '"')) else {
-            analysis.find(Effect::Code, arg.span, "a script calls what it computes");
+            analysis.find(Effect::Code, arg.span, "a script calls a computed function");
             continue;
         };
         let name = call[1..].split(quote).next().unwrap_or("");

@@ -244,7 +244,7 @@ impl Reader<'_> {
                                 analysis.find(
                                     Effect::Code,
                                     arg.span,
-                                    "`sed` runs what the flag `e` finds",
+                                    "`sed` runs text by the flag `e`",
                                 );
                                 analysis.shell_text(&arg.with(&text), &Input::Unknown);
                             }

@@ -24,13 +24,3 @@ pub(crate) struct Finding {
     pub(crate) reason: String,
     pub(crate) sure: Sure,
 }
-
-/// Line of the explanation.
-#[derive(Clone, Debug)]
-pub(crate) struct Step {
-    pub(crate) depth: usize,
-    pub(crate) span: Span,
-    pub(crate) label: String,
-    /// Number of findings before this step.
-    pub(crate) before: usize,
-}

@@ -54,6 +54,8 @@ pub struct Part {
     pub touches: Vec<PathEffect>,
     /// Redirections from and to files, without `/dev/null` and without descriptors.
     pub redirections: Vec<PathEffect>,
+    /// Hosts that the words and redirections name, as the URL standard reads them.
+    pub hosts: Vec<PartHost>,
     /// Files whose contents the part reads, including files of which only the folder is known.
     pub reads: Vec<FileRead>,
     /// Texts of here-documents and here-strings.
@@ -163,6 +165,19 @@ pub struct PathEffect {
     pub effect: Crud,
 }
 
+/// Host that a part names: in an address, as a host by its table, or in `/dev/tcp/host/port`.
+///
+/// A part may reach other hosts, which settings or code name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PartHost {
+    /// The host as [`host::plain`](crate::host::plain) reads it: `2130706433` is `127.0.0.1`. It has
+    /// [`UNKNOWN`] for each unknown part.
+    pub name: String,
+    /// The word that names the host.
+    pub word: Word,
+}
+
 /// File whose contents are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -192,6 +207,7 @@ impl Part {
             words: Vec::new(),
             calls: Vec::new(),
             touches: Vec::new(),
+            hosts: Vec::new(),
             reads: Vec::new(),
             redirections: Vec::new(),
             documents: Vec::new(),
@@ -226,6 +242,7 @@ impl Part {
             .chain(calls)
             .chain(files.map(|file| &mut file.path))
             .chain(self.reads.iter_mut().map(|file| &mut file.path))
+            .chain(self.hosts.iter_mut().map(|host| &mut host.word))
             .chain(&mut self.documents)
             .chain(values)
     }
@@ -290,6 +307,15 @@ impl Word {
         Self {
             text: text.to_owned(),
             ..self.clone()
+        }
+    }
+}
+
+impl PartHost {
+    pub(crate) fn new(host: &str, arg: &Arg) -> Self {
+        Self {
+            name: crate::host::plain(host),
+            word: Word::of(arg),
         }
     }
 }

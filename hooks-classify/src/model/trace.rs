@@ -1,6 +1,6 @@
-//! Trace: the findings, steps and parts of one command.
+//! Trace: the findings and parts of one command.
 
-use super::finding::{Finding, Step};
+use super::finding::Finding;
 use super::parts::Parts;
 use super::terminal_input::TerminalInput;
 
@@ -8,8 +8,6 @@ use super::terminal_input::TerminalInput;
 #[derive(Debug)]
 pub(crate) struct Trace {
     pub(crate) findings: Vec<Finding>,
-    /// Lines of the explanation.
-    pub(crate) steps: Vec<Step>,
     pub(crate) parts: Parts,
     /// Whether both parsers read every text the same way.
     pub(crate) agreed: bool,

@@ -23,11 +23,11 @@ impl UnseenCode {
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Input => "runs what it reads",
+            Self::Input => "runs its input",
             Self::Script => "runs a script that is only known when it runs",
             Self::Text => "runs text that is only known when it runs",
             Self::Program => "runs a program that is only known when it runs",
-            Self::Alias => "runs an alias that is not known",
+            Self::Alias => "runs an unknown alias",
             Self::Expression => "computes an expression that is only known when it runs",
         }
     }

@@ -1,8 +1,7 @@
 //! Addresses among the words of a call: which other machine they name, and whether words that go
 //! there hold what is only known when the command runs.
 
-use std::net::IpAddr;
-
+use crate::host::{is_this_machine, parted};
 use crate::model::analysis::{Analysis, OutputOf};
 use crate::model::arg::{Arg, UNKNOWN, shown};
 use crate::model::role::Role;
@@ -26,14 +25,14 @@ pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: 
     let path = &call.path;
     if program.sends {
         for arg in held.into_iter().filter(|arg| leaves(arg)) {
-            let reason = format!("`{path}` sends what an expansion holds over the network");
+            let reason = format!("`{path}` sends the value of an expansion over the network");
             analysis.ask(arg.span, reason);
         }
         return;
     }
     let ask = |analysis: &mut Analysis, shows_variable: bool| {
         if let Some((span, host)) = recipient(call, &held, shows_variable.then_some(whole), whole) {
-            let reason = format!("`{path}` may send what an expansion holds to `{host}`");
+            let reason = format!("`{path}` may send the value of an expansion to `{host}`");
             analysis.ask(span, reason);
         }
         OutputOf::NOTHING
@@ -145,20 +144,4 @@ pub(crate) fn elsewhere(address: &Arg) -> Option<String> {
     // Libraries of databases take another one from behind the path.
     let another = address.text.to_ascii_lowercase().contains("host=");
     (another || known && !is_this_machine(host)).then(|| shown(&address.with(host)))
-}
-
-/// The scheme of an address, the host with what is beside it, and what follows.
-fn parted(address: &str) -> Option<(&str, &str, &str)> {
-    let (scheme, rest) = address.split_once("://")?;
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, rest) = rest.split_at(end);
-    Some((scheme, authority, rest))
-}
-
-fn is_this_machine(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || address
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback() || address.is_unspecified())
 }

@@ -71,7 +71,7 @@ pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
     for arg in text().filter(|_| call.has(&["-P"])) {
         analysis.computes_index(arg);
         if !arg.known() && !arg.inert {
-            let reason = "expands a value as a prompt, and runs what stands in it";
+            let reason = "expands a value as a prompt, and runs code in it";
             analysis.find(Effect::Code, arg.span, reason);
         }
     }
@@ -88,7 +88,11 @@ pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
                 }
             }
             ("-z", _) => {
-                analysis.find(Effect::Code, whole, "types what the shell then runs");
+                analysis.find(
+                    Effect::Code,
+                    whole,
+                    "types a command that the shell then runs",
+                );
                 for arg in text() {
                     analysis.shell_text(arg, &Input::Unknown);
                 }
@@ -221,7 +225,7 @@ pub(super) fn arithmetic(context: &Context<'_>, call: &Call, whole: Span, _: &In
                 analysis.find(
                     Effect::Code,
                     arg.span,
-                    format!("sets `{name}`, which changes what runs"),
+                    format!("sets `{name}`, which may run other code"),
                 );
             }
             analysis.assigns(name, Value::Inert);
@@ -292,7 +296,7 @@ pub(super) fn fish(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -
         if operand_words(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"]) {
             return analysis;
         }
-        analysis.runs_unseen(whole, UnseenCode::Input, "`fish` runs what it reads");
+        analysis.runs_unseen(whole, UnseenCode::Input, "`fish` runs its input");
         return analysis.done();
     };
     note_option_effects(&mut analysis, call);

@@ -20,7 +20,7 @@ use crate::tables::Call;
 pub(crate) fn analyze_words(context: &Context<'_>, call: &Call, whole: Span) -> Analysis {
     let mut analysis = Analysis::new();
     if prints_help(call) {
-        let reason = format!("`{}` prints its help", call.path);
+        let reason = format!("`{} {}` prints help", call.path, call.args[0].text);
         analysis.find(Effect::Read, whole, reason);
         return analysis.done();
     }

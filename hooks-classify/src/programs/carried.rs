@@ -15,7 +15,7 @@ pub(super) fn arguments_file(_: &Context<'_>, call: &Call, _: Span, _: &Input) -
         analysis.find(
             Effect::Unknown,
             arg.span,
-            format!("what `{}` is told stands in a file", call.path),
+            format!("`{}` reads its options from a file", call.path),
         );
     }
     analysis
@@ -213,7 +213,7 @@ pub(super) fn pprof(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
         analysis.find(
             Effect::Create,
             arg.span,
-            format!("`{}` keeps what it fetches in a file", call.path),
+            format!("`{}` keeps responses in a file", call.path),
         );
     }
     analysis
@@ -229,7 +229,7 @@ pub(super) fn strace(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
             analysis.find(
                 Effect::Code,
                 value.span,
-                "`strace` changes what the command is told",
+                "`strace` changes system calls of the command",
             );
         }
     }

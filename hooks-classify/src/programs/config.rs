@@ -49,7 +49,7 @@ pub(super) fn note_setting(analysis: &mut Analysis, call: &Call, arg: &Arg) {
     analysis.find(
         Effect::Code,
         arg.span,
-        format!("`{path}` is told `{key}`, which may change what runs"),
+        format!("`{path}` sets `{key}`, which may run other code"),
     );
     analysis.overrides_config();
     let command = value.trim_start_matches('!');

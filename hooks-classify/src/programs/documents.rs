@@ -178,7 +178,7 @@ pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
             analysis.find(
                 Effect::Code,
                 name.span,
-                format!("`mlr` is told `{}`", name.text),
+                format!("`mlr` runs its command `{}`", name.text),
             );
         }
     }

@@ -80,15 +80,20 @@ pub(super) fn note_effect(
     {
         (effect, span, option) = (strongest, at, Some(name));
     }
-    if let Some((strongest, _, _)) = only {
-        (effect, span, option) = (strongest, whole, None);
+    if let Some((strongest, _, name)) = only {
+        (effect, span, option) = (strongest, whole, Some(name));
     }
     let path = &call.path;
     let reason = match (option, effect) {
+        (Some("--help"), Effect::Read) => format!("`{path} --help` prints help"),
+        (Some(option), Effect::Read) if program.help.iter().any(|word| word == option) => {
+            format!("`{path} {option}` prints help")
+        }
+        (Some("--version"), Effect::Read) => format!("`{path} --version` prints its version"),
         (Some(option), effect) => format!("`{path}` with `{option}` {}", effect_phrase(effect)),
         (None, Effect::Unknown) => format!("`{path}` is not understood"),
         (None, Effect::Code) => format!(
-            "`{path}` {}, and so runs code that is not shown",
+            "`{path}` {}, which runs code that is not shown",
             program.does
         ),
         (None, _) => format!("`{path}` {}", program.does),

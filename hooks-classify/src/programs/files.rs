@@ -63,7 +63,11 @@ pub(super) fn truncate(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> 
         let zero = bare.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let empties = !zero.is_empty() && zero.chars().all(|c| c == '0');
         if !grows && (empties || text.starts_with('-') || text.contains(UNKNOWN)) {
-            analysis.find(Effect::Delete, whole, "`truncate` cuts what is in the file");
+            analysis.find(
+                Effect::Delete,
+                whole,
+                "`truncate` cuts the contents of the file",
+            );
         }
     }
     analysis
@@ -163,7 +167,7 @@ pub(super) fn less(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
             analysis.find(
                 Effect::Unknown,
                 arg.span,
-                format!("`less` is told `{}`", arg.text),
+                format!("`less` runs its command `{}`", arg.text),
             );
         }
     }

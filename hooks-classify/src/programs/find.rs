@@ -26,7 +26,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         analysis.find(
             Effect::Unknown,
             arg.span,
-            "what `find` is told is only known when it runs",
+            "the words of `find` are only known when it runs",
         );
     }
     let found = found(context, args, &folders);
@@ -44,7 +44,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             analysis.find(
                 Effect::Unknown,
                 arg.span,
-                "what `find` is told is only known when it runs",
+                "the words of `find` are only known when it runs",
             );
         }
         match text {
@@ -84,7 +84,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             "-delete" => analysis.find(
                 Effect::Delete,
                 arg.span,
-                "`find` with `-delete` deletes what it finds",
+                "`find` with `-delete` deletes the files it finds",
             ),
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 if let Some(file) = args.get(at) {
@@ -114,7 +114,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
                         analysis.find(
                             Effect::Unknown,
                             arg.span,
-                            format!("`find` has no known test or action `{text}`"),
+                            format!("unknown test or action `{text}` of `find`"),
                         );
                         base = Effect::Read;
                     }

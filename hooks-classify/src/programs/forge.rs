@@ -30,7 +30,7 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
                         .split_once('=')
                         .is_some_and(|(_, v)| v.starts_with('@'));
                 if file {
-                    analysis.ask(value.span, "sends what is in a file");
+                    analysis.ask(value.span, "sends the contents of a file");
                 }
                 if let Some(text) = text.strip_prefix("query=") {
                     query = Some(text.to_owned());
@@ -48,7 +48,7 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
     }
     let query_of = path.split_once('?').map_or("", |(_, query)| query);
     if query_of.contains(UNKNOWN) {
-        analysis.ask(whole, "sends what an expansion holds over the network");
+        analysis.ask(whole, "sends the value of an expansion over the network");
     }
     if path.trim_start_matches('/') == "graphql" {
         return analysis.with_effect(match query {
@@ -156,7 +156,7 @@ fn templates(analysis: &mut Analysis, call: &Call) {
                 Effect::Code,
                 value.span,
                 format!(
-                    "what `{}` is given with `{}` may run code",
+                    "the value of `{}` may make `{}` run code",
                     call.path, given.name
                 ),
             );

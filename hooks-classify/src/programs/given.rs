@@ -88,7 +88,7 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
         analysis.find(
             Effect::Unknown,
             name.span,
-            format!("what `{}` is told is only known when it runs", name.text),
+            format!("the words of `{}` are only known when it runs", name.text),
         );
     }
     let file = call

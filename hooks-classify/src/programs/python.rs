@@ -29,7 +29,7 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                 analysis.find(
                     Effect::Unknown,
                     arg.span,
-                    format!("`{}` has no known option `{text}`", call.path),
+                    format!("unknown option `{text}` of `{}`", call.path),
                 );
             }
             if text == "--check-hash-based-pycs" {
@@ -154,7 +154,7 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                         analysis.find(
                             Effect::Code,
                             arg.span,
-                            "`-X` writes files or runs modules, as it is told",
+                            "`-X` may write files or run modules",
                         );
                     }
                     if letter == 'W' && value(at).is_some_and(|v| v.text.contains('.')) {
@@ -173,7 +173,7 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                 _ => analysis.find(
                     Effect::Unknown,
                     arg.span,
-                    format!("`{}` has no known option `-{letter}`", call.path),
+                    format!("unknown option `-{letter}` of `{}`", call.path),
                 ),
             }
         }

@@ -202,7 +202,7 @@ pub(super) fn role(
                 analysis.find(
                     Effect::Code,
                     arg.span,
-                    format!("`{path}` runs what is in `{}`", shown(arg)),
+                    format!("`{path}` runs the file `{}`", shown(arg)),
                 );
             }
         }
@@ -210,7 +210,7 @@ pub(super) fn role(
             for arg in args.iter().filter(|arg| leaves(arg)) {
                 analysis.ask(
                     arg.span,
-                    format!("`{path}` sends what an expansion holds over the network"),
+                    format!("`{path}` sends the value of an expansion over the network"),
                 );
             }
             for arg in args {

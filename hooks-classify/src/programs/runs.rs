@@ -100,7 +100,7 @@ pub(super) fn interpreter(
                 analysis.find(
                     Effect::Code,
                     operand.arg.span,
-                    "`perl` runs or writes what a name with `|` or `>` says",
+                    "`perl` runs or writes a name with `|` or `>`",
                 );
                 analysis.shell_text(
                     &operand.arg.with(text.trim_matches(['|', '>', '<', ' '])),
@@ -110,7 +110,7 @@ pub(super) fn interpreter(
                 analysis.find(
                     Effect::Code,
                     operand.arg.span,
-                    "`perl` runs what a name that ends in `|` says, and these are not known",
+                    "`perl` runs names that end in `|`, and these names are unknown",
                 );
             }
         }
@@ -143,7 +143,7 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
                 analysis.find(
                     Effect::Code,
                     file.arg.span,
-                    format!("`{}` runs what is in `{}`", call.path, shown(&file.arg)),
+                    format!("`{}` runs the file `{}`", call.path, shown(&file.arg)),
                 );
             }
         }
@@ -152,7 +152,7 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
             _ => analysis.runs_unseen(
                 whole,
                 UnseenCode::Input,
-                format!("`{}` runs what it reads", call.path),
+                format!("`{}` runs its input", call.path),
             ),
         },
     }

@@ -63,7 +63,7 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
         let files = [file, tag, headers.map(|(_, file)| file)];
         for file in files.into_iter().flatten() {
             analysis.input_file(&value.with(file));
-            analysis.ask(value.span, "`curl` sends what is in a file");
+            analysis.ask(value.span, "`curl` sends the contents of a file");
         }
         if ["-H", "--header", "--proxy-header"].contains(&name) && text.starts_with('@') {
             let reason = "`curl` sends headers of a file, which may set another method";
@@ -73,7 +73,7 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
             analysis.find(
                 Effect::Unknown,
                 value.span,
-                "a file says what `curl` prints, and where to",
+                "`curl` reads its options from a file",
             );
         }
         if (name == "-w" || name == "--write-out")
@@ -227,7 +227,7 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
             .find_map(|m| rest.strip_prefix(m));
         if let Some(file) = file {
             analysis.input_file(&item.with(file));
-            analysis.ask(item.span, "sends what is in a file");
+            analysis.ask(item.span, "sends the contents of a file");
         }
         if rest.starts_with("==") {
             continue;
@@ -284,7 +284,7 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
         if ["-l", "-J", "-o"].contains(&given.name.as_str()) && !value.known() {
             analysis.ask(
                 value.span,
-                "sends what an expansion holds to another machine",
+                "sends the value of an expansion to another machine",
             );
         }
         let text = value.text.to_ascii_lowercase();
@@ -362,7 +362,7 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
     if let Some(given) = call.options.iter().find(lists)
         && let Some(host) = call.operands.iter().find_map(|o| place(&o.arg))
     {
-        let reason = format!("`rsync` sends what is in a file to `{host}`");
+        let reason = format!("`rsync` sends the contents of a file to `{host}`");
         analysis.ask(given.span, reason);
     }
     if call.operands.len() == 1 {
@@ -430,7 +430,7 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             .any(|end| operand.text.ends_with(end))
         {
             analysis.code_file(&operand);
-            analysis.find(Effect::Code, operand.span, "runs what is in this file");
+            analysis.find(Effect::Code, operand.span, "runs this file");
         }
     }
     let (roles, _) = call.roles();
@@ -463,7 +463,7 @@ fn input_text(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) 
         analysis.runs_unseen(
             whole,
             UnseenCode::Input,
-            format!("`{}` runs what it reads", call.path),
+            format!("`{}` runs its input", call.path),
         );
         return;
     };
@@ -541,7 +541,7 @@ const GREETINGS: &[&str] = &[
 
 fn ask_about_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
     if *input == Input::Unknown {
-        analysis.ask(whole, format!("`{}` sends what it reads", call.path));
+        analysis.ask(whole, format!("`{}` sends its input", call.path));
     }
 }
 
@@ -579,7 +579,7 @@ pub(super) fn decrypts(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> 
             .iter()
             .any(|arg| arg.text.starts_with('-') && keyed(&arg.text));
     if named && call.has(&["-d"]) {
-        analysis.ask(whole, format!("`{}` prints what was encrypted", call.path));
+        analysis.ask(whole, format!("`{}` prints decrypted text", call.path));
     }
     analysis
 }

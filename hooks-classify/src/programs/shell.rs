@@ -52,7 +52,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
                 analysis.find(
                     Effect::Unknown,
                     arg.span,
-                    format!("`{}` has no known option `{}`", call.path, shown(arg)),
+                    format!("unknown option `{}` of `{}`", shown(arg), call.path),
                 );
             }
             _ => {
@@ -65,7 +65,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
                         _ => analysis.find(
                             Effect::Unknown,
                             arg.span,
-                            format!("`{}` has no known option `{word}`", call.path),
+                            format!("unknown option `{word}` of `{}`", call.path),
                         ),
                     }
                 }
@@ -127,7 +127,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
             analysis.find(
                 Effect::Code,
                 file.span,
-                format!("`{}` runs what is in `{}`", call.path, shown(file)),
+                format!("`{}` runs the file `{}`", call.path, shown(file)),
             );
             analysis.done()
         }
@@ -145,7 +145,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
                 analysis.runs_unseen(
                     whole,
                     UnseenCode::Input,
-                    format!("`{}` runs what it reads", call.path),
+                    format!("`{}` runs its input", call.path),
                 );
                 analysis.done()
             }
@@ -173,7 +173,7 @@ pub(super) fn source(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> An
     analysis.find(
         Effect::Code,
         whole,
-        format!("`{}` runs what is in a file", call.path),
+        format!("`{}` runs the contents of a file", call.path),
     );
     analysis.done()
 }

@@ -234,7 +234,11 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             if let Some(file) = call.args.get(at) {
                 analysis.code_file(file);
             }
-            analysis.find(Effect::Code, whole, "PowerShell runs what is in a file");
+            analysis.find(
+                Effect::Code,
+                whole,
+                "PowerShell runs the contents of a file",
+            );
             return analysis.done();
         }
         if valued
@@ -249,7 +253,7 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             analysis.find(
                 Effect::Unknown,
                 arg.span,
-                format!("PowerShell has no known option `{}`", arg.text),
+                format!("unknown option `{}` of PowerShell", arg.text),
             );
         }
     }
@@ -262,7 +266,7 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         analysis.find(
             Effect::Code,
             rest[0].span,
-            "PowerShell runs what is in a file",
+            "PowerShell runs the contents of a file",
         );
     } else {
         text_of(&mut analysis, call, rest, whole);
@@ -289,7 +293,7 @@ fn stdin(mut analysis: Analysis, call: &Call, whole: Span, input: &Input) -> Ana
             &Arg::new(text.clone(), whole),
             &call.path,
         ),
-        _ => analysis.runs_unseen(whole, UnseenCode::Input, "PowerShell runs what it reads"),
+        _ => analysis.runs_unseen(whole, UnseenCode::Input, "PowerShell runs its input"),
     }
     analysis.done()
 }
@@ -325,7 +329,7 @@ pub(super) fn request(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
         text.push(' ');
         text.push_str(&arg.text);
         if !arg.known() {
-            analysis.ask(arg.span, "sends what an expansion holds over the network");
+            analysis.ask(arg.span, "sends the value of an expansion over the network");
         }
     }
     analysis.script(Language::PowerShell, &Arg::new(text, whole), &call.path);
@@ -416,7 +420,7 @@ pub(super) fn debugfs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
                 analysis.find(
                     Effect::Code,
                     value.span,
-                    format!("`debugfs` is told `{first}`"),
+                    format!("`debugfs` runs its command `{first}`"),
                 );
             }
         }

@@ -128,7 +128,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
         // A module that is not known here is asked for on a server.
         "go" if call.path == "go list" && call.has(&["-m"]) => {
             for operand in call.operands.iter().filter(|o| !o.arg.known()) {
-                let reason = "`go list` sends what an expansion holds over the network";
+                let reason = "`go list` sends the value of an expansion over the network";
                 analysis.ask(operand.arg.span, reason);
             }
         }

@@ -88,7 +88,7 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             effect,
             whole,
             format!(
-                "`{}` opens a shell or changes what is remembered",
+                "`{}` opens a shell or changes cached credentials",
                 call.path
             ),
         );
@@ -109,7 +109,7 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
     option_values(&mut analysis, context, call, &Input::Unknown);
     // It is run also where the command is not.
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("{=")) {
-        analysis.find(Effect::Code, arg.span, "what stands in `{= … =}` is Perl");
+        analysis.find(Effect::Code, arg.span, "`{= … =}` holds Perl code");
     }
     if call.has(&["--rpl"]) {
         analysis.find(Effect::Code, whole, "the value of `--rpl` is Perl");
@@ -249,7 +249,7 @@ pub(super) fn tmux(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             "pane_search_string",
         ];
         if copied.iter().any(|name| arg.text.contains(name)) {
-            analysis.ask(arg.span, "`tmux` shows what was copied");
+            analysis.ask(arg.span, "`tmux` shows copied text");
         }
         for (at, _) in arg.text.match_indices("#(") {
             let inner = arg.text[at + 2..].split(')').next().unwrap_or("");

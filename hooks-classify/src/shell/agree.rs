@@ -48,7 +48,7 @@ fn compare(text: &str, depth: usize) -> Reading {
             .iter()
             .any(|open| text.contains(open));
     if other.is_none() && (depth > BACKTRACKS || document) {
-        return Reading::Unreadable("it is no complete shell command");
+        return Reading::Unreadable("incomplete shell command");
     }
     let one = brush::parse(text);
     if one != other
@@ -60,7 +60,7 @@ fn compare(text: &str, depth: usize) -> Reading {
         (Some(one), Some(other)) if one == other => Reading::Agreed(one),
         (Some(one), Some(other)) => Reading::Disputed(one, other),
         (Some(one), None) | (None, Some(one)) => Reading::Single(one),
-        (None, None) => Reading::Unreadable("it is no complete shell command"),
+        (None, None) => Reading::Unreadable("incomplete shell command"),
     }
 }
 

@@ -132,10 +132,8 @@ impl Call {
                 }
                 _ => {
                     let place = operand.arg.span;
-                    call.strange.push((
-                        format!("`{word}` is no known command of `{}`", call.path),
-                        place,
-                    ));
+                    call.strange
+                        .push((format!("unknown {} subcommand `{word}`", call.path), place));
                     call.operands.extend(rest[used..].iter().map(|arg| Operand {
                         arg: arg.clone(),
                         after: true,
@@ -467,7 +465,7 @@ impl Call {
     fn unknown(&mut self, name: &str, span: Span) {
         let path = &self.path;
         self.strange
-            .push((format!("`{path}` has no known option `{name}`"), span));
+            .push((format!("unknown option `{name}` of `{path}`"), span));
     }
 
     fn give(

@@ -131,6 +131,8 @@ struct RawVariable {
     names: Vec<String>,
     why: String,
     #[serde(default)]
+    runs_value: bool,
+    #[serde(default)]
     harmless: Vec<String>,
     #[serde(default)]
     harmless_folders: Vec<String>,
@@ -224,6 +226,7 @@ pub(super) fn variables(text: &str) -> Result<Vec<Variable>, TableError> {
         raw.names.into_iter().map(move |pattern| Variable {
             pattern,
             why: raw.why.clone(),
+            runs_value: raw.runs_value,
             harmless: raw.harmless.clone(),
             harmless_folders: raw.harmless_folders.clone(),
             only: raw.only.clone(),

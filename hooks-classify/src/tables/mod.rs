@@ -340,6 +340,8 @@ impl Program {
 pub(crate) struct Variable {
     pub(crate) pattern: String,
     pub(crate) why: String,
+    /// True if the value is a command line that programs run.
+    pub(crate) runs_value: bool,
     pub(crate) harmless: Vec<String>,
     /// Folders of the system: a list of them, separated by colons, changes nothing.
     pub(crate) harmless_folders: Vec<String>,
@@ -468,14 +470,14 @@ impl Tables {
         })
     }
 
-    /// Whether a path is one of those that hold secrets.
+    /// Returns `true` if a path is known to hold secrets.
     #[must_use]
     pub fn secret(&self, path: &str) -> bool {
         self.secrets.secret(path)
     }
 
-    /// Whether reading all of a path reads secrets: it is one, or a folder of them, or may be one
-    /// by what is not known of it.
+    /// Returns `true` if reading the whole path may read secrets: the path is known to hold secrets, is a
+    /// folder of secrets, or may be such a path by its unknown parts.
     #[must_use]
     pub fn secret_within(&self, path: &str) -> bool {
         self.secrets.within(path)

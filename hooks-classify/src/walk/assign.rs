@@ -104,10 +104,8 @@ impl Interpreter<'_> {
             self.sink.parts.settings_file(value);
         }
         let reason = format!("sets `{name}`, {}", variable.why);
-        // The value may be a command line.
-        let value_runs = variable.why.contains("is run") || name.starts_with("GIT_CONFIG_VALUE_");
         self.find(Effect::Code, value.span, reason);
-        if value_runs && value.known() && !value.text.is_empty() {
+        if variable.runs_value && value.known() && !value.text.is_empty() {
             let place = Place::Fixed(value.span);
             let Some(inner) = inner else {
                 let text = value.text.trim_start_matches(['|', '-', '!']);

@@ -84,7 +84,7 @@ impl Interpreter<'_> {
                         self.find(
                             Effect::Code,
                             file.span,
-                            format!("runs what is in `{}`", shown(file)),
+                            format!("runs the file `{}`", shown(file)),
                         );
                         None
                     }
@@ -320,7 +320,7 @@ impl Interpreter<'_> {
                 _ => self.find(
                     Effect::Unknown,
                     arg.span,
-                    format!("`{name}` has no known option `{text}`"),
+                    format!("unknown option `{text}` of `{name}`"),
                 ),
             }
             at += 1;

@@ -98,7 +98,11 @@ impl Interpreter<'_> {
                     }
                 }
                 if is_hook(name) {
-                    self.check_unseen_call(name, body, "defines what shells call by themselves,");
+                    self.check_unseen_call(
+                        name,
+                        body,
+                        "defines for a shell that calls it by itself",
+                    );
                 }
                 Some(String::new())
             }

@@ -24,7 +24,7 @@ impl Interpreter<'_> {
             self.runs_unseen(
                 span,
                 UnseenCode::Expression,
-                "the shell computes what is only known when it runs, and runs what stands in it",
+                "the shell evaluates an expression that is only known when it runs, and runs code in it",
             );
         }
         if let Some(name) = self.shell.unknown_operand(&expression.text) {
@@ -45,7 +45,7 @@ impl Interpreter<'_> {
         let Some(at) = text.find("$(").or_else(|| text.find('`')) else {
             return;
         };
-        let reason = "the shell computes this, and runs what stands in it";
+        let reason = "the shell computes this, and runs code in it";
         self.find(Effect::Code, word.span, reason);
         let inner = text[at..].trim_start_matches(['$', '(', '`']);
         let inner = inner.split([')', '`']).next().unwrap_or(inner);

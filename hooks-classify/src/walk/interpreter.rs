@@ -192,11 +192,6 @@ impl<'t> Interpreter<'t> {
     fn check_limits(&mut self) {
         self.sink.complete &= self.cursor.is_within_limits();
     }
-
-    /// Opens a line of the explanation.
-    pub(crate) fn step(&mut self, span: Span, label: impl Into<String>) {
-        self.sink.step(self.cursor.depth, span, label.into());
-    }
 }
 
 /// Returns the script of a text in which only notation of zsh is unreadable.

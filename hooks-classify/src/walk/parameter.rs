@@ -204,7 +204,7 @@ impl Interpreter<'_> {
             self.find(
                 Effect::Code,
                 span,
-                "expands a value as a prompt, and runs what stands in it",
+                "expands a value as a prompt, and runs code in it",
             );
         }
         if operation.starts_with('@')

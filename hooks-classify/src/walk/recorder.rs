@@ -1,11 +1,12 @@
 //! Recorder: calls, files and words in the order of the walk in, the [`Parts`] of the command out.
 
+use crate::host;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Crud;
 use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::parts::{
-    FileRead, Manifest, Part, PartAssignment, PartCall, Parts, PathEffect, Script, Word,
+    FileRead, Manifest, Part, PartAssignment, PartCall, PartHost, Parts, PathEffect, Script, Word,
 };
 use crate::model::role::Role;
 use crate::model::span::Span;
@@ -144,12 +145,17 @@ impl Recorder {
             connects: call.program.connects(),
             connects_here: call.connects_here(),
         };
-        let mut touches = Vec::new();
+        let (mut touches, mut hosts) = (Vec::new(), Vec::new());
         for (role, args) in call.roles().0 {
             touch(role, &args, &mut touches);
+            let args = args.iter();
+            hosts.extend(args.filter_map(|arg| named_host(call, role, arg, true)));
         }
         for given in &call.options {
-            touch(given.option.role, given.value.as_slice(), &mut touches);
+            let role = given.option.role;
+            touch(role, given.value.as_slice(), &mut touches);
+            let value = given.value.iter();
+            hosts.extend(value.filter_map(|arg| named_host(call, role, arg, false)));
         }
         let runs_input = call.runs_input();
         if runs_input == RunsInput::ByCommand {
@@ -160,6 +166,7 @@ impl Recorder {
             decided_by(part, call);
             part.calls.push(read);
             part.touches.append(&mut touches);
+            part.hosts.append(&mut hosts);
         }
     }
 
@@ -232,6 +239,9 @@ impl Recorder {
 
     pub(crate) fn redirection(&mut self, target: &Arg, effect: Crud) {
         if let Some(part) = self.current() {
+            if let Some(host) = host::of_device(&target.text).filter(|host| !host.is_empty()) {
+                part.hosts.push(PartHost::new(host, target));
+            }
             part.redirections.push(PathEffect::of(target, effect));
         }
     }
@@ -295,6 +305,23 @@ impl Recorder {
             None => {}
         }
     }
+}
+
+/// Returns the host that a word in a role names.
+fn named_host(call: &Call, role: Role, arg: &Arg, is_operand: bool) -> Option<PartHost> {
+    if call.program.offline && !call.program.hosts {
+        return None;
+    }
+    let text = arg.text.as_str();
+    let host = match role {
+        Role::Url | Role::Host | Role::Endpoint => host::of_address(text),
+        Role::Argv { .. } | Role::Shell | Role::Script(_) | Role::Format | Role::Header => "",
+        _ if text.contains("://") => host::of_address(text),
+        _ if is_operand && call.program.hosts => host::of_place(text)?,
+        _ => "",
+    };
+    let is_file = text.starts_with("file:");
+    (!host.is_empty() && !is_file).then(|| PartHost::new(host, arg))
 }
 
 fn touch(role: Role, args: &[Arg], out: &mut Vec<PathEffect>) {

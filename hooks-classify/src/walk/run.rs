@@ -156,7 +156,7 @@ impl Interpreter<'_> {
             self.runs_unseen(
                 span,
                 UnseenCode::Alias,
-                format!("`{name}` is an alias that is not known"),
+                format!("runs the unknown alias `{name}`"),
             );
             return;
         };
@@ -197,11 +197,7 @@ impl Interpreter<'_> {
             return self.cmdlet(args, whole);
         }
         let span = args[0].span;
-        self.find(
-            Effect::Unknown,
-            span,
-            format!("`{name}` is no program that is known here"),
-        );
+        self.find(Effect::Unknown, span, format!("unknown program `{name}`"));
         None
     }
 
@@ -228,7 +224,7 @@ impl Interpreter<'_> {
                 self.find(
                     Effect::Unknown,
                     args[0].span,
-                    format!("`{path}` is no program that is known here"),
+                    format!("unknown program `{path}`"),
                 );
                 return None;
             }
@@ -240,11 +236,7 @@ impl Interpreter<'_> {
             .cloned();
         let span = args[0].span;
         self.sink.parts.code_file(&args[0]);
-        self.find(
-            Effect::Code,
-            span,
-            format!("runs `{path}`, whatever that is"),
-        );
+        self.find(Effect::Code, span, format!("runs the file `{path}`"));
         let name = path.rsplit('/').next().unwrap_or("");
         let stands_for = match name {
             "gradlew" => "gradle",

@@ -119,18 +119,6 @@ impl Interpreter<'_> {
         if let Kind::Simple { assigns, words } = &command.kind {
             return self.simple(assigns, words, &command.redirects, span, (input, piped));
         }
-        let label = match &command.kind {
-            Kind::Test(_) => "test",
-            Kind::Group(_) => "group",
-            Kind::Subshell(_) => "subshell",
-            Kind::For { .. } => "for each",
-            Kind::If(_) => "if",
-            Kind::While { .. } => "loop",
-            Kind::Case { .. } => "case",
-            Kind::Function { .. } => "function",
-            Kind::Simple { .. } => "command",
-        };
-        self.step(span, label);
         self.cursor.depth += 1;
         self.sink.parts.enter(span);
         let silent = false;

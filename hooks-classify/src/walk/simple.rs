@@ -3,7 +3,7 @@
 use super::interpreter::Interpreter;
 use super::names::DESCRIPTORS;
 use super::redirect::{RedirectContext, Stdout};
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::environment::is_numeric;
 use crate::model::io::OutputKind;
@@ -52,14 +52,6 @@ impl Interpreter<'_> {
         // The output of a substitution may be names of files.
         let mut names = self.shell.paths_in_pipeline.clone();
         self.shell.paths_in_pipeline.extend(outer_paths);
-        let label = args.iter().map(shown).collect::<Vec<_>>().join(" ");
-        self.step(
-            span,
-            match label.is_empty() {
-                true => "(assignment or redirection)".to_owned(),
-                false => label,
-            },
-        );
         // Some shells read `a &> f b` as `a &` and `> f b`.
         let part = redirects.iter().find(|redirect| redirect.both);
         if let Some(part) = part {

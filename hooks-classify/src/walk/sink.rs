@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::recorder::Recorder;
 use crate::model::effect::{Crud, Effect};
-use crate::model::finding::{Finding, Step, Sure};
+use crate::model::finding::{Finding, Sure};
 use crate::model::span::Span;
 use crate::model::terminal_input::TerminalInput;
 use crate::model::trace::Trace;
@@ -18,7 +18,6 @@ pub(crate) struct Sink {
     pub(crate) findings: Vec<Finding>,
     /// Keys of the findings, each of which is kept once.
     seen: HashSet<(usize, usize, u8, bool, u64)>,
-    pub(crate) steps: Vec<Step>,
     pub(crate) parts: Recorder,
     pub(crate) terminal_input: TerminalInput,
     /// Whether both parsers read every text the same way.
@@ -32,7 +31,6 @@ impl Sink {
         Self {
             findings: Vec::new(),
             seen: HashSet::new(),
-            steps: Vec::new(),
             parts,
             terminal_input: TerminalInput::None,
             agreed: true,
@@ -44,7 +42,6 @@ impl Sink {
     pub(crate) fn into_trace(self, command: &str) -> Trace {
         Trace {
             findings: self.findings,
-            steps: self.steps,
             parts: self.parts.into_parts(command, self.agreed, self.complete),
             agreed: self.agreed,
             terminal_input: self.terminal_input,
@@ -99,16 +96,6 @@ impl Sink {
         if self.seen.insert(key) {
             self.findings.push(finding);
         }
-    }
-
-    /// Opens a line of the explanation.
-    pub(crate) fn step(&mut self, depth: usize, span: Span, label: String) {
-        self.steps.push(Step {
-            depth,
-            span,
-            label,
-            before: self.findings.len(),
-        });
     }
 
     /// Raises what programs take from the terminal.

@@ -1,7 +1,7 @@
 //! What holds of every text; the fuzz target asserts the same.
 
 use brush_parser::ParserOptions;
-use hooks_classify::{Classification, Classifier, Decision, MOST_CHARACTERS, Method};
+use hooks_classify::{Classification, Classifier, Decision, MAX_COMMAND_CHARS, Method};
 use tree_sitter::Parser;
 
 /// A command that must never be allowed, on a line of its own.
@@ -23,7 +23,7 @@ pub(crate) fn assert_holds(classifier: &Classifier, text: &str) {
             "{text:?}: {word:?}"
         );
     }
-    if alone(text) && text.chars().count() + MORE.len() <= MOST_CHARACTERS {
+    if alone(text) && text.chars().count() + MORE.len() <= MAX_COMMAND_CHARS {
         let more = format!("{text}{MORE}");
         let verdict = classifier.classify(&more).expect("a command");
         assert_form(&more, &verdict);

@@ -33,7 +33,7 @@ pub(crate) fn decision(n: i64, rows: i64) -> NewDecision {
                 _ => Decision::RequiresConfirmation,
             },
             classification: class,
-            reasoning: "`git status` shows what is there (characters 0–10)".to_owned(),
+            reasoning: "`git status` shows what is there".to_owned(),
             confidence: 0.98,
             explanation: "`git status --short`: shows what is there. Nothing changes; no \
                           confirmation needed."

@@ -162,8 +162,8 @@ impl Classifier {
     /// Checks that a text and a context can be classified.
     ///
     /// # Errors
-    /// If the command is empty, contains a NUL or is longer than [`MOST_CHARACTERS`], or the
-    /// context is longer than [`MOST_CONTEXT`].
+    /// If the command is empty, contains a NUL or is longer than [`MAX_COMMAND_CHARS`], or the
+    /// context is longer than [`MAX_CONTEXT_CHARS`].
     pub fn check_input(command: &str, context: Option<&str>) -> Result<(), InputError> {
         hooks_classify::Classifier::check_input(command, context)
     }

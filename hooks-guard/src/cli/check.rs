@@ -1,6 +1,6 @@
 //! `check` and `explain`.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -283,6 +283,11 @@ fn shown_decision(decision: Decision, denied: bool) -> String {
     }
 }
 
+/// Returns `true` if the user turns colours off.
+fn has_no_color() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
 /// Draws what the tables make of a command, then the decision where rules or the configuration
 /// change it. Returns whether the command may run.
 pub(crate) fn explain(options: ExplainOptions) -> Result<bool, Failure> {
@@ -297,7 +302,10 @@ pub(crate) fn explain(options: ExplainOptions) -> Result<bool, Failure> {
         }
     };
     let mut out = io::stdout().lock();
-    writeln!(out, "{explanation}")?;
+    match out.is_terminal() && !has_no_color() {
+        true => writeln!(out, "{}", explanation.to_ansi_string())?,
+        false => writeln!(out, "{explanation}")?,
+    }
     let decision = ruling.decision;
     if ruling.rule.is_some() || decision != explanation.classification().decision {
         let decision = shown_decision(decision, ruling.denied);

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout};
 use super::error::{ApiError, RequestId};
 use super::limit::{Allowance, Client};
 use super::{AppState, Peer, body, metrics};
-use crate::classify::{MOST_CHARACTERS, MOST_CONTEXT, TerminalInput};
+use crate::classify::{MAX_COMMAND_CHARS, MAX_CONTEXT_CHARS, TerminalInput};
 use crate::log_limit;
 use crate::request::{FileAccess, MOST_NAME, MOST_PATH, NetworkAccess, PermissionRequest, Ruling};
 use crate::service::ServiceError;
@@ -120,7 +120,7 @@ async fn rule(
 
 /// P-01 to P-04.
 fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
-    let command = body::text(&mut map, "command", MOST_CHARACTERS)?;
+    let command = body::text(&mut map, "command", MAX_COMMAND_CHARS)?;
     let command = command
         .filter(|command| !command.trim().is_empty())
         .ok_or_else(|| ApiError::missing("command"))?;
@@ -128,7 +128,7 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
     let mut name = |field, most| body::text(&mut map, field, most);
     Ok(PermissionRequest {
         command,
-        context: name("context", MOST_CONTEXT)?,
+        context: name("context", MAX_CONTEXT_CHARS)?,
         agent: name("agent", MOST_NAME)?,
         session_id: name("session_id", MOST_NAME)?,
         cwd: name("cwd", MOST_PATH)?.map(PathBuf::from),

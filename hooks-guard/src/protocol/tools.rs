@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hooks_runtime::display::shorten;
 use serde_json::Value;
 
-use crate::classify::{Crud, MOST_CHARACTERS, Tables};
+use crate::classify::{Crud, MAX_COMMAND_CHARS, Tables};
 use crate::request::FileAccess;
 
 use super::input::{self, Object};
@@ -244,11 +244,11 @@ pub(crate) fn line(access: &FileAccess) -> String {
         .chain(paths)
         .collect();
     let whole = words.join(" ");
-    if whole.chars().count() <= MOST_CHARACTERS {
+    if whole.chars().count() <= MAX_COMMAND_CHARS {
         return whole;
     }
     // With room for how many are left out.
-    let most = MOST_CHARACTERS - format!(" … and {} more", words.len()).chars().count();
+    let most = MAX_COMMAND_CHARS - format!(" … and {} more", words.len()).chars().count();
     let mut length = 0;
     let fits = |word: &&Cow<'_, str>| {
         length += word.chars().count() + 1;

@@ -76,8 +76,8 @@ pub(super) fn parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r
                     found = Some(rule);
                     break;
                 }
-                // What another program is told is of no interest.
-                Err(reason) if reason.contains("another program") => {}
+                // A rule for another program explains nothing.
+                Err(_) if !rule.concerns_program_of(part) => {}
                 Err(reason) => why = why.or(Some((&rule.place, reason))),
             }
         }

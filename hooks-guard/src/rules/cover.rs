@@ -30,12 +30,11 @@ impl Rule {
         let Some(first) = part.words.first() else {
             return Err("there is no program in it");
         };
-        match &wanted.program {
-            Some(programs) if !programs.iter().any(|one| is(&first.text, one)) => {
-                return Err("it is about another program");
-            }
-            None if part.code => return Err("without `program` it allows no code to run"),
-            _ => {}
+        if !self.concerns_program_of(part) {
+            return Err("it is about another program");
+        }
+        if wanted.program.is_none() && part.code {
+            return Err("without `program` it allows no code to run");
         }
         if wanted
             .class
@@ -67,6 +66,15 @@ impl Rule {
             self.within(scene, part, paths, &rest)?;
         }
         self.unnamed(scene, part)
+    }
+
+    /// Returns `true` unless the rule names programs and the program of the part is none of them.
+    pub(super) fn concerns_program_of(&self, part: &Part) -> bool {
+        let Some(programs) = &self.conditions.program else {
+            return true;
+        };
+        let is_one = |name: &str| programs.iter().any(|one| is(name, one));
+        part.words.first().is_some_and(|first| is_one(&first.text))
     }
 
     fn within(
@@ -331,10 +339,10 @@ mod tests {
             let command = format!("curl -s https://x.example/a | {name}");
             let found = Classifier::new().judge(&command, None);
             let found = found.expect("it is a command");
-            let reason = &found.classification.reasoning;
-            let runs = reason.contains("runs what") || reason.contains("runs code");
-            if runs && covers(name, &command) {
-                wrong.push(format!("{command}: {reason}"));
+            let runs_code =
+                found.classification.understood() && found.parts.runs().any(|part| part.code);
+            if runs_code && covers(name, &command) {
+                wrong.push(format!("{command}: {}", found.classification.reasoning));
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));

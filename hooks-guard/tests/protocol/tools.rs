@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hooks_guard::classify::{Crud, MOST_CHARACTERS};
+use hooks_guard::classify::{Crud, MAX_COMMAND_CHARS};
 use hooks_guard::protocol::{Agent, Event, Problem, read};
 use serde_json::{Value, json};
 
@@ -194,14 +194,14 @@ fn p_01_the_line_of_many_files_counts_those_that_it_leaves_out() {
     // Characters count, not bytes.
     let files: Vec<_> = (0..999).map(|n| format!("/srv/größe/{n:03}")).collect();
     let line = of(&files);
-    assert!(length(&line) > MOST_CHARACTERS - 32 && length(&line) <= MOST_CHARACTERS);
+    assert!(length(&line) > MAX_COMMAND_CHARS - 32 && length(&line) <= MAX_COMMAND_CHARS);
     let (told, more) = line.split_once(" … and ").unwrap();
     let told: Vec<_> = told.split(' ').skip(1).collect();
     assert_eq!(told, files[..told.len()]);
     assert_eq!(more, format!("{} more", files.len() - told.len()));
     // What just fits is whole.
     let files = ["a".repeat(5_000), "b".repeat(10_000 - 5_000 - 11)];
-    assert_eq!(length(&of(&files)), MOST_CHARACTERS);
+    assert_eq!(length(&of(&files)), MAX_COMMAND_CHARS);
     // One that fits into no line is there with its beginning.
     let long = "c".repeat(20_000);
     for (files, end) in [
@@ -211,7 +211,7 @@ fn p_01_the_line_of_many_files_counts_those_that_it_leaves_out() {
         let line = of(&files);
         assert!(line.starts_with("editFiles ccc"), "{line}");
         assert!(line.ends_with(end), "{line}");
-        assert!(length(&line) <= MOST_CHARACTERS, "{}", length(&line));
+        assert!(length(&line) <= MAX_COMMAND_CHARS, "{}", length(&line));
     }
 }
 

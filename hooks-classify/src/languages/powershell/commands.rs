@@ -167,7 +167,7 @@ fn members(analysis: &mut Analysis, arg: &Arg, plain: &str) {
             analysis.find(
                 Effect::Code,
                 arg.span,
-                "PowerShell: `ForEach-Object` calls a member of what it is given",
+                "PowerShell: `ForEach-Object` calls a member of its input",
             );
         }
     }

@@ -82,8 +82,7 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     let client = CLIENTS.contains(&name);
     let connects = part.calls.iter().any(|call| call.connects);
     let redirected = part.redirections.iter().map(|touch| &touch.path);
-    let device = |text: &str| text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/");
-    let mut sockets = redirected.filter(|path| device(&path.text));
+    let mut sockets = redirected.filter(|path| host::of_device(&path.text).is_some());
     let words = || {
         let words = part.words.iter().skip(1).chain(&part.documents);
         words.map(|word| word.text.as_str())
@@ -345,8 +344,7 @@ fn addresses(text: &str, port: u16) -> Vec<(&str, bool)> {
         if usual == port
             && let Some((_, rest)) = text.split_once(scheme)
         {
-            let host = rest.split(['/', '?', '#']).next().unwrap_or("");
-            hosts.push((host.rsplit_once(':').map_or(host, |(host, _)| host), true));
+            hosts.push((host::of_address(rest), true));
         }
     }
     hosts
