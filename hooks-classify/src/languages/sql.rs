@@ -1,13 +1,13 @@
 //! In: statements in SQL, with commands of the clients. Out: their effects.
 
 mod client;
+mod dialect;
 mod finder;
 mod functions;
 mod statement;
+mod words;
 
 use sqlparser::ast::{CopyTarget, Statement};
-use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
-use sqlparser::parser::Parser;
 
 use crate::model::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
@@ -15,16 +15,18 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 
 use client::client_command;
+use dialect::Dialect;
 use finder::statement_effect;
-use statement::{PRAGMAS, pragma_writes};
+use words::effect_of_words;
 
 pub(super) fn read(arg: &Arg, path: &str) -> Analysis {
     let mut analysis = Analysis::new();
+    let dialect = Dialect::of(path);
     let mut rest = String::new();
     for line in arg.text.lines() {
         let line = line.trim();
-        let client = line.starts_with('\\') || (path.contains("sqlite") && line.starts_with('.'));
-        if client {
+        let is_dotted = dialect == Dialect::Sqlite && line.starts_with('.');
+        if line.starts_with('\\') || is_dotted {
             client_command(&mut analysis, arg, line);
         } else {
             rest.push_str(line);
@@ -43,94 +45,31 @@ pub(super) fn read(arg: &Arg, path: &str) -> Analysis {
             "a part of the SQL is only known when it runs",
         );
     }
-    let dialect: &dyn Dialect = if path.contains("mysql") || path.contains("maria") {
-        &MySqlDialect {}
-    } else if path.contains("sqlite") {
-        &SQLiteDialect {}
-    } else if ["psql", "pg", "cockroach", "duckdb"]
-        .iter()
-        .any(|name| path.contains(name))
-    {
-        &PostgreSqlDialect {}
-    } else {
-        &GenericDialect {}
-    };
     let text = text.replace("\\G", ";").replace("\\g", ";");
-    let parsed =
-        Parser::parse_sql(dialect, &text).or_else(|_| Parser::parse_sql(&GenericDialect {}, &text));
-    match parsed {
-        Ok(statements) => {
-            for statement in &statements {
-                if let Statement::Copy {
-                    target: CopyTarget::Program { command },
-                    ..
-                } = statement
-                {
-                    analysis.shell_text(&arg.with(command), &Input::Unknown);
-                }
-                let (effect, what) = statement_effect(statement);
-                analysis.find(effect, arg.span, what);
-            }
-        }
-        Err(_) => {
-            let mut strongest = Effect::Unknown;
-            let mut effects = Vec::new();
-            for part in text.split(';') {
-                let words: Vec<String> = part
-                    .split(|c: char| !c.is_alphanumeric() && c != '_')
-                    .filter(|w| !w.is_empty())
-                    .map(str::to_ascii_uppercase)
-                    .collect();
-                let first = words.first().map_or("", String::as_str);
-                let simple = matches!(first, "SHOW" | "DESCRIBE" | "DESC" | "STATUS" | "HELP");
-                if simple
-                    && words.len() < 8
-                    && text.trim_end_matches([';', '\n', ' ']).find(';').is_none()
-                {
-                    analysis.find(Effect::Read, arg.span, "shows facts about the database");
-                    return analysis;
-                }
-                if first == "PRAGMA" {
-                    let reads = part.find('=').is_none()
-                        && words.get(1).is_some_and(|name| {
-                            PRAGMAS.contains(&name.as_str())
-                                || words.len() == 2 && !pragma_writes(name)
-                        });
-                    effects.push(if reads { Effect::Read } else { Effect::Update });
-                    continue;
-                }
-                if first == "VACUUM" && words.get(1).is_some_and(|w| w == "INTO") {
-                    effects.push(Effect::Create);
-                    continue;
-                }
-                if words.is_empty() {
-                    continue;
-                }
-                match Parser::parse_sql(&GenericDialect {}, part) {
-                    Ok(statements) => {
-                        effects.extend(statements.iter().map(|s| statement_effect(s).0))
-                    }
-                    Err(_) => effects.push(Effect::Unknown),
-                }
-                if words
-                    .iter()
-                    .any(|w| matches!(w.as_str(), "DELETE" | "DROP" | "TRUNCATE"))
-                {
-                    strongest = strongest.max(Effect::Delete);
-                } else if words.iter().any(|w| {
-                    matches!(
-                        w.as_str(),
-                        "UPDATE" | "ALTER" | "GRANT" | "REVOKE" | "VACUUM" | "REINDEX" | "REFRESH"
-                    )
-                }) {
-                    strongest = strongest.max(Effect::Update);
+    for reading in dialect.readings(&text) {
+        match reading {
+            Some(statements) => {
+                for statement in &statements {
+                    read_statement(&mut analysis, arg, statement);
                 }
             }
-            if strongest == Effect::Unknown {
-                strongest = effects.into_iter().max().unwrap_or(Effect::Unknown);
+            None => {
+                let (effect, reason) = effect_of_words(&text);
+                analysis.find(effect, arg.span, reason);
             }
-            analysis.find(strongest, arg.span, "this SQL was judged by its words");
         }
     }
     analysis
+}
+
+fn read_statement(analysis: &mut Analysis, arg: &Arg, statement: &Statement) {
+    if let Statement::Copy {
+        target: CopyTarget::Program { command },
+        ..
+    } = statement
+    {
+        analysis.shell_text(&arg.with(command), &Input::Unknown);
+    }
+    let (effect, reason) = statement_effect(statement);
+    analysis.find(effect, arg.span, reason);
 }

@@ -1,31 +1,31 @@
-//! Words after expansion, with what is known about their values.
+//! Words after expansion, and what is known about their values.
 
 use super::span::Span;
 
-/// Stands in a value for what is only known when the command runs.
+/// Stands in a value for every part that is only known when the command runs.
 pub const UNKNOWN: char = '\u{F0000}';
 
 /// A word after expansion.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Arg {
-    /// The value, with [`UNKNOWN`] for every part that is not known.
+    /// The value, with [`UNKNOWN`] for each unknown part.
     pub(crate) text: String,
     pub(crate) span: Span,
-    /// Whether a pattern in it stands for names of files.
+    /// Whether the word contains a pattern of file names.
     pub(crate) glob: bool,
-    /// Whether the value is a default that a variable may replace.
+    /// Whether the value is a default that a variable may override.
     pub(crate) maybe: bool,
-    /// Whether it may become several words.
+    /// Whether the word may become several words.
     pub(crate) many: bool,
-    /// Whether what is not known in it is no code: numbers, and what the shell was started with.
+    /// Whether the unknown parts are data (numbers, inherited variables), never code.
     pub(crate) inert: bool,
-    /// Whether some number stands in it for one that is not known.
+    /// Whether the value contains `1` in the place of an unknown number.
     pub(crate) guess: bool,
-    /// Whether it assigns a list in brackets that are not quoted: `NAME=(…)`.
+    /// Whether the word assigns an unquoted list: `NAME=(…)`.
     pub(crate) compound: bool,
-    /// The path that it is where it begins with a variable such as `HOME`: `~/x` for `$HOME/x`.
+    /// Path of a word that begins with a variable such as `HOME`: `~/x` for `$HOME/x`.
     pub(crate) place: Option<String>,
-    /// The path that such a variable stands for, where it is all that is not known.
+    /// Path that this variable stands for, if the variable is the only unknown part.
     pub(crate) prefix: Option<String>,
 }
 
@@ -53,12 +53,12 @@ impl Arg {
         !self.text.contains(UNKNOWN)
     }
 
-    /// Returns the path that it is, as far as it is known.
+    /// Returns the word as a path, with known variables replaced.
     pub(crate) fn path(&self) -> &str {
         self.place.as_deref().unwrap_or(&self.text)
     }
 
-    /// The same word with a part of its text.
+    /// Returns the word with a part of its text.
     pub(crate) fn with(&self, text: &str) -> Self {
         let place = match self.text == text {
             true => self.place.clone(),
@@ -72,14 +72,14 @@ impl Arg {
     }
 }
 
-/// Returns the path that a text is which begins with a variable of which it is known where it leads.
+/// Returns a text as a path, if it begins with a variable whose path is `prefix`.
 pub(crate) fn placed(prefix: Option<&str>, text: &str) -> Option<String> {
     let rest = text.strip_prefix(UNKNOWN)?;
     let prefix = prefix?;
     (rest.is_empty() || rest.starts_with('/')).then(|| format!("{prefix}{rest}"))
 }
 
-/// A word for people: what is not known as `…`.
+/// Returns the text of a word for messages, with `…` for each unknown part.
 pub(crate) fn shown(arg: &Arg) -> String {
     arg.text.replace(UNKNOWN, "…")
 }

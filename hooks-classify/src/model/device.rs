@@ -1,6 +1,6 @@
-//! Paths that are no files: devices, and interfaces of the kernel.
+//! Paths of devices and of kernel interfaces.
 
-/// Files that are none: what is written to them is gone or shown.
+/// Returns true if output to a path is discarded or shown, not stored.
 pub(crate) fn nowhere(path: &str) -> bool {
     matches!(
         path,
@@ -10,7 +10,7 @@ pub(crate) fn nowhere(path: &str) -> bool {
         .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// Whether writing to a path destroys what is on a disk.
+/// Returns true if writing to a path overwrites a device such as a disk.
 pub(crate) fn device(path: &str) -> bool {
     path.starts_with("/dev/")
         && !nowhere(path)
@@ -19,7 +19,7 @@ pub(crate) fn device(path: &str) -> bool {
         && !path.starts_with("/dev/udp/")
 }
 
-/// Whether a path is a setting of the running system.
+/// Returns true if a path is a setting of the running kernel.
 pub(crate) fn kernel(path: &str) -> bool {
     path.starts_with("/proc/") || path.starts_with("/sys/")
 }

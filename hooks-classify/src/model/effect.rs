@@ -1,21 +1,21 @@
-//! Effects: of a command, of a call as tables say it, of an option on its call.
+//! Effects of commands, of calls and of options.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a command does to things; the strongest effect is the greatest (P-09).
+/// Class of a command: its strongest effect. A stronger class compares greater.
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Crud {
-    /// Nothing changes anywhere.
+    /// Changes nothing.
     Read,
-    /// Something new comes to be, or code runs that is not shown.
+    /// Creates something, or runs code that the command does not show.
     Create,
-    /// Something changes.
+    /// Changes something that exists.
     Update,
-    /// Something goes away.
+    /// Deletes or discards something.
     Delete,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for Crud {
     }
 }
 
-/// What a call does, as a table says it. The strongest is the greatest.
+/// Effect of a call as a table names it. A stronger effect compares greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Effect {
     Read,
@@ -54,14 +54,14 @@ impl Effect {
     }
 }
 
-/// What an option does to the effect of a call.
+/// Influence of an option on the effect of its call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum OptionEffect {
     /// The call has at least this effect.
     AtLeast(Effect),
-    /// The call has this effect in the place of its own.
+    /// The call has this effect instead of its usual one.
     Replaces(Effect),
-    /// The call has this effect and no other, whatever else is among its words: `--help`.
+    /// The call has only this effect, regardless of its other words: `--help`.
     Forces(Effect),
     /// The call prints secrets.
     Reveals,

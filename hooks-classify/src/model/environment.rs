@@ -1,4 +1,4 @@
-//! State of a shell: what earlier parts of a command set that later parts see.
+//! Environment of a shell: variables, functions, aliases, files and folders that a text sets.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -7,48 +7,47 @@ use super::arg::{Arg, UNKNOWN};
 use super::named::Named;
 use super::script::Command;
 
-/// Variables, functions, aliases and files, as far as the text sets them.
+/// Values that earlier commands of a text set and later commands read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment {
     pub(crate) variables: HashMap<String, Value>,
-    /// Arrays whose keys are words, and are not computed.
+    /// Associative arrays, whose keys are not evaluated.
     pub(crate) keyed: HashSet<String>,
     pub(crate) functions: HashMap<String, Rc<Command>>,
-    /// Functions that may not have been defined.
+    /// Functions whose definition may not have run.
     pub(crate) conditionally_defined: HashSet<String>,
-    /// Files that variables may name whose values are not known.
+    /// Files that variables with unknown values may name.
     pub(crate) secrets: HashMap<String, Vec<Named>>,
-    /// Paths that variables hold where the text names another variable for them: `d=$HOME/.config`.
+    /// Paths of variables that are set by means of other variables: `d=$HOME/.config`.
     pub(crate) places: HashMap<String, String>,
-    /// Values of variables outside of a program, which it may be given.
+    /// Values of variables outside a child process, which it may inherit.
     pub(crate) outer: HashSet<String>,
-    /// Variables that may be integers: the shell computes each value that they take.
+    /// Variables that may be integers: the shell evaluates each value that is assigned to them.
     pub(crate) integers: HashSet<String>,
     /// Variables that may be arrays.
     pub(crate) arrays: HashSet<String>,
-    /// Variables whose values the shell changes: case, width.
+    /// Variables whose values the shell converts: case, width.
     pub(crate) reshaped: HashSet<String>,
-    /// Name references: a variable, and the variable that it may stand for.
+    /// Name references: a variable and the variable that it may refer to.
     pub(crate) references: HashSet<(String, String)>,
-    /// Whether the shell may print something else than its commands do, or elsewhere, or read
-    /// from elsewhere: `exec > file`, a trap.
+    /// Whether the input or output of later commands may be redirected: `exec > file`, a trap.
     pub(crate) stdio_redirected: bool,
-    /// Functions that programs are given, which may call them.
+    /// Functions that child processes inherit and may call.
     pub(crate) exported: HashSet<String>,
-    /// Functions that were called.
+    /// Functions that the text calls.
     pub(crate) called: HashSet<String>,
     pub(crate) aliases: HashMap<String, Option<String>>,
-    /// Files that the text writes: what is in them, or the program they link to.
+    /// Files that the text writes, with their contents.
     pub(crate) files: HashMap<String, Contents>,
-    /// Where the shell may have gone.
+    /// Folders in which the shell may be.
     pub(crate) folders: BTreeSet<String>,
-    /// `$1`, `$2`…; `None` where nothing is known about them.
+    /// `$1`, `$2` …; `None` if they are unknown.
     pub(crate) positional: Option<Vec<Arg>>,
-    /// Whether the text set them to what is not known.
+    /// Whether the text sets the positional parameters to unknown values.
     pub(crate) given: bool,
 }
 
-/// Variables that the shell sets by itself.
+/// Variables that the shell sets.
 pub(crate) const OWN: &[&str] = &[
     "_",
     "PWD",
@@ -94,7 +93,7 @@ pub(crate) const OWN: &[&str] = &[
     "SHLVL",
 ];
 
-/// Variables that shells keep as numbers: what they are set to is computed.
+/// Variables that shells keep as numbers: assigned values are evaluated.
 pub(crate) const COMPUTED: &[&str] = &[
     "OPTIND",
     "RANDOM",
@@ -129,7 +128,7 @@ pub(crate) const COMPUTED: &[&str] = &[
     "USER_ID",
 ];
 
-/// Variables that the shell itself fills with what it reads and compares.
+/// Variables that the shell sets to text that it reads or compares.
 pub(crate) const FILLED: &[&str] = &[
     "BASH_REMATCH",
     "REPLY",
@@ -140,17 +139,16 @@ pub(crate) const FILLED: &[&str] = &[
     "reply",
 ];
 
-/// The value of a variable that the text sets.
+/// Value of a variable that the text sets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Text(String),
-    /// Plain words in brackets: what its name alone stands for differs between shells.
+    /// List of plain words. Shells differ in the value of `$name` for a list.
     List(String),
-    /// An address on another machine, and what is not known behind it; where that stands before
-    /// it, too, there may be something else.
+    /// Address of another machine with an unknown rest. An unknown start means that the value may
+    /// be something else.
     Address(String),
-    /// Not known, but no code: numbers, and what the shell was started with. Computed, it runs
-    /// nothing.
+    /// Unknown data that runs nothing when it is evaluated: a number, an inherited value.
     Inert,
     Unknown,
 }
@@ -163,12 +161,12 @@ impl Value {
         }
     }
 
-    /// Whether nothing, or little, is known of it, and it may hold what commands print.
+    /// Returns true if the value may be the output of a command.
     pub(crate) fn is_unknown(&self) -> bool {
         matches!(self, Self::Unknown | Self::Address(_))
     }
 
-    /// All elements of a list.
+    /// Returns all elements of a list.
     pub(crate) fn list(&self) -> Option<&str> {
         match self {
             Self::List(words) => Some(words),
@@ -184,7 +182,7 @@ impl Value {
         }
     }
 
-    /// What holds where either of two may be.
+    /// Returns the value of a variable that has one of two values.
     pub(crate) fn or(&self, other: &Self) -> Self {
         match (self, other) {
             _ if self == other => self.clone(),
@@ -197,12 +195,12 @@ impl Value {
     }
 }
 
-/// An address, unless something else stands there.
+/// Returns an address that may also be something else.
 pub(crate) fn perhaps(address: &str) -> String {
     format!("{UNKNOWN}{}", address.trim_start_matches(UNKNOWN))
 }
 
-/// Whether a text holds nothing but digits and what stands between them.
+/// Returns true if a text consists of digits and separators of numbers.
 pub(crate) fn is_numeric(text: &str) -> bool {
     text.chars()
         .all(|c| c.is_ascii_digit() || "-+. :\n".contains(c))
@@ -211,14 +209,14 @@ pub(crate) fn is_numeric(text: &str) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Contents {
     Text(String),
-    /// A link to, or a copy of, this path.
+    /// Link to, or copy of, this path.
     Same(String),
     Unknown,
 }
 
 impl Environment {
-    /// What a program that is started sees: functions that it is given, and variables that are its
-    /// own where they are exported.
+    /// Enters a child process: only exported functions remain, and variables may or may not be
+    /// exported.
     pub(crate) fn enter(&mut self) {
         for value in self.variables.values_mut() {
             self.outer.extend(value.text().map(str::to_owned));
@@ -235,7 +233,7 @@ impl Environment {
         self.stdio_redirected = false;
     }
 
-    /// Returns a path as it stands and, if it is relative, from each folder in which the shell may be.
+    /// Returns a path and, if it is relative, the path from each folder in which the shell may be.
     pub(crate) fn places(&self, path: &str) -> impl Iterator<Item = String> {
         let relative = !path.starts_with(['/', '~']);
         let folders = self.folders.iter().filter(move |_| relative);
@@ -243,7 +241,7 @@ impl Environment {
             .chain(folders.map(move |folder| format!("{folder}/{path}")))
     }
 
-    /// Sets a variable, and each variable that it may refer to.
+    /// Sets a variable and each variable that it may refer to.
     pub(crate) fn set(&mut self, name: &str, value: Value) {
         let names = self.referents(name);
         let refers = names.len() > 1;
@@ -258,7 +256,7 @@ impl Environment {
         }
     }
 
-    /// Sets a variable to what is only known when it runs.
+    /// Sets a variable to an unknown value.
     pub(crate) fn set_unknown(&mut self, name: &str) {
         self.set(name, Value::Unknown);
     }
@@ -268,7 +266,7 @@ impl Environment {
         self.references.iter().any(|(from, _)| from == name)
     }
 
-    /// Returns the name of a variable, followed by those that it may refer to.
+    /// Returns the name of a variable, followed by the names that it may refer to.
     pub(crate) fn referents(&self, name: &str) -> Vec<String> {
         let mut names = vec![name.to_owned()];
         let mut at = 0;
@@ -283,16 +281,16 @@ impl Environment {
         names
     }
 
-    /// Leaves open whether a variable has its value, or none.
+    /// Records that a variable may have no value.
     pub(crate) fn doubt(&mut self, name: &str) {
         let before = self.variables.get(name).unwrap_or(&Value::Inert);
         let value = before.or(&Value::Inert);
         self.set(name, value);
     }
 
-    /// What holds after either of two ways: the values that both agree on.
+    /// Merges the environment of another branch: values on which both agree are kept.
     pub(crate) fn merge(&mut self, other: &Self) {
-        // What the text does not set is what the shell was started with.
+        // A variable that the text does not set has its inherited value.
         for (name, value) in &other.variables {
             let own = self.variables.get(name).unwrap_or(&Value::Inert).or(value);
             self.variables.insert(name.clone(), own);
@@ -327,7 +325,7 @@ impl Environment {
             let paths = || paths.clone();
             self.secrets.entry(name.clone()).or_insert_with(paths);
         }
-        // A variable of which it is not known where it is set has its place only perhaps.
+        // A path that only one branch sets may hold in the other as well.
         for (name, place) in &other.places {
             let place = || place.clone();
             self.places.entry(name.clone()).or_insert_with(place);

@@ -1,16 +1,16 @@
-//! What a command reads and prints, as far as that is known.
+//! Standard input and output of commands.
 
-/// What a command reads on its standard input.
+/// Standard input of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Input {
-    /// Whatever it was for the whole command.
+    /// The standard input of the whole command.
     Inherited,
     Known(String),
-    /// A pipe or a file of which nothing is known.
+    /// A pipe or a file with unknown contents.
     Unknown,
 }
 
-/// What a command prints, where that is known.
+/// Standard output of a command; `None` if it is unknown.
 pub(crate) type Output = Option<String>;
 
 /// Kind of an unknown output.

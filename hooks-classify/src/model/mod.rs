@@ -1,4 +1,4 @@
-//! Plain data that all layers speak of; nothing in here judges.
+//! Plain data that all layers share. Nothing in this module decides anything.
 
 pub(crate) mod analysis;
 pub(crate) mod arg;

@@ -1,10 +1,9 @@
-//! Files of which a command gets the names when it runs.
+//! Files whose names a command gets when it runs.
 
-/// A file or folder that a word names which is not known when the command is judged; or a folder in
-/// which such a file lies.
+/// File or folder that an unknown word may name, or the folder of such a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Named {
     pub(crate) path: String,
-    /// Whether it is a secret, or may hold some.
+    /// Whether the path is a secret or may contain secrets.
     pub(crate) secret: bool,
 }

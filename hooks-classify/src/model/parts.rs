@@ -1,9 +1,9 @@
-//! What a command is made of: every program that would run, with its words,
-//! the files it names, its redirections and assignments.
+//! Parts of a command: every program that would run, with its words, files, redirections and
+//! assignments.
 //!
-//! [`Parts`] are what rules are held against, and what an explanation tells; they
-//! are recorded on the same walk that classifies the command. What is known only
-//! when the command runs is marked so, and never left out.
+//! Rules match [`Parts`], and explanations show them. The interpreter records them while it
+//! classifies the command. Words that are only known when the command runs are marked, never left
+//! out.
 
 use super::arg::{Arg, UNKNOWN};
 use super::effect::Crud;
@@ -12,173 +12,174 @@ use super::program_name::plain_program;
 use super::span::Span;
 use super::unseen_code::UnseenCode;
 
-/// What a command is made of (P-09).
+/// Parts of a command.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Parts {
-    /// In the order in which they were met; what one runs comes after it.
+    /// All parts in the order of the walk; a part precedes the parts that it runs.
     pub all: Vec<Part>,
-    /// Whether both parsers read every text the same.
+    /// Whether both parsers read every text the same way.
     pub agreed: bool,
-    /// Whether everything was followed to its end.
+    /// Whether the interpreter followed the whole command.
     pub complete: bool,
-    /// Whether a function is defined.
+    /// Whether the command defines a function.
     pub functions: bool,
-    /// Whether something is substituted outside of any part, such as in the list of a loop.
+    /// Whether the command has a substitution outside all parts, such as in the list of a loop.
     pub substitutions: bool,
-    /// The strongest effect that has to be asked about and belongs to no part.
+    /// Strongest effect that must be confirmed and belongs to no part.
     pub effect_outside_parts: Option<Crud>,
-    /// The texts in other languages that run, each with the part that runs it.
+    /// Scripts in other languages, each with the part that runs it.
     pub scripts: Vec<Script>,
-    /// Where code that belongs to no part comes from, if it is only known when it runs.
+    /// Source of code that belongs to no part and is only known when it runs.
     pub unseen_code: Option<UnseenCode>,
 }
 
-/// A command that would run: a program with its words; or, without words, what stands around
-/// others or alone: a group with redirections, an assignment (P-09).
+/// Command that would run: a program with its words. A part without words is a group with
+/// redirections or an assignment.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Part {
-    /// Where it begins in the command, in bytes.
+    /// Start in the command, in bytes.
     pub start: usize,
-    /// Where it ends, in bytes.
+    /// End in the command, in bytes.
     pub end: usize,
-    /// The part that runs this one, by its place in [`Parts::all`]: a wrapper such as `sudo`, a
-    /// shell with `-c`, the command in which it is substituted, the group around it.
+    /// Index in [`Parts::all`] of the part that runs this part: a wrapper such as `sudo`, a shell
+    /// with `-c`, the command around a substitution, the surrounding group.
     pub within: Option<usize>,
-    /// The program and what it is told, after expansion as far as that is known.
+    /// Program and arguments after expansion.
     pub words: Vec<Word>,
-    /// What its tables make of it; several where a program stands for another.
+    /// Calls as tables read them; several if a program stands for another program.
     pub calls: Vec<PartCall>,
-    /// The files that it names, as far as its tables tell.
+    /// Files that the words name, according to the tables.
     pub touches: Vec<PathEffect>,
-    /// Its own redirections from and to files; none to nowhere (`/dev/null`), none between
-    /// descriptors.
+    /// Redirections from and to files, without `/dev/null` and without descriptors.
     pub redirections: Vec<PathEffect>,
-    /// The files whose contents it reads, also those of which only a folder is known.
+    /// Files whose contents the part reads, including files of which only the folder is known.
     pub reads: Vec<FileRead>,
-    /// The texts that it is given by here-documents and here-strings.
+    /// Texts of here-documents and here-strings.
     pub documents: Vec<Word>,
-    /// The variables that it sets.
+    /// Variables that the part sets.
     pub assignments: Vec<PartAssignment>,
-    /// Whether something is substituted in it.
+    /// Whether the part contains a substitution.
     pub substitutions: bool,
-    /// Whether it reads a pipe, a file or a document; what that holds, if it is known.
+    /// Input from a pipe, a file or a document, with its text if that is known; `None` without such
+    /// an input.
     pub input: Option<Option<String>>,
-    /// Whether it is told a setting that may change what runs (`git -c core.pager=…`).
+    /// Whether the part sets an option of the configuration that may change what runs
+    /// (`git -c core.pager=…`).
     pub has_config_override: bool,
-    /// The strongest effect of its own, without what it runs.
+    /// Strongest effect of the part itself.
     pub effect: Crud,
-    /// The strongest effect of it and of all that it runs in turn.
+    /// Strongest effect of the part and of all parts that it runs.
     pub effect_in_all: Crud,
-    /// Whether something about it has to be asked about.
+    /// Whether the part must be confirmed.
     pub ask: bool,
-    /// Whether it runs code that the command does not show, or is not understood.
+    /// Whether the part runs code that the command does not show, or is not understood.
     pub code: bool,
-    /// Whether code in what it reads may run: it is an interpreter, a client of one, or a wrapper
+    /// Whether code in its input may run: the part is an interpreter, a client of one, or a wrapper
     /// that may start a shell.
     pub runs_input: bool,
-    /// The files whose code it runs, which its words name: the script of an interpreter, a
-    /// program by its path.
+    /// Files named by the words whose code runs: the script of an interpreter, a program by its
+    /// path.
     pub code_files: Vec<Word>,
-    /// Words that name files which decide what it does, if there are such files.
+    /// Words that may name files with settings of the program.
     pub settings_files: Vec<Word>,
-    /// Whether it may put other files in place of those that are there, such as `git pull`.
+    /// Whether the part may replace existing files, such as `git pull`.
     pub replaces_files: bool,
-    /// The files that it looks up by a name of its own, such as `Makefile`.
+    /// Files that the program looks up by a fixed name, such as `Makefile`.
     pub manifests: Vec<Manifest>,
-    /// The scripts of a manifest that it runs, such as `test` of `package.json`.
+    /// Scripts of a manifest that the part runs, such as `test` of `package.json`.
     pub package_scripts: Vec<Word>,
-    /// Where code that it runs comes from, if that is only known when it runs.
+    /// Source of code that the part runs and that is only known when it runs.
     pub unseen_code: Option<UnseenCode>,
 }
 
-/// A file that a program looks up by a name that its table knows.
+/// File that a program looks up by a name from its table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Manifest {
-    /// Its name, as the key `decided_by` of a table has it.
+    /// Pattern of the name, from the key `decided_by` of the table.
     pub pattern: String,
-    /// The folder that is searched, if it is not the one in which the command runs.
+    /// Folder of the file; `None` for the working directory.
     pub folder: Option<Word>,
-    /// Whether the program does nothing without one of them.
+    /// Whether the program does nothing without the file.
     pub needed: bool,
 }
 
-/// A word after quotes and expansions, as far as these are known (P-09).
+/// Word after quote removal and expansion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Word {
-    /// Its text, with [`UNKNOWN`] for what is not known.
+    /// Text, with [`UNKNOWN`] for each unknown part.
     pub text: String,
-    /// Whether all of it is known, and that it is one word.
+    /// Whether the text is known and is exactly one word.
     pub known: bool,
-    /// Whether it is a pattern, in whose place the shell puts names of files.
+    /// Whether the word is a pattern that the shell replaces by file names.
     pub pattern: bool,
-    /// Where it stands in the command, in bytes; for a word of a text within the text, such as
-    /// that of `sh -c`, where the outer word stands.
+    /// Start in the command, in bytes. A word of a nested text, such as the text of `sh -c`, has
+    /// the position of the outer word.
     pub start: usize,
-    /// Where it ends, in bytes.
+    /// End in the command, in bytes.
     pub end: usize,
 }
 
-/// A command as its table reads it (P-09).
+/// Call of a program as its table reads it.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PartCall {
     /// `["git", "push"]`
     pub path: Vec<String>,
-    /// Its options by the names that the table has for them, with their values.
+    /// Options by their names in the table, with their values.
     pub options: Vec<(String, Option<Word>)>,
-    /// Its operands.
+    /// Operands.
     pub operands: Vec<Word>,
-    /// Whether the table knows all of it.
+    /// Whether the table knows every word.
     pub understood: bool,
-    /// Whether it may connect to an address among its words.
+    /// Whether the program may connect to an address among its words.
     pub connects: bool,
-    /// Whether it connects to this machine, because no option names another.
+    /// Whether the program connects to this machine because no option names another host.
     pub connects_here: bool,
 }
 
-/// A text in another language that a part runs.
+/// Script in another language that a part runs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Script {
-    /// Its language.
+    /// Language of the script.
     pub language: Language,
-    /// Its text, with [`UNKNOWN`] for what is not known.
+    /// Text, with [`UNKNOWN`] for each unknown part.
     pub text: String,
-    /// The part, by its place in [`Parts::all`].
+    /// Index of the part in [`Parts::all`].
     pub part: Option<usize>,
 }
 
-/// A file that is named (P-09).
+/// Effect on a file that a word names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathEffect {
-    /// Its path, as it is given.
+    /// Path as the word gives it.
     pub path: Word,
-    /// What happens to it.
+    /// Effect on the file.
     pub effect: Crud,
 }
 
-/// A file whose contents are read (P-09).
+/// File whose contents are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileRead {
-    /// Its path, with `~` for the user's home where the command has a variable for it.
+    /// Path, with `~` for a variable that holds the home directory.
     pub path: Word,
-    /// Whether all that lies in it is read, if it is a folder.
+    /// Whether a folder is read with everything below it.
     pub below: bool,
 }
 
-/// A variable that is set (P-09).
+/// Variable that a part sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartAssignment {
-    /// Its name.
+    /// Name of the variable.
     pub name: String,
-    /// Its value.
+    /// Value of the variable.
     pub value: Word,
 }
 
@@ -212,7 +213,7 @@ impl Part {
         }
     }
 
-    /// Every word, in whatever it is told.
+    /// Returns every word of the part.
     pub(crate) fn every_word(&mut self) -> impl Iterator<Item = &mut Word> {
         let calls = self.calls.iter_mut().flat_map(|call| {
             let options = call.options.iter_mut();
@@ -229,28 +230,28 @@ impl Part {
             .chain(values)
     }
 
-    /// The program, without the folder if that is one of the system's; nothing if that is only
-    /// known when it runs, or nothing runs.
+    /// Returns the name of the program, without a system folder. Returns `None` if the name is
+    /// unknown or the part has no words.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
         let name = self.words.first().filter(|name| !name.pattern)?;
         name.value().map(plain_program)
     }
 
-    /// The arguments, as far as they are known.
+    /// Returns the known arguments.
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
         self.words.iter().skip(1).filter_map(Word::value)
     }
 }
 
 impl Parts {
-    /// The programs that would run, each before those that it runs in turn; one in a loop more
-    /// than once.
+    /// Returns the programs that would run, each before the programs that it runs. A program in a
+    /// loop may occur more than once.
     pub fn runs(&self) -> impl Iterator<Item = &Part> {
         self.all.iter().filter(|part| !part.words.is_empty())
     }
 
-    /// The files that something is redirected from or to.
+    /// Returns the files of all redirections.
     pub fn redirections(&self) -> impl Iterator<Item = &PathEffect> {
         self.all.iter().flat_map(|part| &part.redirections)
     }
@@ -267,7 +268,7 @@ impl Word {
         }
     }
 
-    /// Returns a known word that stands nowhere in the command.
+    /// Returns a known word without a position in the command.
     #[must_use]
     pub fn literal(text: impl Into<String>) -> Self {
         Self {
@@ -277,13 +278,13 @@ impl Word {
         }
     }
 
-    /// What the program would be given; nothing if a part of it is only known when it runs.
+    /// Returns the text, or `None` if a part of it is unknown.
     #[must_use]
     pub fn value(&self) -> Option<&str> {
         (!self.text.contains(UNKNOWN)).then_some(&self.text)
     }
 
-    /// The same word, with a part of its text.
+    /// Returns the word with a part of its text.
     #[must_use]
     pub fn with(&self, text: &str) -> Self {
         Self {

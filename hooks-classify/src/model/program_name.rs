@@ -1,6 +1,6 @@
-//! Names of programs without the folders of the system.
+//! Names of programs, with and without system folders.
 
-/// Folders whose programs are what their names say.
+/// Folders in which a program is the one that its name denotes.
 pub(crate) const SYSTEM_FOLDERS: &[&str] = &[
     "/bin/",
     "/usr/bin/",
@@ -14,8 +14,7 @@ pub(crate) const SYSTEM_FOLDERS: &[&str] = &[
     "/busybox/",
 ];
 
-/// Returns the name of a program without its folder, if that is a folder of the system, in which
-/// programs are what their names say.
+/// Returns the name of a program without its folder, if the folder is a system folder.
 #[must_use]
 pub fn plain_program(name: &str) -> &str {
     SYSTEM_FOLDERS

@@ -2,14 +2,14 @@
 
 use super::language::Language;
 
-/// What a program does with an operand or the value of an option.
+/// Use of an operand or of the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Role {
     Text,
     Input,
-    /// A file of which facts are printed, and not its contents.
+    /// A file of which facts are printed, not the contents.
     Name,
-    /// A file that may name programs, unless it is one of the user's own.
+    /// A file that may name programs, unless only the user can write it.
     Settings,
     Output,
     Append,
@@ -20,33 +20,33 @@ pub(crate) enum Role {
     },
     Shell,
     Program,
-    /// The name of something built in, or the path of code to load.
+    /// The name of a built-in module, or the path of code to load.
     Module,
-    /// A program that shows what it is given: the usual ones do no more.
+    /// A program that shows its input; well-known pagers run nothing else.
     Pager,
     Script(Language),
     ScriptFile,
     Url,
     Send,
-    /// A line of the head of a request: `Name: value`.
+    /// A header of a request: `Name: value`.
     Header,
-    /// Text that shapes what is printed, and leaves this machine not at all.
+    /// Text that formats the output and is never sent to another machine.
     Format,
-    /// The server in the place of the user's own, which gets the user's credentials.
+    /// A server that replaces the user's own and gets the user's credentials.
     Endpoint,
-    /// The name of the machine that is spoken to, which may not be a word of an address.
+    /// The host name of a server.
     Host,
     Config,
-    /// A whole request as JSON or YAML, whose members are options.
+    /// A whole request as JSON or YAML; its members are options.
     Request,
-    /// The name of a setting that is printed.
+    /// The name of a setting whose value is printed.
     Setting,
-    /// A pattern of the names of files that are read.
+    /// A pattern of file names; files that match are read.
     Filter,
-    /// A file with the names of files that are read; `-` is the standard input.
+    /// A file with names of files to read; `-` is standard input.
     List,
-    /// The folder in which the program runs, and its relative paths begin.
+    /// The working directory of the program.
     Folder,
-    /// The method of a request, as HTTP names them.
+    /// The HTTP method of a request.
     Method,
 }

@@ -1,20 +1,20 @@
-//! Shell text as one small representation, whichever parser read it: what `shell` makes and `walk`
-//! goes through.
+//! Script: the syntax tree of shell text, which both parsers are lowered to and the interpreter
+//! follows.
 
 use super::span::Span;
 
-/// Commands in the order in which they stand.
+/// Commands in source order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Script {
     pub(crate) items: Vec<AndOr>,
 }
 
-/// Pipelines that are joined by `&&` and `||`.
+/// Pipelines joined by `&&` and `||`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AndOr {
     pub(crate) first: Pipeline,
     pub(crate) rest: Vec<(Join, Pipeline)>,
-    /// `&`: in a subshell, while the shell goes on.
+    /// Whether the list ends with `&` and runs in a subshell.
     pub(crate) background: bool,
 }
 
@@ -24,7 +24,7 @@ pub(crate) enum Join {
     Or,
 }
 
-/// Commands each of which reads what the one before it prints.
+/// Commands, each of which reads the output of the previous one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Pipeline {
     pub(crate) commands: Vec<Command>,
@@ -39,7 +39,7 @@ pub(crate) struct Command {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// Assignments, and a program with its arguments.
+    /// Assignments and a program with its arguments.
     Simple {
         assigns: Vec<Word>,
         words: Vec<Word>,
@@ -56,28 +56,28 @@ pub(crate) enum Kind {
         words: Option<Vec<Word>>,
         body: Script,
     },
-    /// `if`: conditions and branches in the order in which they stand.
+    /// `if`: conditions and branches in source order.
     If(Vec<Script>),
     /// `while` and `until`; also `for ((…))`, whose head is the word.
     While {
         head: Option<Word>,
         scripts: Vec<Script>,
     },
-    /// `case`: the patterns run nothing but their substitutions.
+    /// `case`; the patterns run only their substitutions.
     Case {
         subject: Word,
         arms: Vec<(Vec<Word>, Script)>,
     },
-    /// A function's definition.
+    /// Definition of a function.
     Function { name: String, body: Box<Command> },
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Redirect {
     pub(crate) operator: Operator,
-    /// The descriptor that is redirected: said, or the operator's own.
+    /// Descriptor that is redirected: the written number or the default of the operator.
     pub(crate) descriptor: u32,
-    /// `&>`, `&>>`: with it the descriptor of errors.
+    /// Whether standard error is redirected as well: `&>`, `&>>`.
     pub(crate) both: bool,
     pub(crate) target: Word,
     pub(crate) span: Span,
@@ -109,8 +109,7 @@ pub(crate) struct Word {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Piece {
-    /// Text after quote removal. Where it was not quoted, `*`, `?`, `[`, `{`
-    /// and `~` still mean what they mean to a shell.
+    /// Text after quote removal. In unquoted text, `*`, `?`, `[`, `{` and `~` keep their meaning.
     Text { text: String, quoted: bool },
     /// `$name` and `${name…}`.
     Variable {
@@ -122,11 +121,11 @@ pub(crate) enum Piece {
     Substitution { text: Inner, quoted: bool },
     /// `<(…)` and `>(…)`.
     Process { text: Inner },
-    /// `$((…))`: a number; what runs are the substitutions in it.
+    /// `$((…))`: a number; the substitutions in it run.
     Arithmetic { inner: Word },
 }
 
-/// What `${name…}` does with the value.
+/// Operator of `${name…}`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Change {
     None,
@@ -134,24 +133,24 @@ pub(crate) enum Change {
     Default(Word),
     /// `:=`, `=`
     Assign(Word),
-    /// `${#name}`: how long the value is.
+    /// `${#name}`: the length of the value.
     Length(Word),
-    /// `${!name}`: the value of the variable that the value names.
+    /// `${!name}`: the value of the variable named by the value.
     Indirect(Word),
-    /// Anything else: the value is not followed, what is substituted in it is.
+    /// Any other operator: the result is unknown, the substitutions in it run.
     Other(Word),
 }
 
-/// The text of a substitution.
+/// Text of a substitution.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Inner {
     pub(crate) text: String,
-    /// Where it stands, in bytes of the text around it; `None` where
-    /// backquotes changed it, so that positions do not carry over.
+    /// Start in the surrounding text, in bytes; `None` if backquotes changed the text, so that
+    /// positions do not map.
     pub(crate) at: Position,
 }
 
-/// A position that is no part of a comparison.
+/// Position that comparisons ignore.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Position(pub(crate) Option<usize>);
 
@@ -162,7 +161,7 @@ impl PartialEq for Position {
 }
 
 impl Word {
-    /// The text, where it is wholly literal.
+    /// Returns the text of a literal word.
     pub(crate) fn literal(&self) -> Option<String> {
         let mut all = String::new();
         for piece in &self.pieces {
@@ -176,12 +175,12 @@ impl Word {
 }
 
 impl Redirect {
-    /// Whether it says where the standard input comes from.
+    /// Returns true if standard input is redirected.
     pub(crate) fn reads(&self) -> bool {
         self.descriptor == Operator::descriptor("<")
     }
 
-    /// Whether something can be read from what it opens, at any descriptor.
+    /// Returns true if the descriptor, whichever it is, is opened for reading.
     pub(crate) fn takes(&self) -> bool {
         match self.operator {
             Operator::Read
@@ -193,14 +192,14 @@ impl Redirect {
         }
     }
 
-    /// Whether it says where the standard output goes.
+    /// Returns true if standard output is redirected.
     pub(crate) fn prints(&self) -> bool {
         self.descriptor == Operator::descriptor(">")
     }
 }
 
 impl Operator {
-    /// The descriptor that this sign redirects where none is said.
+    /// Returns the default descriptor of an operator.
     pub(crate) fn descriptor(sign: &str) -> u32 {
         u32::from(!sign.starts_with('<'))
     }

@@ -1,10 +1,10 @@
-//! Positions: a part of a text, in bytes.
+//! Spans: byte ranges of a text.
 
 use std::ops::Range;
 
-/// A part of a text, in bytes.
+/// Byte range of a text.
 ///
-/// Positions are no part of what would run, so two spans are always equal.
+/// Two spans are always equal: positions do not matter when two readings of a text are compared.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
     pub(crate) start: usize,
@@ -22,7 +22,7 @@ impl Span {
         Self { start, end }
     }
 
-    /// The part of this text, without half a character at an end.
+    /// Returns the range in this text, moved to the boundaries of characters.
     pub(crate) fn within(self, text: &str) -> Range<usize> {
         let floor = |at: usize| {
             let mut at = at.min(text.len());

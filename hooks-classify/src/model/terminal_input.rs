@@ -1,8 +1,8 @@
-//! How a command takes further commands from its terminal.
+//! Further commands that a program takes from its terminal.
 
 use serde::{Deserialize, Serialize};
 
-/// How a command takes further commands from its terminal.
+/// Further commands that a program takes from its terminal.
 ///
 /// The decision does not depend on it: `less notes.txt` reads, although its user may type
 /// `!rm notes.txt`. If an agent can write to the terminal of a running command, its caller has to

@@ -1,10 +1,10 @@
-//! Trace: everything that a walk through one command found.
+//! Trace: the findings, steps and parts of one command.
 
 use super::finding::{Finding, Step};
 use super::parts::Parts;
 use super::terminal_input::TerminalInput;
 
-/// Record of a walk.
+/// Result of interpreting a command.
 #[derive(Debug)]
 pub(crate) struct Trace {
     pub(crate) findings: Vec<Finding>,

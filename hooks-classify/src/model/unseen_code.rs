@@ -1,12 +1,12 @@
-//! Code that is only known when it runs: where it comes from.
+//! Sources of code that is only known when it runs.
 
-/// Where code comes from that is only known when it runs.
+/// Source of code that is only known when it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnseenCode {
     /// The input of an interpreter: a pipe, a file or a document.
     Input,
-    /// A word that is a script in another language than the shell's.
+    /// A word that is a script in another language than the shell.
     Script,
     /// Text that the shell runs.
     Text,
@@ -14,12 +14,12 @@ pub enum UnseenCode {
     Program,
     /// The value of an alias.
     Alias,
-    /// An expression that the shell computes, or an index in it.
+    /// An expression that the shell evaluates, or an index in it.
     Expression,
 }
 
 impl UnseenCode {
-    /// What a part with such code does, as the end of a sentence.
+    /// Returns the effect of such code as the end of a sentence.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
@@ -32,11 +32,11 @@ impl UnseenCode {
         }
     }
 
-    /// The source of a part that has two of them.
+    /// Returns the source of a part that has two sources.
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
             _ if self == other => self,
-            // Neither may hide the other.
+            // Neither source may hide the other.
             (Self::Input | Self::Script, Self::Input | Self::Script) => Self::Text,
             (Self::Input | Self::Script, _) => other,
             _ => self,

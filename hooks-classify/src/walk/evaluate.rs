@@ -39,7 +39,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Evaluates the index that stands in a word, if there is one.
+    /// Evaluates the substitution in an index that a word contains.
     pub(crate) fn computed(&mut self, word: &Arg) {
         let text = word.text.as_str();
         let Some(at) = text.find("$(").or_else(|| text.find('`')) else {

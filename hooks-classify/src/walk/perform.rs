@@ -22,12 +22,6 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Performs what an analysis says beside a command that the interpreter runs itself.
-    pub(crate) fn perform_analysis(&mut self, analyze: impl FnOnce(&Context<'_>) -> Analysis) {
-        let analysis = analyze(&self.context());
-        self.perform(analysis.actions, analysis.output);
-    }
-
     /// Runs a script that a program was given.
     pub(crate) fn script_in(&mut self, language: Language, script: &Arg, path: &str) {
         let analysis = languages::read(language, script, path, self.tables);
@@ -43,6 +37,12 @@ impl Interpreter<'_> {
     /// A script has findings and actions, and neither a table nor an output.
     fn perform_script(&mut self, analysis: Analysis) {
         self.perform(analysis.actions, OutputOf::NOTHING);
+    }
+
+    /// Performs what an analysis says beside a command that the interpreter runs itself.
+    pub(crate) fn perform_analysis(&mut self, analyze: impl FnOnce(&Context<'_>) -> Analysis) {
+        let analysis = analyze(&self.context());
+        self.perform(analysis.actions, analysis.output);
     }
 
     /// Performs actions in their order, and returns the output of one of them.
