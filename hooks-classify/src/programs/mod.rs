@@ -24,6 +24,7 @@ mod interpreters;
 mod machine;
 mod monitors;
 mod packages;
+mod printed;
 mod python;
 mod remote;
 mod request_roles;
