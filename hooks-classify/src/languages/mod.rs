@@ -17,7 +17,6 @@ mod mongo;
 )]
 mod names;
 pub(crate) mod powershell;
-pub(crate) mod printed;
 #[cfg(feature = "python")]
 mod python;
 mod redis;

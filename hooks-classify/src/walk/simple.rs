@@ -6,15 +6,14 @@ use super::redirect::{RedirectContext, Stdout};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::environment::is_numeric;
-use crate::model::io::OutputKind;
-use crate::model::io::{Input, Output};
+use crate::model::io::{Input, Output, OutputKind};
 use crate::model::named::Named;
 use crate::model::program_name::plain_program;
 use crate::model::script::{Change, Piece, Redirect, Word};
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_status};
+use crate::programs::file_roles::prints_facts;
 use crate::programs::output_kind::{has_known_output, output_kind, prints_words};
-use crate::programs::roles::prints_facts;
 use crate::tables::{Call, matches};
 
 impl Interpreter<'_> {
