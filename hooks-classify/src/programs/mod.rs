@@ -16,6 +16,7 @@ mod find;
 mod forge;
 pub(crate) mod function;
 mod given;
+pub(crate) mod printed;
 mod python;
 mod repository;
 mod requests;

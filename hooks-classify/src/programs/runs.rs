@@ -2,7 +2,7 @@
 
 use super::effect::{note_option_effects, note_unrecognized};
 use super::roles::option_values;
-use crate::languages::is_connection;
+use crate::languages::awk::is_connection;
 use crate::model::analysis::{Analysis, Context, Names, OutputOf};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::{Effect, OptionEffect};

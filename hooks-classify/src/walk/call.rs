@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::interpreter::Interpreter;
-use crate::languages::printed::printed;
 use crate::model::analysis::Continuation;
 use crate::model::arg::Arg;
 use crate::model::io::{Input, Output};
 use crate::model::span::Span;
 use crate::programs::call::{analyze_by_table, analyze_words};
 use crate::programs::function::function;
+use crate::programs::printed::printed;
 use crate::tables::{Call, Program};
 
 /// The folders that the shell may have gone to are not followed beyond this number.
