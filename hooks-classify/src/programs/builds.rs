@@ -1,4 +1,4 @@
-//! Judges of compilers and build programs.
+//! Compilers and build programs: from a call to whether it only reads.
 
 use super::effect::operand_words;
 use crate::model::analysis::{Analysis, Context};
@@ -7,6 +7,91 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::Call;
+
+/// `@FILE` stands for the arguments in a file.
+pub(super) fn arguments_file(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if let Some(arg) = call.args.iter().find(|arg| arg.text.starts_with('@')) {
+        analysis.find(
+            Effect::Unknown,
+            arg.span,
+            format!("what `{}` is told stands in a file", call.path),
+        );
+    }
+    analysis
+}
+
+/// What stands after `--` is for the compiler: what is not known of it may load or write.
+pub(super) fn compile_flags(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let harmless = |flag: &str| {
+        !flag.starts_with("-Wl,")
+            && !flag.starts_with("-Wp,")
+            && !flag.starts_with("-Wa,")
+            && ([
+                "-I",
+                "-D",
+                "-U",
+                "-W",
+                "-O",
+                "-std=",
+                "-isystem",
+                "-iquote",
+                "-isysroot",
+                "-fno-",
+                "--target=",
+                "--sysroot=",
+                "-march=",
+                "-mtune=",
+            ]
+            .iter()
+            .any(|known| flag.starts_with(known))
+                || [
+                    "-x",
+                    "-c",
+                    "-w",
+                    "-g",
+                    "-m32",
+                    "-m64",
+                    "-include",
+                    "-pthread",
+                    "-pedantic",
+                    "-ansi",
+                    "-nostdinc",
+                    "-nostdinc++",
+                    "-fPIC",
+                    "-fpic",
+                    "-fPIE",
+                    "-fexceptions",
+                    "-frtti",
+                    "-fopenmp",
+                    "-fcoroutines",
+                    "-fsyntax-only",
+                    "-xc",
+                    "-xc++",
+                ]
+                .contains(&flag))
+    };
+    for operand in call.operands.iter().filter(|operand| operand.after) {
+        let text = operand.arg.text.as_str();
+        if !operand.arg.known()
+            || text.starts_with('@')
+            || (text.starts_with('-') && !harmless(text))
+        {
+            analysis.find(
+                Effect::Unknown,
+                operand.arg.span,
+                "this flag of the compiler may load or write something",
+            );
+        }
+    }
+    analysis.then(arguments_file(
+        context,
+        call,
+        Span::default(),
+        &Input::Unknown,
+    ))
+}
 
 /// The last `--cache-dir` counts.
 pub(super) fn mypy(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {

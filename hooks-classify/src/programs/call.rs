@@ -2,8 +2,10 @@
 
 use super::addresses::ask_about_sent_words;
 use super::effect::{note_effect, note_unrecognized, operand_words, prints_other};
+use super::file_roles::recurses;
+use super::printed::printed;
 use super::requests::note_requests;
-use super::roles::{option_values, recurses, role};
+use super::roles::{option_values, role};
 use super::words::{note_files_in_words, note_remotes};
 use crate::model::analysis::{Analysis, Context, OutputOf};
 use crate::model::arg::{Arg, shown};
@@ -116,6 +118,7 @@ pub(crate) fn analyze_by_table(
     }
     note_copy(&mut analysis, call);
     note_folder(&mut analysis, call);
+    analysis.printed = printed(call, input, &context.environment.files);
     analysis.done_with(output)
 }
 

@@ -1,4 +1,4 @@
-//! Archives, tables and pictures.
+//! Archives, tables, pictures and texts: from a call to the files that it reads and writes.
 
 use super::effect::{note_unrecognized, operand_words};
 use super::roles::{option_value, role};
@@ -9,6 +9,115 @@ use crate::model::io::Input;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
+
+/// `-Name` asks for a tag, `-Name=…` and `-Name<…` write one. Names of tags
+/// begin with a capital and go on small; its options do not.
+pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let mut rest = Vec::new();
+    let mut asked = false;
+    for arg in &call.args {
+        let text = arg.text.as_str();
+        let name = text.trim_start_matches('-');
+        let dash = text.starts_with('-') && arg.known();
+        if dash && name.contains(['=', '<']) && !name.starts_with(['=', '<']) {
+            analysis.find(
+                Effect::Update,
+                arg.span,
+                format!("`exiftool` writes `{name}`"),
+            );
+            asked = true;
+        } else if dash
+            && name.len() > 2
+            && name.starts_with(|c: char| c.is_ascii_uppercase())
+            && name[1..].contains(|c: char| c.is_ascii_lowercase())
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || ":*?#_-".contains(c))
+            && !OPTIONS
+                .iter()
+                .any(|option| name.to_ascii_lowercase().starts_with(option))
+        {
+            asked = true;
+        } else {
+            rest.push(arg.clone());
+        }
+    }
+    if asked {
+        let inner = Call::read(&call.path, &call.program, &rest);
+        let output = analysis.call(inner, whole, input);
+        return analysis.done_with(output);
+    }
+    analysis
+}
+
+/// Beginnings of `exiftool`'s options that do more than ask, in any case.
+const OPTIONS: &[&str] = &[
+    "api",
+    "charset",
+    "config",
+    "csv",
+    "delete",
+    "echo",
+    "efile",
+    "execute",
+    "ext",
+    "fileorder",
+    "fixbase",
+    "geosync",
+    "geotag",
+    "htmldump",
+    "if",
+    "lang",
+    "list",
+    "overwrite",
+    "password",
+    "plot",
+    "preserve",
+    "progress",
+    "restore",
+    "scanforxmp",
+    "sep",
+    "srcfile",
+    "stay",
+    "tagout",
+    "tagsfromfile",
+    "textout",
+    "use",
+    "userparam",
+    "wext",
+];
+
+/// `-version` and `-list` are all that is done only where they stand alone.
+pub(super) fn convert(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let facts = call.has(&["-version", "--version", "-help", "-list"]);
+    if facts && (call.options.len() > 1 || !call.operands.is_empty()) {
+        analysis.find(
+            Effect::Create,
+            whole,
+            format!("`{}` may write its last operand", call.path),
+        );
+    }
+    analysis
+}
+
+/// `glow config` writes settings where there are none, and opens them in an editor.
+pub(super) fn glow(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if call
+        .operands
+        .first()
+        .is_some_and(|operand| operand.arg.text == "config")
+    {
+        analysis.find(
+            Effect::Create,
+            whole,
+            "`glow config` writes settings, and opens them in an editor",
+        );
+    }
+    analysis
+}
 
 pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();

@@ -117,6 +117,13 @@ pub(super) fn note_option_effects(analysis: &mut Analysis, call: &Call) {
     }
 }
 
+/// Notes the effects of the options and the unknown words, for functions that read the operands
+/// themselves.
+pub(super) fn note_options(analysis: &mut Analysis, call: &Call) {
+    note_option_effects(analysis, call);
+    note_unrecognized(analysis, call);
+}
+
 /// Notes the words that the table of the program does not know.
 pub(super) fn note_unrecognized(analysis: &mut Analysis, call: &Call) {
     for (reason, span) in &call.strange {

@@ -1,7 +1,8 @@
 //! Judges of programs that handle files.
 
 use super::effect::operand_words;
-use super::roles::{recurses, role};
+use super::file_roles::recurses;
+use super::roles::role;
 use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::device::{device, nowhere};

@@ -15,7 +15,7 @@ use crate::tables::Call;
 const MAX_OUTPUT: usize = 20_000;
 
 /// Returns the text that a call prints, if its words and its input determine it.
-pub(crate) fn printed(call: &Call, input: &Input, files: &HashMap<String, Contents>) -> Output {
+pub(super) fn printed(call: &Call, input: &Input, files: &HashMap<String, Contents>) -> Output {
     let words: Option<Vec<&str>> = call
         .args
         .iter()

@@ -1,6 +1,6 @@
 //! Python, which runs files, modules and texts.
 
-use super::runs::program;
+use super::interpreters::program;
 use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;

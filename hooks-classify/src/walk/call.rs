@@ -9,7 +9,6 @@ use crate::model::io::{Input, Output};
 use crate::model::span::Span;
 use crate::programs::call::{analyze_by_table, analyze_words};
 use crate::programs::function::function;
-use crate::programs::printed::printed;
 use crate::tables::{Call, Program};
 
 /// The folders that the shell may have gone to are not followed beyond this number.
@@ -60,8 +59,8 @@ impl Interpreter<'_> {
         let operands = continuation != Continuation::TableWithoutOperands;
         let context = self.context();
         let analysis = analyze_by_table(&context, call, whole, input, effect, operands);
-        let output = self.perform(analysis.actions, analysis.output);
-        output.or_else(|| printed(call, input, &self.shell.environment.files))
+        let printed = analysis.printed;
+        self.perform(analysis.actions, analysis.output).or(printed)
     }
 
     /// Remembers the folder that the shell goes to.

@@ -14,7 +14,7 @@ use crate::model::program_name::plain_program;
 use crate::model::script::{Change, Piece, Redirect, Word};
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_status};
-use crate::programs::roles::prints_facts;
+use crate::programs::file_roles::prints_facts;
 use crate::tables::{Call, matches};
 
 impl Interpreter<'_> {

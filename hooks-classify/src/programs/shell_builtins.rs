@@ -1,14 +1,13 @@
-//! Judges of the shell's own commands that tables describe as well.
+//! Commands of the shell that tables describe as well: from a call to what the shell evaluates and
+//! sets.
 
-use super::effect::{note_option_effects, operand_words};
-use super::roles::option_value;
+use super::effect::operand_words;
 use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN, shown};
 use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::model::unseen_code::UnseenCode;
 use crate::tables::Call;
 
 /// A name that is set may be one that changes what runs, and an index in it
@@ -271,47 +270,6 @@ pub(super) fn jobs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
         analysis.computes_index(arg);
     }
     analysis.without_operands()
-}
-
-/// `fish`: only a plain command is understood.
-pub(super) fn fish(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
-    let mut analysis = Analysis::new();
-    if call.has(&["-n", "--no-execute"]) {
-        // It prints the lines with errors.
-        for operand in &call.operands {
-            analysis.input_file(&operand.arg);
-        }
-        analysis.find(Effect::Read, whole, "`fish` checks syntax");
-        return analysis.done();
-    }
-    let text = call
-        .options
-        .iter()
-        .find(|g| ["-c", "--command", "-C", "--init-command"].contains(&g.name.as_str()));
-    let Some(text) = text.and_then(|g| g.value.clone()) else {
-        if operand_words(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"]) {
-            return analysis;
-        }
-        analysis.runs_unseen(whole, UnseenCode::Input, "`fish` runs what it reads");
-        return analysis.done();
-    };
-    note_option_effects(&mut analysis, call);
-    for given in call
-        .options
-        .iter()
-        .filter(|given| !["-c", "--command", "-C", "--init-command"].contains(&given.name.as_str()))
-    {
-        option_value(&mut analysis, context, call, given, &Input::Unknown);
-    }
-    if text.text.contains([';', '(', '$', '\n', '&', '|', '{']) {
-        analysis.find(
-            Effect::Code,
-            text.span,
-            "`fish` runs text in a language that is not followed",
-        );
-    }
-    analysis.shell_text(&text, &Input::Unknown);
-    analysis.done()
 }
 
 /// What shows facts does so only where nothing else is said.

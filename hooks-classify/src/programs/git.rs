@@ -1,4 +1,4 @@
-//! Judges of `git`'s commands.
+//! Commands of `git`, and programs that pass options to them: from a call to its effect.
 
 use super::effect::operand_words;
 use super::roles::role;
@@ -8,6 +8,20 @@ use crate::model::io::Input;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
+
+/// `--log-opts` are options of `git log`.
+pub(super) fn log_options(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for given in &call.options {
+        if given.name == "--log-opts"
+            && let Some(value) = &given.value
+        {
+            let line = format!("git log {}", value.text);
+            analysis.shell_text(&value.with(&line), &Input::Unknown);
+        }
+    }
+    analysis
+}
 
 pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
