@@ -144,7 +144,6 @@ const WORKS: &[&str] = &["-z", "--compress", "-d", "--decompress", "--uncompress
 /// it off, another option, or its place.
 fn is_negated(call: &Call, at: usize) -> bool {
     let given = &call.options[at];
-    // Spans are equal to each other.
     let place = |arg: &Arg| arg.span.start == given.span.start;
     let place = call.args.iter().position(place);
     if let Some(place) = place {
