@@ -1,6 +1,6 @@
 //! `sed`, `awk` and `jq`: from a call to the script and the files that it reads.
 
-use crate::languages::is_connection;
+use crate::languages::awk::is_connection;
 use crate::model::analysis::{Analysis, Context, Names, OutputOf};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;

@@ -23,6 +23,7 @@ mod http;
 mod interpreters;
 mod machine;
 mod monitors;
+pub(crate) mod output_kind;
 mod packages;
 mod printed;
 mod python;

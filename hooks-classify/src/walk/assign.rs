@@ -1,4 +1,4 @@
-//! Variables: what the text sets and prints.
+//! Variables: assignments in, their effects and the new environment out.
 
 use super::cursor::Place;
 use super::interpreter::Interpreter;
@@ -12,7 +12,8 @@ use crate::model::variable_name::{base_name, is_name};
 use crate::programs::addresses::elsewhere;
 
 impl Interpreter<'_> {
-    /// Runs a command with variables that are set for it alone, unless the shell `keeps` them.
+    /// Runs a command with variables that are set for this command only. `keeps` is true for
+    /// builtins after which some shells keep the variables.
     pub(crate) fn with_variables<T>(
         &mut self,
         set: &[(String, Arg)],
@@ -30,7 +31,7 @@ impl Interpreter<'_> {
         let variables = &mut self.shell.environment.variables;
         for (value, name) in before {
             let value = match variables.remove(&name) {
-                // Not every shell keeps them.
+                // Only some shells keep the variables.
                 Some(now) if keeps => Some(value.unwrap_or(Value::Inert).or(&now)),
                 _ => value,
             };
@@ -39,30 +40,30 @@ impl Interpreter<'_> {
         output
     }
 
-    /// `NAME=VALUE`; the name keeps the `+` of `+=`.
+    /// Expands `NAME=VALUE`; the name keeps the `+` of `+=`.
     pub(crate) fn assignment(&mut self, word: &Word) -> Option<(Arg, Arg)> {
-        let (name, value) = self.parted(word)?;
+        let (name, value) = self.split_at_equals(word)?;
         is_name(base_name(&name.text)).then_some((name, value))
     }
 
-    /// Judges the index of an array of which an element is set.
-    pub(crate) fn index(&mut self, name: &Arg) {
+    /// Evaluates the subscript of an array element that is set.
+    pub(crate) fn evaluate_element(&mut self, name: &Arg) {
         let Some((base, index)) = name.text.split_once('[') else {
             return;
         };
         let keyed = self.shell.environment.keyed.contains(base);
-        self.key(&name.with(index), keyed);
+        self.evaluate_subscript(&name.with(index), keyed);
     }
 
-    /// Asks where the value of a variable is printed that by its name is a secret, and that does
-    /// not come from the command itself.
+    /// Asks about words that print a variable whose name says that it is a secret, unless the
+    /// command sets the variable.
     pub(crate) fn prints_variables(&mut self, words: &[Word]) {
         for word in words {
             for piece in &word.pieces {
                 let Piece::Variable { name, change, .. } = piece else {
                     continue;
                 };
-                if !instead(change) {
+                if !replaces_value(change) {
                     let span = self.cursor.place.map(word.span);
                     for name in self.shell.environment.referents(name) {
                         self.prints_variable(&name, span);
@@ -72,7 +73,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Notes that a variable is set that changes what programs run.
+    /// Records that a variable is set, if the variable changes what programs run.
     pub(crate) fn sets(&mut self, name: &str, value: &Arg) {
         let plain = base_name(name);
         for referent in self.shell.environment.referents(plain) {
@@ -83,11 +84,11 @@ impl Interpreter<'_> {
     fn sets_one(&mut self, name: &str, value: &Arg) {
         let plain = base_name(name);
         let reshaped = self.shell.environment.reshaped.contains(plain);
-        // Of what is appended to, the rest is not known.
+        // Text that is appended to a value is only a part of the new value.
         let known = value.known() && plain == name && !reshaped;
         let known = known.then_some(value.text.as_str());
         let inner = value.text.strip_prefix('(');
-        // An element, or what is appended, is a part of a list.
+        // An element or an appended text is a part of a list.
         let list = (plain != name || inner.is_some())
             .then(|| format!("({}", inner.unwrap_or(value.text.as_str())));
         let name = plain;
@@ -98,12 +99,12 @@ impl Interpreter<'_> {
         let Some(variable) = found else {
             return;
         };
-        // A list of folders names no file.
+        // A list of folders names no single file.
         if !name.ends_with("PATH") {
             self.sink.parts.settings_file(value);
         }
         let reason = format!("sets `{name}`, {}", variable.why);
-        // The value itself may be a command line.
+        // The value may be a command line.
         let value_runs = variable.why.contains("is run") || name.starts_with("GIT_CONFIG_VALUE_");
         self.find(Effect::Code, value.span, reason);
         if value_runs && value.known() && !value.text.is_empty() {
@@ -113,7 +114,7 @@ impl Interpreter<'_> {
                 self.text(text, place, &Input::Unknown);
                 return;
             };
-            // Each word of a list.
+            // A list: each of its words.
             for (at, part) in inner.trim_end_matches(')').split(['\'', '"']).enumerate() {
                 let quoted = at % 2 == 1;
                 let words = part.split_whitespace().filter(|_| !quoted);
@@ -141,7 +142,7 @@ impl Interpreter<'_> {
         let lower = value.path().to_lowercase();
         let secret =
             |path: &str| self.tables.secret_within(path) || self.tables.reads_secrets_below(path);
-        // Of a list, each word.
+        // A list: each of its words.
         let list = value.path().strip_prefix('(');
         let words = list
             .into_iter()
@@ -156,9 +157,9 @@ impl Interpreter<'_> {
         let name = name.trim_end_matches('+');
         let base = base_name(name);
         if base != name {
-            self.computed_values(value.span);
+            self.computes_values(value.span);
         }
-        // Elements with an index of their own.
+        // A list with explicit subscripts.
         if let Some(list) = value.text.strip_prefix('(')
             && list.contains('[')
             && !self.shell.environment.keyed.contains(base)
@@ -180,12 +181,12 @@ impl Interpreter<'_> {
                 .filter(|words| !append && !words.contains(['\'', '"', '$', '*', '[']))
                 .map(str::to_owned)
         } else if append {
-            // Some shells know no `+=`.
+            // Some shells do not support `+=`.
             None
         } else {
             Some(value.text.clone())
         };
-        // What is joined to another value, or is an element beside others, must be a number.
+        // Text that is joined to another value, or is one of several elements, must be a number.
         let part = append || base != name;
         let number = match part {
             true => is_numeric(&value.text.replace(UNKNOWN, "")) && self.shell.is_numeric(base),
@@ -208,8 +209,8 @@ impl Interpreter<'_> {
     }
 }
 
-/// Whether something else stands for a value: another text, or its length.
-fn instead(change: &Change) -> bool {
+/// Returns true if an operator replaces the value by another text or by its length.
+fn replaces_value(change: &Change) -> bool {
     match change {
         Change::Length(_) => true,
         Change::Other(word) => word.pieces.first().is_some_and(|piece| match piece {
@@ -220,7 +221,7 @@ fn instead(change: &Change) -> bool {
     }
 }
 
-/// Whether of a value that is not known, as much is known as that it is an address elsewhere.
+/// Returns true if a value is known to be an address of another machine.
 pub(crate) fn is_address(value: &Arg) -> bool {
     elsewhere(value).is_some() && !value.text.contains(char::is_whitespace)
 }

@@ -1,4 +1,4 @@
-//! The shell's own commands.
+//! Builtins of the shell: a builtin with its words in, its effects and its output out.
 
 use super::cursor::Place;
 use super::interpreter::Interpreter;
@@ -12,7 +12,7 @@ use crate::model::variable_name::is_name;
 use crate::programs::call::analyze_option_values;
 
 impl Interpreter<'_> {
-    /// The shell's own commands that run or set something; `None` for others.
+    /// Runs a builtin that runs or sets something. Returns `None` for other commands.
     pub(crate) fn builtin(
         &mut self,
         name: &str,
@@ -41,12 +41,12 @@ impl Interpreter<'_> {
             }
             "wait" => {
                 for (at, arg) in rest.iter().enumerate() {
-                    self.computed(arg);
+                    self.computes_index(arg);
                     if arg.text.starts_with('-')
                         && arg.text.ends_with('p')
                         && let Some(name) = rest.get(at + 1)
                     {
-                        // A number.
+                        // The process id is a number.
                         self.fills(name, &Arg::new("1", arg.span));
                     }
                 }
@@ -102,7 +102,7 @@ impl Interpreter<'_> {
                 };
                 self.shell.environment.stdio_redirected = true;
                 if operands.len() > 1 && action.text != "-" {
-                    // When it runs, and whether it does, is not known.
+                    // The action may run at any time, or never.
                     let before = self.shell.environment.clone();
                     self.shell_text(action, &Input::Unknown);
                     self.shell.environment.merge(&before);
@@ -110,7 +110,7 @@ impl Interpreter<'_> {
                 Some(String::new())
             }
             "emulate" => {
-                // In a cluster, the letter that takes the text ends it.
+                // In a cluster, the letter that takes the text is the last one.
                 let text = rest
                     .iter()
                     .position(|arg| arg.text.starts_with('-') && arg.text.ends_with('c'))
@@ -118,7 +118,7 @@ impl Interpreter<'_> {
                 if let Some(text) = text {
                     let before = self.shell.environment.clone();
                     self.shell_text(text, &Input::Unknown);
-                    // Other shells have no such command.
+                    // Other shells do not have this builtin.
                     self.shell.environment.merge(&before);
                 }
                 None
@@ -143,7 +143,7 @@ impl Interpreter<'_> {
                             .environment
                             .aliases
                             .insert(alias.to_owned(), text);
-                        // An alias is only harmless if what it stands for is.
+                        // An alias is as harmless as its value.
                         self.shell_text(&value, &Input::Unknown);
                     }
                 }
@@ -155,7 +155,7 @@ impl Interpreter<'_> {
                     if arg.text.contains('[') {
                         self.sets(&arg.text, &Arg::unknown(arg.span));
                     }
-                    // Without it what stands in the folder is found.
+                    // Without `PATH`, programs of the working directory run.
                     if self
                         .shell
                         .environment
@@ -176,7 +176,7 @@ impl Interpreter<'_> {
                     Input::Known(text) => Arg::new(text.clone(), whole),
                     Input::Inherited | Input::Unknown => Arg::unknown(whole),
                 };
-                // Another descriptor has names of its own.
+                // Another descriptor has other contents.
                 let other = |arg: &Arg| {
                     let flags = arg.text.strip_prefix('-').unwrap_or("");
                     flags
@@ -202,7 +202,7 @@ impl Interpreter<'_> {
                     self.shell.holds_names(plain, &names);
                 }
                 for arg in rest.iter().filter(|arg| arg.text.starts_with('-')) {
-                    // The name may follow the letter: `-aNAME`.
+                    // The name may be joined to the letter: `-aNAME`.
                     self.names_variable(arg);
                     let name = arg.text.get(2..).unwrap_or("");
                     if is_name(name) {
@@ -210,7 +210,7 @@ impl Interpreter<'_> {
                         self.shell.holds_names(name, &names);
                     }
                 }
-                // One line, parted at blanks.
+                // One line, split at blanks.
                 let flags = |arg: &Arg| !arg.text.starts_with('-') || arg.text == "-r";
                 if let Input::Known(text) = input
                     && name == "read"
@@ -300,7 +300,7 @@ impl Interpreter<'_> {
         })
     }
 
-    /// `exec`, `command`, `builtin`, `nohup`: options, then a command.
+    /// Runs `exec`, `command`, `builtin` or `nohup`: options, then a command.
     fn wrapped(&mut self, name: &str, rest: &[Arg], whole: Span, input: &Input) -> Output {
         let mut at = 0;
         while let Some(arg) = rest.get(at) {
@@ -333,11 +333,11 @@ impl Interpreter<'_> {
             self.find(Effect::Create, whole, "`nohup` may write `nohup.out`");
         }
         if at >= rest.len() {
-            // A redirection without a command: `exec > file` writes later.
+            // `exec > file` redirects the output of later commands.
             return None;
         }
         if name != "exec" && name != "nohup" {
-            // Functions and aliases are passed over.
+            // Functions and aliases are skipped.
             let args = &rest[at..];
             let text = args[0].text.clone();
             if !args[0].known() || args[0].glob {

@@ -16,7 +16,7 @@ const MAX_FOLDERS: usize = 8;
 
 impl Interpreter<'_> {
     /// Runs a program with its words; returns what it prints.
-    pub(crate) fn table(
+    pub(crate) fn run_program(
         &mut self,
         name: &str,
         program: &Arc<Program>,

@@ -1,24 +1,24 @@
-//! Cells: the characters of a word with what quotes and expansions say about them; and the words that
-//! they become.
+//! Cells: the characters of a word with their quotes and origin in, the words after splitting and
+//! brace expansion out.
 
 use crate::model::arg::{Arg, UNKNOWN, placed};
 use crate::model::span::Span;
 
-/// More words than this are not made out of braces.
+/// Limit of words from one brace expansion.
 const MAX_WORDS: usize = 64;
 
-/// Words with more braces than this are not followed.
+/// Limit of braces in a word.
 const MAX_BRACES: usize = 20;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
     pub(crate) character: char,
     pub(crate) quoted: bool,
-    /// Came out of an expansion: blanks split it, braces mean nothing.
+    /// Whether the character comes from an expansion: blanks split, braces are literal.
     pub(crate) value: bool,
-    /// Stands for what is not known, and is no code.
+    /// Whether an unknown part is data, never code.
     pub(crate) inert: bool,
-    /// Stands for a number that is not known.
+    /// Whether the character stands for an unknown number.
     pub(crate) guess: bool,
 }
 
@@ -34,9 +34,9 @@ pub(crate) struct Cells {
     pub(crate) quotes: bool,
     pub(crate) maybe: bool,
     pub(crate) many: bool,
-    /// The path that a variable at the beginning stands for.
+    /// Path that a variable at the beginning stands for.
     pub(crate) prefix: Option<String>,
-    /// Where that variable begins in the word.
+    /// Position of that variable in the word.
     pub(crate) prefix_at: usize,
 }
 
@@ -55,7 +55,7 @@ impl Cells {
         }));
     }
 
-    /// Some number.
+    /// Adds an unknown number.
     pub(crate) fn push_number(&mut self, quoted: bool) {
         self.all.push(Cell {
             character: '1',
@@ -66,7 +66,7 @@ impl Cells {
         });
     }
 
-    /// The same with what is not known in place of numbers that are not.
+    /// Replaces unknown numbers by unknown text.
     pub(crate) fn sure(mut self) -> Self {
         for cell in self.all.iter_mut().filter(|cell| cell.guess) {
             cell.character = UNKNOWN;
@@ -78,7 +78,7 @@ impl Cells {
         self.push_value(UNKNOWN.encode_utf8(&mut [0; 4]), true, true, inert);
     }
 
-    /// An address of which some is known.
+    /// Adds an address with unknown parts.
     pub(crate) fn push_address(&mut self, address: &str, quoted: bool) {
         for (at, known) in address.split(UNKNOWN).enumerate() {
             if at > 0 {
@@ -96,20 +96,20 @@ impl Cells {
         self.all.iter().all(|cell| cell.is_inert())
     }
 
-    /// Returns whether what comes next may begin a path: `--folder=…`.
+    /// Returns true if a path may begin after the present cells: `--folder=…`.
     pub(crate) fn starts_path(&self) -> bool {
         self.all
             .last()
             .is_none_or(|cell| matches!(cell.character, '=' | ':' | '@' | '(' | ' '))
     }
 
-    /// Returns the path that a text made of the cells is, if a variable with a known place begins it.
+    /// Returns a text of the cells as a path, if it begins with a variable whose path is known.
     pub(crate) fn place(&self, text: &str, start: usize) -> Option<String> {
         let prefix = self.prefix.as_deref();
         placed(prefix.filter(|_| self.prefix_at == start), text)
     }
 
-    /// Returns what the variable stands for, if nothing else in a text is unknown.
+    /// Returns the path of that variable, if it is the only unknown part of a text.
     pub(crate) fn prefix(&self, text: &str) -> Option<String> {
         let alone = text.matches(UNKNOWN).count() == 1;
         self.prefix.clone().filter(|_| alone)
@@ -120,7 +120,7 @@ pub(crate) fn text(cells: &[Cell]) -> String {
     cells.iter().map(|cell| cell.character).collect()
 }
 
-/// The words that the characters of a word become.
+/// Splits cells into words, after brace expansion.
 pub(crate) fn split(cells: &Cells, span: Span) -> Vec<Arg> {
     let mut out = Vec::new();
     let many = cells
@@ -184,7 +184,7 @@ fn fields(cells: &[Cell], quotes: bool) -> Vec<Vec<Cell>> {
     out
 }
 
-/// `a{b,c}` and `{1..3}`; what would be more than [`MAX_WORDS`] words stays as it is.
+/// Expands `a{b,c}` and `{1..3}`. An expansion of more than [`MAX_WORDS`] words is unknown.
 fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
     let is = |cell: &Cell, c: char| cell.character == c && !cell.quoted && !cell.value;
     let mut open = 0;

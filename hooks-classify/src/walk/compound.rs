@@ -1,5 +1,5 @@
-//! Compound commands: tests, groups, loops, conditions and function definitions, in; what their commands
-//! do, out.
+//! Compound commands: a test, group, loop, condition or function definition in, the effects of its
+//! commands out.
 
 use std::rc::Rc;
 
@@ -14,11 +14,11 @@ use crate::model::io::{Input, Output};
 use crate::model::script::{Kind, Script, Word};
 use crate::model::span::Span;
 
-/// As many known values of a loop's variable are followed one by one.
+/// Limit of known values that a loop is followed for one by one.
 const ROUNDS: usize = 8;
 
 impl Interpreter<'_> {
-    /// Interprets a compound command whose redirections are dealt with.
+    /// Interprets a compound command, whose redirections are set up already.
     pub(crate) fn compound(&mut self, kind: &Kind, input: &Input, span: Span) -> Output {
         match kind {
             Kind::Simple { .. } => None,
@@ -26,7 +26,7 @@ impl Interpreter<'_> {
                 let (whole, conditions) = self.conditions(word);
                 self.test(&whole);
                 self.as_commands(&conditions);
-                self.computed_values(span);
+                self.computes_values(span);
                 None
             }
             Kind::Group(script) => self.script(script, input),
@@ -37,7 +37,7 @@ impl Interpreter<'_> {
                 output
             }
             Kind::For { name, words, body } => {
-                self.each(name, words.as_deref(), body, input);
+                self.for_each(name, words.as_deref(), body, input);
                 None
             }
             Kind::If(scripts) => {
@@ -80,7 +80,7 @@ impl Interpreter<'_> {
             Kind::Function { name, body } => {
                 self.sink.parts.function();
                 self.shell.environment.conditionally_defined.remove(name);
-                // Some shells run it when they end, or before each command.
+                // Some shells run the function when they exit, or before each command.
                 self.shell.environment.stdio_redirected |= name.starts_with("TRAP");
                 if let Some(old) = self
                     .shell
@@ -88,7 +88,7 @@ impl Interpreter<'_> {
                     .functions
                     .insert(name.clone(), Rc::new((**body).clone()))
                 {
-                    // Which of two definitions holds where is not followed.
+                    // The interpreter does not follow which of two definitions is current.
                     if *old != **body {
                         self.find(
                             Effect::Code,
@@ -98,14 +98,14 @@ impl Interpreter<'_> {
                     }
                 }
                 if is_hook(name) {
-                    self.unseen_call(name, body, "defines what shells call by themselves,");
+                    self.check_unseen_call(name, body, "defines what shells call by themselves,");
                 }
                 Some(String::new())
             }
         }
     }
 
-    /// Twice: what a round sets, the next one sees.
+    /// Interprets the body of a loop twice, so that the second round sees what the first one sets.
     fn repeat(&mut self, mut round: impl FnMut(&mut Self)) {
         let before = self.shell.environment.clone();
         round(self);
@@ -114,7 +114,7 @@ impl Interpreter<'_> {
         self.shell.environment.merge(&before);
     }
 
-    /// To some shells `[[ a || b ]]` and `(( a ))` are commands like any others: `b`, `a`.
+    /// Runs conditions as commands: some shells read `[[ a || b ]]` and `(( a ))` as commands.
     fn as_commands(&mut self, conditions: &[Arg]) {
         let first = conditions.first().map_or("", |first| first.text.as_str());
         let (arithmetic, test) = (first.starts_with("(("), first.starts_with("[["));
@@ -146,16 +146,16 @@ impl Interpreter<'_> {
         }
     }
 
-    /// `[ … ]`, `[[ … ]]` and `(( … ))`.
+    /// Evaluates `[ … ]`, `[[ … ]]` and `(( … ))`.
     fn test(&mut self, test: &Arg) {
         let text = test.text.as_str();
         let numbers = [" -eq ", " -ne ", " -lt ", " -le ", " -gt ", " -ge "];
         let compares = numbers.iter().any(|sign| text.contains(sign));
-        // `[ … ]` takes nothing but numbers.
+        // `[ … ]` accepts only literal numbers.
         if text.starts_with("((") || (text.starts_with("[[") && compares) {
             self.computes(test);
         } else {
-            self.computed(test);
+            self.computes_index(test);
         }
         let words: Vec<&str> = text.split_whitespace().collect();
         for pair in words.windows(2) {
@@ -165,14 +165,14 @@ impl Interpreter<'_> {
         }
     }
 
-    fn each(&mut self, name: &str, words: Option<&[Word]>, body: &Script, input: &Input) {
-        let noted = std::mem::take(&mut self.shell.paths_in_pipeline);
+    fn for_each(&mut self, name: &str, words: Option<&[Word]>, body: &Script, input: &Input) {
+        let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
         let values: Option<Vec<Arg>> =
             words.map(|words| words.iter().flat_map(|word| self.expand(word)).collect());
         let followed = values.as_ref().is_some_and(|values| {
             values.len() <= ROUNDS && values.iter().all(|value| value.known() && !value.glob)
         });
-        // Without words it goes through what the shell or function was given.
+        // Without words, the loop goes through the positional parameters.
         let inert = values.as_ref().map_or_else(
             || self.shell.is_inert("@"),
             |values| {
@@ -182,9 +182,9 @@ impl Interpreter<'_> {
             },
         );
         for value in values.iter().flatten() {
-            self.name(value);
+            self.prints_name(value);
         }
-        let mut names = std::mem::replace(&mut self.shell.paths_in_pipeline, noted);
+        let mut names = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
         if values.is_none() {
             names.extend(
                 self.shell
@@ -215,7 +215,7 @@ impl Interpreter<'_> {
                 );
             }
         }
-        // `select` reads a line into it.
+        // `select` reads a line into `REPLY`.
         if self.shell.environment.integers.contains("REPLY") {
             self.takes("REPLY", &unknown);
         }

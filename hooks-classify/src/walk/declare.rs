@@ -1,7 +1,8 @@
-//! Declarations of variables: `declare`, `export`, `typeset`, `integer` and their like.
+//! Declarations: `declare`, `export`, `typeset` or `integer` with its words in, effects and the new
+//! environment out.
 //!
-//! Their operands are assignments: shells do not split them, evaluate subscripts and numbers in
-//! them, and read options before the first operand only.
+//! The operands are assignments: shells do not split them, evaluate subscripts and numbers in them,
+//! and read options only before the first operand.
 
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN, quoted};
@@ -14,11 +15,11 @@ use crate::model::variable_name::{is_name, split_assignment};
 use crate::programs::call::analyze_unrecognized;
 use crate::tables::Call;
 
-/// Words before the name of a command that leave it a declaration.
+/// Words that may precede the name of a declaration.
 const BEFORE: &[&str] = &["command", "builtin", "noglob", "nocorrect", "-", "-p", "--"];
 
 impl Interpreter<'_> {
-    /// Returns the operands and options of a command of the shell, as its table reads them.
+    /// Reads the words of a builtin by its table.
     pub(crate) fn read_builtin(&self, name: &str, args: &[Arg]) -> Option<Call> {
         let table = self.tables.program(name)?;
         Some(Call::read(name, table, &args[1..]))
@@ -30,8 +31,8 @@ impl Interpreter<'_> {
         table.is_some_and(|table| table.judge.as_deref() == Some("declare"))
     }
 
-    /// Expands the words of a simple command. The assignments of a declaration are not split; what
-    /// an older shell would split off follows them.
+    /// Expands the words of a simple command. The assignments of a declaration are not split; the
+    /// words that an older shell would split off follow them.
     pub(crate) fn expand_all(&mut self, words: &[Word]) -> Vec<Arg> {
         let mut names = words.iter().map(Word::literal);
         let name =
@@ -44,12 +45,12 @@ impl Interpreter<'_> {
         words.iter().flat_map(expand).collect()
     }
 
-    /// Judges a declaration.
+    /// Runs a declaration.
     pub(crate) fn declare(&mut self, name: &str, args: &[Arg], whole: Span) -> Output {
         let call = self.read_builtin(name, args)?;
         self.perform_analysis(|_| analyze_unrecognized(&call));
-        // What an option may change counts wherever it stands; what it promises, only where it is
-        // read as an option.
+        // An option that changes something counts anywhere; a harmless one only where the shell
+        // reads options.
         let flag = |letter: char| {
             args.iter()
                 .any(|arg| arg.text.starts_with('-') && arg.text.contains(letter))
@@ -103,13 +104,13 @@ impl Interpreter<'_> {
             if typed && flag('A') {
                 self.shell.environment.keyed.insert(variable.to_owned());
             }
-            // Shells expand it once more, also where it is a key.
+            // Shells expand a subscript once more, also of an associative array.
             if variable.contains('[') {
                 self.names_variable(arg);
             }
             if let Some((name, value)) = split_assignment(arg) {
                 self.sets(&name, &value);
-                // Whether it is an array already matters where its value is not known.
+                // An unknown value is a list only if the variable is an array already.
                 let list = array || local && (value.known() || self.shell.is_array(plain));
                 if list && !arg.compound {
                     self.expand_list(&name, &value);
@@ -120,7 +121,7 @@ impl Interpreter<'_> {
                     self.shell.holds_names(plain, &names);
                 }
                 if declares {
-                    // Some shells have no such command.
+                    // Some shells do not have this builtin.
                     self.shell.environment.doubt(&name);
                 }
             } else if !arg.known() {
@@ -130,14 +131,14 @@ impl Interpreter<'_> {
                     "which variable is set is only known when it runs",
                 );
             } else if typed && name != "readonly" {
-                // In a function it is another one, without a value.
+                // In a function, this declares a local variable without a value.
                 self.shell.environment.doubt(&arg.text);
             }
         }
         Some(String::new())
     }
 
-    /// Judges a list that is set by words: `set -A NAME WORDS`.
+    /// Sets a list: `set -A NAME WORDS`.
     pub(crate) fn sets_list(&mut self, name: &Arg, words: &[Arg]) {
         let quoted: Vec<String> = words.iter().map(quoted).collect();
         self.names_variable(name);
@@ -154,7 +155,7 @@ impl Interpreter<'_> {
         self.shell.environment.set(&name.text, value);
     }
 
-    /// Judges a name reference: `NAME=TARGET`.
+    /// Sets a name reference: `NAME=TARGET`.
     fn refer(&mut self, arg: &Arg) {
         let target = split_assignment(arg);
         if let Some((name, target)) = &target
@@ -172,7 +173,7 @@ impl Interpreter<'_> {
         self.names_variable(&target.map_or_else(|| arg.clone(), |(_, target)| target));
     }
 
-    /// Judges the quoted value of an array, which the shell expands as a list once more.
+    /// Expands the quoted value of an array, which the shell reads as a list once more.
     fn expand_list(&mut self, name: &str, value: &Arg) {
         let (first, last) = (value.text.chars().next(), value.text.chars().next_back());
         let could =
@@ -191,7 +192,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns true if a word is an assignment before anything is expanded: `NAME=…`, `NAME[…]+=…`.
+/// Returns true if a word is an assignment before expansion: `NAME=…`, `NAME[…]+=…`.
 fn is_assignment(word: &Word) -> bool {
     let Some(Piece::Text {
         text,

@@ -1,9 +1,9 @@
-//! What a shell computes, and which values are numbers.
+//! Arithmetic: an expression or the name of a variable in, the code in it out.
 //!
-//! In an expression the value of a variable is an expression in its turn, and an index in it is
-//! expanded: `x='a[$(cmd)]'; echo $((x))` runs `cmd`. So is the index in a word that names a
-//! variable: `read "$x"`, `[[ -v $x ]]`, `${!x}`. What comes from elsewhere must be a number, then,
-//! or be asked about.
+//! In an expression, the value of a variable is an expression in its turn, and a subscript in it is
+//! expanded: `x='a[$(cmd)]'; echo $((x))` runs `cmd`. The same holds for a subscript in a word that
+//! names a variable: `read "$x"`, `[[ -v $x ]]`, `${!x}`. So an unknown value must be a number, or
+//! be confirmed.
 
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};
@@ -14,12 +14,12 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 
 impl Interpreter<'_> {
-    /// Judges an expression that the shell computes.
+    /// Evaluates an expression.
     pub(crate) fn computes(&mut self, expression: &Arg) {
         let span = expression.span;
-        self.computed(expression);
+        self.computes_index(expression);
         self.assigned_within(&expression.text, span);
-        self.computed_values(span);
+        self.computes_values(span);
         if !expression.known() && !expression.inert {
             self.runs_unseen(
                 span,
@@ -39,8 +39,8 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Evaluates the substitution in an index that a word contains.
-    pub(crate) fn computed(&mut self, word: &Arg) {
+    /// Evaluates the substitution in the subscript of a word, if there is one.
+    pub(crate) fn computes_index(&mut self, word: &Arg) {
         let text = word.text.as_str();
         let Some(at) = text.find("$(").or_else(|| text.find('`')) else {
             return;
@@ -54,9 +54,9 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Judges a word that names a variable, of which an index is computed.
+    /// Evaluates the subscript in a word that names a variable.
     pub(crate) fn names_variable(&mut self, word: &Arg) {
-        self.computed(word);
+        self.computes_index(word);
         let (name, index) = word.text.split_once('[').unwrap_or((&word.text, ""));
         if name.contains(UNKNOWN) {
             self.runs_unseen(
@@ -70,7 +70,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Notes the variables that an expression sets.
+    /// Sets the variables that an expression assigns.
     fn assigned_within(&mut self, expression: &str, span: Span) {
         for (at, _) in expression.match_indices('=') {
             let (before, after) = (&expression[..at], &expression[at + 1..]);
@@ -89,15 +89,14 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Code in the index of an array that a value holds runs where any of them is computed.
-    pub(crate) fn computed_values(&mut self, span: Span) {
+    /// Evaluates the subscripts in the values of all variables: their code runs in any expression.
+    pub(crate) fn computes_values(&mut self, span: Span) {
         for value in self.shell.values_with_code() {
-            self.computed(&Arg::new(value, span));
+            self.computes_index(&Arg::new(value, span));
         }
     }
 
-    /// Judges a value that a variable takes: that of an integer is computed, whichever command
-    /// sets it.
+    /// Evaluates a value that is assigned to a variable, if the variable is an integer.
     pub(crate) fn takes(&mut self, name: &str, value: &Arg) {
         let name = name.split(['+', '[']).next().unwrap_or(name);
         let names = self.shell.environment.referents(name);
@@ -109,13 +108,13 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Sets a variable that a command of the shell fills with values such as this one.
+    /// Sets a variable that a builtin fills with values such as this one.
     pub(crate) fn fills(&mut self, name: &Arg, value: &Arg) {
         self.names_variable(name);
         self.sets(&name.text, &Arg::unknown(name.span));
         self.takes(&name.text, value);
         let plain = name.text.split('[').next().unwrap_or("");
-        // `read -a` and `mapfile` make it an array.
+        // `read -a` and `mapfile` make the variable an array.
         self.shell.environment.arrays.insert(plain.to_owned());
         self.shell.environment.set_unknown(plain);
     }

@@ -1,4 +1,5 @@
-//! Functions: calls of the functions that the text defines, and the functions that others may call.
+//! Functions: a call of a function of the text in, the effects of its body out. Functions that
+//! nothing calls are checked as well, if a shell or a program may call them.
 
 use std::collections::HashMap;
 
@@ -9,10 +10,10 @@ use crate::model::io::{Input, Output};
 use crate::model::script::Command;
 use crate::tables::matches;
 
-/// As many calls of a function within itself are followed.
+/// Limit of recursive calls of a function.
 const MAX_RECURSION: usize = 2;
 
-/// Functions that shells call by themselves; in the last lines, those of ksh for a variable.
+/// Patterns of functions that shells call; the last lines are the functions of ksh for a variable.
 const HOOKS: &[&str] = &[
     "command_not_found_handle",
     "command_not_found_handler",
@@ -35,12 +36,12 @@ const HOOKS: &[&str] = &[
 ];
 
 impl Interpreter<'_> {
-    /// Runs a function's body with these arguments.
+    /// Runs the body of a function with arguments.
     pub(crate) fn call_function(&mut self, name: &str, args: &[Arg], input: &Input) -> Output {
         let body = self.shell.environment.functions.get(name).cloned()?;
         self.shell.environment.called.insert(name.to_owned());
         if self.shell.calls_of(name) == MAX_RECURSION {
-            // It may go on until the machine can do no more.
+            // The recursion may never end.
             let span = self.cursor.place.map(body.span);
             self.find(Effect::Unknown, span, format!("`{name}` calls itself"));
             return None;
@@ -61,8 +62,8 @@ impl Interpreter<'_> {
         output
     }
 
-    /// A function that nothing calls does nothing, unless what is not seen may
-    /// call it: programs get it, or it takes the name of a program.
+    /// Checks functions that the text does not call, but that a shell or a program may call:
+    /// exported functions, and functions with the name of a program.
     pub(crate) fn check_uncalled_functions(&mut self) {
         let functions = self.shell.environment.functions.clone();
         for (name, body) in functions {
@@ -77,17 +78,17 @@ impl Interpreter<'_> {
             } else if odd || self.tables.program(&name).is_some() {
                 "shadows a program by"
             } else if self.cursor.saw_function_keyword {
-                // Some shells do not know the word, and run what stands on the next lines.
+                // Some shells do not know the keyword, and run the body.
                 "defines by `function`"
             } else {
                 continue;
             };
-            self.unseen_call(&name, &body, why);
+            self.check_unseen_call(&name, &body, why);
         }
     }
 
-    /// Notes what a function does that may be called where it is not seen.
-    pub(crate) fn unseen_call(&mut self, name: &str, body: &Command, why: &str) {
+    /// Records the effect of a function that may be called outside the text.
+    pub(crate) fn check_unseen_call(&mut self, name: &str, body: &Command, why: &str) {
         let strongest = self.strongest(|inner| {
             inner.shell.environment.called.insert(name.to_owned());
             inner.command(body, &Input::Unknown);
@@ -103,7 +104,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns true if shells call a function of this name by themselves.
+/// Returns true if shells call a function of this name.
 pub(crate) fn is_hook(name: &str) -> bool {
     let mut hooks = HOOKS.iter();
     hooks.any(|hook| matches(hook, name))

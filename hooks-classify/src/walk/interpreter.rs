@@ -1,4 +1,5 @@
-//! Interpreter: goes through a text as a shell would, and puts what each command does into the sink.
+//! Interpreter: goes through a text as a shell would, and puts what each command does into the
+//! sink.
 //!
 //! The text is parsed into a script, words are expanded as far as their values are known, and each
 //! command is looked up: a function, a builtin, or a program whose table and analysis say what it
@@ -49,7 +50,7 @@ impl<'t> Interpreter<'t> {
     pub(crate) fn text(&mut self, text: &str, place: Place, input: &Input) -> Output {
         let names = self.names_read(input);
         self.in_child_process(|child| {
-            child.with_names(names, |child| child.text_here(text, place, input))
+            child.with_names(names, |child| child.follow_text(text, place, input))
         })
     }
 
@@ -78,7 +79,7 @@ impl<'t> Interpreter<'t> {
         output
     }
 
-    fn text_here(&mut self, text: &str, place: Place, input: &Input) -> Output {
+    fn follow_text(&mut self, text: &str, place: Place, input: &Input) -> Output {
         let span = place.map(Span::new(0, text.len()));
         if self.cursor.depth >= MAX_DEPTH {
             self.find(
@@ -115,13 +116,13 @@ impl<'t> Interpreter<'t> {
                 self.sink.agreed = false;
                 self.find(Effect::Unknown, span, "two parsers read this differently");
                 self.salvage(text, place);
-                self.both(&one, &other, input)
+                self.follow_both(&one, &other, input)
             }
             Reading::Unreadable(why) => {
                 self.sink.agreed = false;
                 self.find(Effect::Unknown, span, why);
                 self.salvage(text, place);
-                // It may be another shell's.
+                // The text may be PowerShell.
                 if self.cursor.depth == 1
                     && text
                         .split(|c: char| !(c.is_alphanumeric() || c == '-'))
@@ -138,7 +139,7 @@ impl<'t> Interpreter<'t> {
         output
     }
 
-    fn both(&mut self, one: &Script, other: &Script, input: &Input) -> Output {
+    fn follow_both(&mut self, one: &Script, other: &Script, input: &Input) -> Output {
         let before = self.shell.environment.clone();
         self.script(one, input);
         let after = std::mem::replace(&mut self.shell.environment, before);
@@ -198,7 +199,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Returns the script of a text that is plain but for notation of zsh.
+/// Returns the script of a text in which only notation of zsh is unreadable.
 fn zsh(text: &str) -> Option<Script> {
     match parse(&translate(text)?) {
         Reading::Agreed(script) => Some(script),
@@ -206,7 +207,7 @@ fn zsh(text: &str) -> Option<Script> {
     }
 }
 
-/// Whether a `$'…'` holds an escaped quote: to a shell that does not know it, the text ends there.
+/// Returns true if a `$'…'` contains an escaped quote, which ends it in shells without `$'…'`.
 fn escaped_quote(text: &str) -> bool {
     enum In {
         Words,

@@ -1,7 +1,8 @@
 //! The interpreter: goes through a script as a shell would, and collects what its commands do.
 //!
-//! A script goes in, findings, parts and lines of the explanation come out. Programs and languages say
-//! what a call or a text does; only the interpreter runs what they name, so all recursion is in here.
+//! A script goes in, findings, parts and lines of the explanation come out. Programs and languages
+//! say what a call or a text does; only the interpreter runs what they name, so all recursion is in
+//! here.
 
 pub(crate) mod assign;
 pub(crate) mod builtin;
@@ -14,7 +15,6 @@ pub(crate) mod evaluate;
 pub(crate) mod functions;
 pub(crate) mod interpreter;
 pub(crate) mod names;
-pub(crate) mod output_kind;
 pub(crate) mod parameter;
 pub(crate) mod perform;
 pub(crate) mod recorder;

@@ -1,5 +1,5 @@
-//! Names of files that commands print, and that commands behind them read: in a pipeline, by a
-//! substitution, from a variable.
+//! Names of files that pass between commands: names that a command prints in, names that a later
+//! command may read out. They pass through pipelines, substitutions and variables.
 
 use super::interpreter::Interpreter;
 use crate::model::arg::Arg;
@@ -11,15 +11,15 @@ use crate::model::span::Span;
 use crate::programs::secret_names::is_secret_name;
 use crate::tables::Call;
 
-/// No more names than this are kept of one pipeline.
+/// Limit of names in one pipeline.
 const MAX_NAMES: usize = 64;
 
-/// Stands among the variables for the descriptors that `exec` opens.
+/// Key of the descriptors that `exec` opens, among the variables.
 pub(crate) const DESCRIPTORS: &str = "<&";
 
 impl Interpreter<'_> {
-    /// Notes a file or folder whose name the current pipeline prints.
-    pub(crate) fn name(&mut self, arg: &Arg) {
+    /// Records a file or folder whose name the current pipeline prints.
+    pub(crate) fn prints_name(&mut self, arg: &Arg) {
         let path = arg.path();
         let value = path.split_once('=').map(|(_, value)| value);
         for path in [Some(path), value.filter(|_| path.starts_with('-'))] {
@@ -32,7 +32,7 @@ impl Interpreter<'_> {
     }
 
     pub(crate) fn add_name(&mut self, named: Named) {
-        // A secret always counts, what else is named while there is room.
+        // Secrets are always kept, other names up to the limit.
         if named.secret || self.shell.paths_in_pipeline.len() < MAX_NAMES {
             self.shell.paths_in_pipeline.push(named);
         }
@@ -61,7 +61,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Returns the names that a text or a function reads whose commands have its input.
+    /// Returns the names that a text or a function reads from its own input.
     pub(crate) fn names_read(&self, input: &Input) -> Vec<Named> {
         match input {
             Input::Inherited => Vec::new(),
@@ -69,8 +69,8 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Runs what gets names of files that are not known: those that came before it in a pipeline, or
-    /// that a loop goes through.
+    /// Runs something whose unknown words may be these names: the names before it in a pipeline, or
+    /// the names that a loop goes through.
     pub(crate) fn with_names<T>(
         &mut self,
         names: Vec<Named>,
@@ -90,7 +90,8 @@ impl Interpreter<'_> {
         output
     }
 
-    /// Returns the names that are in a file: those of the command that writes it, if it is a process.
+    /// Returns the names in a file. A file that a process writes has the names that the process
+    /// prints.
     pub(crate) fn names_of_file(&self, file: &Arg) -> Vec<Named> {
         match self.shell.environment.files.get(&file.text) {
             Some(Contents::Text(text)) => self.names_in(&Input::Known(text.clone())),
@@ -98,7 +99,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Returns the names of files that arguments may be which are not known.
+    /// Returns the names of files that unknown arguments may be.
     pub(crate) fn names_of_arguments(&self, args: &[Arg]) -> Vec<Named> {
         let open = args.iter().filter(|arg| !arg.known() || arg.glob);
         let mut names: Vec<Named> = open.map(|arg| self.named_file(arg.path())).collect();
@@ -110,14 +111,14 @@ impl Interpreter<'_> {
     }
 
     /// Asks about a variable or a setting whose value is printed, if its name says that it is a
-    /// secret. A variable that the command itself sets is none.
+    /// secret and the command does not set it.
     pub(crate) fn prints_variable(&mut self, name: &str, span: Span) {
         if is_secret_name(name) && !self.shell.environment.variables.contains_key(name) {
             self.ask(span, format!("prints `{name}`, by its name a secret"));
         }
     }
 
-    /// Runs a function or a text with arguments of its own.
+    /// Runs a function or a text whose arguments may be these names.
     pub(crate) fn with_arguments<T>(
         &mut self,
         names: Vec<Named>,

@@ -57,7 +57,7 @@ impl Interpreter<'_> {
                 ..Arg::new(operation, self.cursor.place.map(inner.span))
             };
             if operation.text.starts_with('[') && !list {
-                self.key(&operation, keyed);
+                self.evaluate_subscript(&operation, keyed);
             }
             inert = matches!(change, Change::Length(_)) || (list && !keyed);
             let names = list || matches!(operation.text.as_str(), "@" | "*");
@@ -86,7 +86,7 @@ impl Interpreter<'_> {
                     .as_deref()
                     .and_then(|value| changed(value, &operation)),
             };
-            // Indices and offsets are computed.
+            // Shells evaluate subscripts and offsets.
             let offset = operation
                 .strip_prefix(':')
                 .is_some_and(|rest| !rest.starts_with(['+', '?']));
@@ -95,7 +95,7 @@ impl Interpreter<'_> {
                 ..Arg::new(operation, self.cursor.place.map(inner.span))
             };
             if operation.text.starts_with('[') && !list {
-                self.key(&operation, self.shell.environment.keyed.contains(name));
+                self.evaluate_subscript(&operation, self.shell.environment.keyed.contains(name));
             } else if offset {
                 self.computes(&operation);
             }
@@ -152,7 +152,7 @@ impl Interpreter<'_> {
         {
             known = Some(" \t\n".to_owned());
         }
-        // RedirectContext a value splits is not followed where the text changes `IFS`.
+        // If the text changes `IFS`, the words of the value are unknown.
         let splits = !quoted && self.shell.environment.variables.contains_key("IFS");
         match known {
             Some(text) if !splits || !text.contains(|c: char| !c.is_alphanumeric()) => {
@@ -167,7 +167,7 @@ impl Interpreter<'_> {
             }
             _ => {
                 self.shell.reads_names_held(name);
-                // Numbers are one word each.
+                // A number is one word.
                 let number = is_status(name)
                     || matches!(change, Change::Other(_)) && name == "#"
                     || matches!(change, Change::Length(_));
@@ -188,17 +188,17 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Judges a subscript: of an array with keys it is none to compute, but some shells expand it
-    /// once more, or know no keys.
-    pub(crate) fn key(&mut self, subscript: &Arg, keyed: bool) {
-        self.computed(subscript);
-        self.computed_values(subscript.span);
+    /// Evaluates a subscript. The subscript of an associative array is not evaluated, but some
+    /// shells expand it once more.
+    pub(crate) fn evaluate_subscript(&mut self, subscript: &Arg, keyed: bool) {
+        self.computes_index(subscript);
+        self.computes_values(subscript.span);
         if !keyed {
             self.computes(subscript);
         }
     }
 
-    /// `${name@P}` runs the substitutions in the value.
+    /// Evaluates `${name@P}`, which runs the substitutions in the value.
     fn transformed(&mut self, name: &str, operation: &str, known: Option<&str>, span: Span) {
         if operation.ends_with("@P") {
             self.find(
@@ -211,11 +211,11 @@ impl Interpreter<'_> {
             && name != "@"
             && let Some(known) = known
         {
-            self.computed(&Arg::new(known, span));
+            self.computes_index(&Arg::new(known, span));
         }
     }
 
-    /// `${!name}`: the variable that the value names, of which an index is computed.
+    /// Evaluates the subscript in the name that `${!name}` refers to.
     fn indirect(&mut self, name: &str, known: Option<&str>, span: Span) {
         let own = matches!(name, "#" | "OPTIND")
             || self.shell.environment.variables.get(name) == Some(&Value::Inert);
@@ -227,7 +227,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// What simple operators make of a known value.
+/// Returns the result of a simple operator on a known value.
 fn changed(value: &str, operation: &str) -> Option<String> {
     let characters: Vec<char> = value.chars().collect();
     match operation {

@@ -1,4 +1,4 @@
-//! Takes down the parts of a command while it is judged.
+//! Recorder: calls, files and words in the order of the walk in, the [`Parts`] of the command out.
 
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Crud;
@@ -12,22 +12,22 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::tables::{Call, Decides, Given, RunsInput};
 
-/// More than this is not recorded; a loop's commands count each time they are followed.
-const MOST_PARTS: usize = 2000;
-/// More bytes of words than this are not recorded.
-const MOST_BYTES: usize = 1 << 20;
+/// Limit of parts; the commands of a loop count each time that they are followed.
+const MAX_PARTS: usize = 2000;
+/// Limit of bytes in all words.
+const MAX_BYTES: usize = 1 << 20;
 
-/// Takes down the parts while a command is judged.
+/// Records the parts of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     on: bool,
     parts: Parts,
     open: Vec<usize>,
-    /// Whether the innermost part still waits for its words.
-    waits: bool,
+    /// Whether the innermost part has no words yet.
+    awaits_words: bool,
     bytes: usize,
     full: bool,
-    /// The parts that are wrappers.
+    /// Indices of the parts that are wrappers.
     wrappers: Vec<usize>,
 }
 
@@ -39,8 +39,8 @@ impl Recorder {
         }
     }
 
-    /// What was taken down.
-    pub(crate) fn done(mut self, command: &str, agreed: bool, complete: bool) -> Parts {
+    /// Returns the recorded parts.
+    pub(crate) fn into_parts(mut self, command: &str, agreed: bool, complete: bool) -> Parts {
         self.parts.agreed = agreed;
         self.parts.complete = complete && !self.full;
         for word in self.parts.all.iter_mut().flat_map(Part::every_word) {
@@ -52,7 +52,7 @@ impl Recorder {
             let is_alone = !self.parts.all.iter().skip(at + 1).any(runs_command);
             self.parts.all[at].runs_input |= is_alone;
         }
-        // What a part runs comes after it.
+        // A part precedes the parts that it runs.
         for at in (0..self.parts.all.len()).rev() {
             let part = &mut self.parts.all[at];
             part.effect_in_all = part.effect_in_all.max(part.effect);
@@ -75,10 +75,10 @@ impl Recorder {
         }
         let mut part = Part::new(span);
         part.within = self.open.last().copied();
-        if self.parts.all.len() >= MOST_PARTS {
+        if self.parts.all.len() >= MAX_PARTS {
             self.full = true;
-            // What follows is put to the last one; nothing is allowed any more.
-            self.open.push(MOST_PARTS - 1);
+            // Later parts are recorded in the last one; incomplete parts match no rule that allows.
+            self.open.push(MAX_PARTS - 1);
             return;
         }
         self.open.push(self.parts.all.len());
@@ -86,22 +86,22 @@ impl Recorder {
     }
 
     pub(crate) fn close(&mut self) {
-        self.waits = false;
+        self.awaits_words = false;
         self.open.pop();
     }
 
-    /// Says that the next words that run are those of the part that is open.
+    /// Makes the next words that run the words of the open part.
     pub(crate) fn ready(&mut self) {
-        self.waits = self.on;
+        self.awaits_words = self.on;
     }
 
-    /// The words of a part; opens one unless one waits for them. Says whether
-    /// it has to be closed.
+    /// Records the words of a part, and opens a part unless one awaits_words for its words. Returns
+    /// true if it opened a part.
     pub(crate) fn words(&mut self, args: &[Arg], input: &Input) -> bool {
         if !self.on {
             return false;
         }
-        let opened = !std::mem::take(&mut self.waits);
+        let opened = !std::mem::take(&mut self.awaits_words);
         if opened {
             let start = args.iter().map(|arg| arg.span.start).min().unwrap_or(0);
             let end = args.iter().map(|arg| arg.span.end).max().unwrap_or(start);
@@ -113,7 +113,7 @@ impl Recorder {
                 _ => 0,
             };
         self.bytes += bytes;
-        if self.full || self.bytes > MOST_BYTES {
+        if self.full || self.bytes > MAX_BYTES {
             self.full = true;
             return opened;
         }
@@ -163,7 +163,7 @@ impl Recorder {
         }
     }
 
-    /// A file whose code runs.
+    /// Records a file whose code runs.
     pub(crate) fn code_file(&mut self, file: &Arg) {
         if let Some(part) = self.current() {
             let file = Word::of(file);
@@ -173,14 +173,14 @@ impl Recorder {
         }
     }
 
-    /// A word that may name a file which decides what runs.
+    /// Records a word that may name a file of settings which decide what runs.
     pub(crate) fn settings_file(&mut self, file: &Arg) {
         if let Some(part) = self.current() {
             part.settings_files.push(Word::of(file));
         }
     }
 
-    /// A file whose code runs if it exists.
+    /// Records a file whose code runs if it exists.
     pub(crate) fn maybe_code_file(&mut self, file: &str) {
         if let Some(part) = self.current() {
             part.manifests.push(Manifest {
@@ -191,9 +191,9 @@ impl Recorder {
         }
     }
 
-    /// Notes code that is only known when it runs.
+    /// Records code that is only known when it runs.
     pub(crate) fn unseen_code(&mut self, source: UnseenCode) {
-        let noted = match self.open.last() {
+        let outer_paths = match self.open.last() {
             Some(at) => self
                 .parts
                 .all
@@ -201,19 +201,19 @@ impl Recorder {
                 .map(|part| &mut part.unseen_code),
             None => Some(&mut self.parts.unseen_code),
         };
-        if let Some(noted) = noted {
-            *noted = Some(noted.map_or(source, |before| before.and(source)));
+        if let Some(outer_paths) = outer_paths {
+            *outer_paths = Some(outer_paths.map_or(source, |before| before.and(source)));
         }
     }
 
-    /// Words in a role, where the judge of a program says so.
+    /// Records words in a role.
     pub(crate) fn role(&mut self, role: Role, args: &[Arg]) {
         if let Some(part) = self.current() {
             touch(role, args, &mut part.touches);
         }
     }
 
-    /// A file that is read, by its path.
+    /// Records a file that is read, by its path.
     pub(crate) fn reads(&mut self, file: &Arg, path: &str, below: bool) {
         if !self.on || self.full {
             return;
@@ -258,10 +258,10 @@ impl Recorder {
         }
     }
 
-    /// Takes down a text in another language that the innermost part runs.
+    /// Records a script in another language that the innermost part runs.
     pub(crate) fn script(&mut self, language: Language, text: &str) {
         self.bytes += if self.on { text.len() } else { 0 };
-        self.full |= self.bytes > MOST_BYTES;
+        self.full |= self.bytes > MAX_BYTES;
         if self.on && !self.full {
             self.parts.scripts.push(Script {
                 language,
@@ -281,7 +281,7 @@ impl Recorder {
         }
     }
 
-    /// What the innermost part does, or else the command around it.
+    /// Records an effect of the innermost part, or of no part.
     pub(crate) fn finding(&mut self, effect: Crud, ask: bool, known: bool) {
         match self.current() {
             Some(part) => {
@@ -308,7 +308,7 @@ fn touch(role: Role, args: &[Arg], out: &mut Vec<PathEffect>) {
     out.extend(args.iter().map(|arg| PathEffect::of(arg, effect)));
 }
 
-/// Adds the files that decide what a call does, as its table names them.
+/// Adds the files that the table names as deciding what a call does.
 fn decided_by(part: &mut Part, call: &Call) {
     let program = &call.program;
     part.replaces_files |= program.replaces_files;

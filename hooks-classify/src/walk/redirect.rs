@@ -1,4 +1,5 @@
-//! Redirections.
+//! Redirections: the redirections of a command in, its input, the files that it writes and the way
+//! of its output out.
 
 use super::interpreter::Interpreter;
 use super::names::DESCRIPTORS;
@@ -11,57 +12,57 @@ use crate::model::named::Named;
 use crate::model::script::{Operator, Redirect};
 use crate::model::span::Span;
 
-/// What a command's redirections come to.
+/// Effect of the redirections of a command.
 #[derive(Debug)]
 pub(crate) struct RedirectPlan {
     pub(crate) input: Input,
-    /// Files that are written.
+    /// Files that the command writes.
     files: Vec<File>,
-    /// Where what the command prints goes.
-    pub(crate) printed: Stdout,
-    /// Whether one of them may fail: then the command does not run.
+    /// Destination of standard output.
+    pub(crate) stdout: Stdout,
+    /// Whether a redirection may fail, so that the command does not run.
     may_fail: bool,
 }
 
-/// A file that is written.
+/// File that a command writes.
 #[derive(Debug)]
 struct File {
     name: Arg,
-    /// Whether it gets what the command prints, and nothing else.
+    /// Whether the file gets standard output and nothing else.
     whole: bool,
 }
 
-/// RedirectContext a command with redirections runs.
+/// Command whose redirections are set up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RedirectContext {
-    /// Whether it reads from a pipe.
+    /// Whether the command reads from a pipe.
     pub(crate) piped: bool,
-    /// Whether it prints no errors.
+    /// Whether the command prints no errors.
     pub(crate) silent: bool,
-    /// Whether it prints at most facts about what it reads.
+    /// Whether the command prints only facts about its input.
     pub(crate) facts: bool,
 }
 
-/// Where what a command prints goes.
+/// Destination of standard output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stdout {
-    /// To who reads it.
-    On,
-    /// To a file, or nowhere: who reads it gets nothing.
-    Away,
-    /// Who reads it may get that, or something else.
-    Unclear,
+    /// The reader of the command: a pipe, a substitution, the terminal.
+    Passed,
+    /// A file, or nowhere: the reader gets nothing.
+    Redirected,
+    /// The reader may get the output or something else.
+    Unknown,
 }
 
 impl RedirectPlan {
-    /// What comes out of a command that prints this.
-    pub(crate) fn out(&self, output: Output) -> Output {
-        match self.printed {
+    /// Returns the text that the reader of a command with this output gets.
+    pub(crate) fn output(&self, output: Output) -> Output {
+        match self.stdout {
             _ if self.may_fail => None,
-            Stdout::On => output,
-            // One of which it is not known what it prints may have ended the shell.
-            Stdout::Away => output.map(|_| String::new()),
-            Stdout::Unclear => None,
+            Stdout::Passed => output,
+            // A command with unknown output may have exited the shell, so the output stays unknown.
+            Stdout::Redirected => output.map(|_| String::new()),
+            Stdout::Unknown => None,
         }
     }
 }
@@ -70,29 +71,29 @@ const INPUT: u32 = 0;
 const OUTPUT: u32 = 1;
 
 impl Interpreter<'_> {
-    /// What the redirections do.
+    /// Sets up redirections.
     pub(crate) fn redirects(
         &mut self,
         list: &[Redirect],
         input: &Input,
-        how: RedirectContext,
+        context: RedirectContext,
     ) -> RedirectPlan {
-        let mut sent = RedirectPlan {
+        let mut plan = RedirectPlan {
             input: input.clone(),
             files: Vec::new(),
-            printed: Stdout::On,
+            stdout: Stdout::Passed,
             may_fail: false,
         };
-        // Another descriptor from which something may come to who reads.
+        // Whether output of another descriptor may reach the reader.
         let mut leaks = false;
         for redirect in list {
-            let noted = std::mem::take(&mut self.shell.paths_in_pipeline);
+            let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
             let target = self.value(&redirect.target);
             let names = self.shell.paths_in_pipeline.clone();
-            self.shell.paths_in_pipeline.extend(noted);
+            self.shell.paths_in_pipeline.extend(outer_paths);
             let span = target.span;
             let (reads, prints) = (redirect.descriptor == INPUT, redirect.descriptor == OUTPUT);
-            sent.may_fail |= match redirect.operator {
+            plan.may_fail |= match redirect.operator {
                 Operator::Duplicate => !matches!(target.text.as_str(), "1" | "2"),
                 Operator::Read => target.text != "/dev/null",
                 Operator::Write | Operator::Append => target.text != "/dev/null",
@@ -102,52 +103,52 @@ impl Interpreter<'_> {
             match redirect.operator {
                 Operator::Duplicate if reads => {
                     self.shell.reads_names_held(DESCRIPTORS);
-                    sent.input = Input::Unknown;
+                    plan.input = Input::Unknown;
                 }
                 Operator::Duplicate if prints => {
                     if target.text != "1" {
-                        sent.printed = Stdout::Unclear;
+                        plan.stdout = Stdout::Unknown;
                     }
                 }
                 Operator::Duplicate => {
                     let apart = target.known() && !target.text.starts_with('1');
-                    leaks |= match sent.printed {
-                        Stdout::On => !apart && !how.silent,
-                        Stdout::Away => false,
-                        Stdout::Unclear => !apart,
+                    leaks |= match plan.stdout {
+                        Stdout::Passed => !apart && !context.silent,
+                        Stdout::Redirected => false,
+                        Stdout::Unknown => !apart,
                     };
                 }
                 Operator::HereDocument | Operator::HereString => {
                     self.sink.parts.document(&target);
                     for word in target.path().split_whitespace().take(64) {
-                        self.name(&Arg::new(word, target.span));
+                        self.prints_name(&Arg::new(word, target.span));
                     }
                     if !reads {
                         continue;
                     }
-                    if !how.facts {
+                    if !context.facts {
                         self.prints_variables(std::slice::from_ref(&redirect.target));
                     }
-                    sent.input = if target.known() && !target.guess {
+                    plan.input = if target.known() && !target.guess {
                         Input::Known(target.text)
                     } else {
                         Input::Unknown
                     };
                 }
                 Operator::Read => {
-                    if !(reads && how.facts) {
+                    if !(reads && context.facts) {
                         self.with_names(names, |interpreter| interpreter.input_file(&target));
                     }
                     if target.text != "/dev/null" {
                         self.sink.parts.redirection(&target, Crud::Read);
                     }
                     if prints {
-                        sent.printed = Stdout::Unclear;
+                        plan.stdout = Stdout::Unknown;
                     }
                     if !reads {
                         continue;
                     }
-                    sent.input = match self.shell.environment.files.get(&target.text) {
+                    plan.input = match self.shell.environment.files.get(&target.text) {
                         Some(Contents::Text(text)) => Input::Known(text.clone()),
                         _ if target.text == "/dev/null" => Input::Known(String::new()),
                         _ => Input::Unknown,
@@ -164,17 +165,21 @@ impl Interpreter<'_> {
                         );
                     }
                     if reads {
-                        sent.input = Input::Unknown;
+                        plan.input = Input::Unknown;
                     }
                 }
                 Operator::Write | Operator::Append => {
-                    // What the system names its own files may be where it comes from.
+                    // `/dev/fd/1` and `/proc/self/fd/1` may be the pipe itself.
                     let system =
                         target.text.starts_with("/dev/") || target.text.starts_with("/proc/");
                     let clear =
                         target.known() && !target.glob && (!system || target.text == "/dev/null");
                     if prints {
-                        sent.printed = if clear { Stdout::Away } else { Stdout::Unclear };
+                        plan.stdout = if clear {
+                            Stdout::Redirected
+                        } else {
+                            Stdout::Unknown
+                        };
                     } else {
                         leaks |= !clear;
                     }
@@ -200,7 +205,7 @@ impl Interpreter<'_> {
                             format!("appends to `{}`", shown(&target)),
                         );
                     } else {
-                        sent.files.push(File {
+                        plan.files.push(File {
                             name: target,
                             whole: prints,
                         });
@@ -208,19 +213,19 @@ impl Interpreter<'_> {
                 }
             }
         }
-        // Some shells read from all of several sources, a pipe among them.
+        // Some shells read from all of several sources, including the pipe.
         let sources = list.iter().filter(|one| one.descriptor == INPUT).count();
-        let several = sources + usize::from(how.piped) > 1;
+        let several = sources + usize::from(context.piped) > 1;
         if several && sources > 0 || self.shell.environment.stdio_redirected && sources == 0 {
-            sent.input = Input::Unknown;
+            plan.input = Input::Unknown;
         }
         if list.iter().filter(|one| one.descriptor == OUTPUT).count() > 1 {
-            sent.files.iter_mut().for_each(|file| file.whole = false);
+            plan.files.iter_mut().for_each(|file| file.whole = false);
         }
-        if leaks || (self.shell.environment.stdio_redirected && sent.printed == Stdout::On) {
-            sent.printed = Stdout::Unclear;
+        if leaks || (self.shell.environment.stdio_redirected && plan.stdout == Stdout::Passed) {
+            plan.stdout = Stdout::Unknown;
         }
-        sent
+        plan
     }
 
     fn network(&mut self, target: &Arg) {
@@ -233,12 +238,12 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Notes a file that is read.
+    /// Records a file that is read.
     pub(crate) fn input_file(&mut self, file: &Arg) {
         self.reads(file, false);
     }
 
-    /// Notes a file that is read, or with `below` a folder with all that lies in it.
+    /// Records a file that is read, or with `below` a folder with everything below it.
     pub(crate) fn reads(&mut self, file: &Arg, below: bool) {
         if file.text.starts_with("/dev/tcp/") || file.text.starts_with("/dev/udp/") {
             self.ask(file.span, "opens a connection to the network");
@@ -277,10 +282,9 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Notes the files that a command should read and that the shell empties
-    /// before.
-    pub(crate) fn emptied(&mut self, sent: &RedirectPlan, args: &[Arg]) {
-        for file in sent.files.iter().map(|file| &file.name) {
+    /// Records files that the shell empties before the command reads them.
+    pub(crate) fn emptied(&mut self, plan: &RedirectPlan, args: &[Arg]) {
+        for file in plan.files.iter().map(|file| &file.name) {
             let read = |arg: &Arg| arg.text == file.text && file.text.contains(['.', '/']);
             if file.known() && args.iter().skip(1).any(read) {
                 self.find(
@@ -292,15 +296,15 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Notes the files that a command wrote, once what it prints is known.
+    /// Records the files that a command wrote, after the command has run.
     pub(crate) fn written(
         &mut self,
-        sent: &RedirectPlan,
+        plan: &RedirectPlan,
         output: Option<&str>,
         _: Span,
         program: &str,
     ) {
-        for File { name: file, whole } in &sent.files {
+        for File { name: file, whole } in &plan.files {
             let output = output.filter(|_| *whole);
             if output == Some("") {
                 self.find(

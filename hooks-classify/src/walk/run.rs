@@ -1,5 +1,6 @@
-//! What the name of a program stands for: a function, an alias, a command of the shell, or a
-//! program of the tables.
+//! Commands: the words of a command in, its effects and its output out.
+//!
+//! The first word is looked up as a shell does: an alias, a function, a builtin, a program.
 
 use super::cursor::Place;
 use super::interpreter::Interpreter;
@@ -11,12 +12,13 @@ use crate::model::io::{Input, Output};
 use crate::model::program_name::SYSTEM_FOLDERS;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
+use crate::programs::output_kind::prints_paths;
 
-/// What the shell runs itself, of what tables describe.
+/// Commands of the tables that run in the shell itself.
 const ITSELF: &[&str] = &["compgen", "complete", "jobs", "noglob", "nocorrect"];
 
 impl Interpreter<'_> {
-    /// Runs a command of which the words are known as far as they are.
+    /// Runs a command.
     pub(crate) fn run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
         self.in_child_process(|interpreter| interpreter.run_words(args, input))
     }
@@ -24,7 +26,7 @@ impl Interpreter<'_> {
     fn run_words(&mut self, args: Vec<Arg>, input: &Input) -> Output {
         self.cursor.depth += 1;
         let opened = self.sink.parts.words(&args, input);
-        let output = self.run_here(args, input);
+        let output = self.run_command(args, input);
         if opened {
             self.sink.parts.close();
         }
@@ -32,7 +34,7 @@ impl Interpreter<'_> {
         output
     }
 
-    fn run_here(&mut self, args: Vec<Arg>, input: &Input) -> Output {
+    fn run_command(&mut self, args: Vec<Arg>, input: &Input) -> Output {
         let name = args.first()?.clone();
         self.cursor.count_command();
         if self.cursor.has_too_many_commands() || self.cursor.is_too_deep() {
@@ -43,20 +45,17 @@ impl Interpreter<'_> {
             );
             return None;
         }
-        let says = matches!(
-            name.text.as_str(),
-            "echo" | "printf" | "print" | "basename" | "dirname" | "realpath" | "readlink"
-        );
+        let prints_paths = prints_paths(&name.text);
         for arg in &args[1..] {
-            if says || self.tables.secret_within(arg.path()) {
-                self.name(arg);
+            if prints_paths || self.tables.secret_within(arg.path()) {
+                self.prints_name(arg);
             }
         }
-        // To zsh, `-` before a command only changes what programs call it.
+        // In zsh, `-` before a command only changes its `$0`.
         if name.text.is_empty() || (name.text == "-" && args.len() > 1) {
             return self.run_rest(&args, input);
         }
-        // To zsh, `=NAME` is where the program is.
+        // In zsh, `=NAME` is the path of the program.
         if let Some(program) = name.text.strip_prefix('=')
             && self.tables.program(program).is_some()
         {
@@ -65,7 +64,7 @@ impl Interpreter<'_> {
             self.external(program, &args, name.span, input);
         }
         if name.glob && name.known() {
-            self.patterned(&args, input);
+            self.run_pattern(&args, input);
         }
         if !name.known() || name.glob {
             self.runs_unseen(
@@ -73,7 +72,7 @@ impl Interpreter<'_> {
                 UnseenCode::Program,
                 "which program runs is only known when it runs",
             );
-            // What is not known may be empty: then the rest is the name.
+            // If the unknown part is empty, the rest is the name.
             let rest = name.text.replace(UNKNOWN, "");
             let mut args = args;
             if !name.glob && !rest.is_empty() && self.tables.program(&rest).is_some() {
@@ -105,9 +104,9 @@ impl Interpreter<'_> {
                 .unwrap_or(name.span.end),
         );
         let text = name.text.clone();
-        self.alias(&text, &args, input);
+        self.run_alias(&text, &args, input);
         if self.shell.environment.functions.contains_key(&text) {
-            // The definition may not have been reached.
+            // The definition may not have run.
             let maybe = self.shell.environment.conditionally_defined.contains(&text)
                 || self.tables.program(&text).is_some();
             let before = maybe.then(|| self.shell.environment.clone());
@@ -125,8 +124,8 @@ impl Interpreter<'_> {
         self.external(&text, &args, whole, input)
     }
 
-    /// A pattern as a program's name: every program that fits may run.
-    fn patterned(&mut self, args: &[Arg], input: &Input) {
+    /// Runs every program that a pattern in the place of a name matches.
+    fn run_pattern(&mut self, args: &[Arg], input: &Input) {
         let pattern = args[0].text.rsplit('/').next().unwrap_or("").to_owned();
         let names: Vec<&str> = self
             .tables
@@ -148,7 +147,7 @@ impl Interpreter<'_> {
         self.run(args[1..].to_vec(), input)
     }
 
-    fn alias(&mut self, name: &str, args: &[Arg], input: &Input) {
+    fn run_alias(&mut self, name: &str, args: &[Arg], input: &Input) {
         let Some(alias) = self.shell.environment.aliases.get(name).cloned() else {
             return;
         };
@@ -174,7 +173,7 @@ impl Interpreter<'_> {
             .insert(name.to_owned(), Some(value));
     }
 
-    /// A program that is not the shell's own.
+    /// Runs a program.
     pub(crate) fn external(
         &mut self,
         name: &str,
@@ -183,14 +182,14 @@ impl Interpreter<'_> {
         input: &Input,
     ) -> Output {
         if name.contains('/') {
-            return self.path(name, args, whole, input);
+            return self.run_path(name, args, whole, input);
         }
         if let Some(program) = self.tables.program(name).cloned() {
             let outer = std::mem::replace(
                 &mut self.shell.runs_in_child_process,
                 !ITSELF.contains(&name),
             );
-            let output = self.table(name, &program, args, whole, input);
+            let output = self.run_program(name, &program, args, whole, input);
             self.shell.runs_in_child_process = outer;
             return output;
         }
@@ -213,8 +212,8 @@ impl Interpreter<'_> {
         None
     }
 
-    /// A program by its path.
-    fn path(&mut self, path: &str, args: &[Arg], whole: Span, input: &Input) -> Output {
+    /// Runs a program by its path.
+    fn run_path(&mut self, path: &str, args: &[Arg], whole: Span, input: &Input) -> Output {
         let clean = path.replace("/./", "/").replace("//", "/");
         for folder in SYSTEM_FOLDERS {
             if let Some(name) = clean.strip_prefix(folder)
@@ -256,8 +255,8 @@ impl Interpreter<'_> {
             && contents.is_none()
             && let Some(program) = self.tables.program(stands_for).cloned()
         {
-            // Most likely that program; it is confirmed in any case.
-            self.table(stands_for, &program, args, whole, input);
+            // Probably the program of this name. The command is confirmed in any case.
+            self.run_program(stands_for, &program, args, whole, input);
         }
         match contents {
             Some(Contents::Text(text)) => {
@@ -293,10 +292,11 @@ impl Interpreter<'_> {
     }
 }
 
-/// Whether a name fits a pattern of `*`, `?` and `[…]` (which fits any character here).
+/// Returns true if a name matches a pattern of `*`, `?` and `[…]`, which matches any character
+/// here.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);
-    // Where to go on if it does not fit: only the last `*` need take more.
+    // Where to continue after a mismatch: only the last `*` needs to match more.
     let mut star = None;
     while place < name.len() {
         let one = match pattern.get(at) {

@@ -1,4 +1,5 @@
-//! Text that the parsers do not read, or read differently: what another shell may run of it.
+//! Unreadable text: a text that the parsers reject or read differently in, the effects of the
+//! commands that another shell may run of it out.
 
 use super::cursor::Place;
 use super::interpreter::Interpreter;
@@ -6,15 +7,15 @@ use crate::model::arg::Arg;
 use crate::model::io::Input;
 use crate::model::span::Span;
 
-/// More parts of a text than this are not tried.
+/// Limit of parts of a text that are tried.
 const MAX_PARTS: usize = 64;
 
-/// Characters between commands: separators, brackets, and quotes around text that may be run.
+/// Characters between commands: separators, brackets, and quotes around text that may run.
 const BETWEEN: &[char] = &[
     ';', '|', '&', '(', ')', '{', '}', '[', ']', '<', '>', '\n', '`', '\'', '"',
 ];
 
-/// Words before a command.
+/// Words that may precede a command.
 const BEFORE: &[&str] = &[
     "!",
     "-",
@@ -35,8 +36,8 @@ const BEFORE: &[&str] = &[
 ];
 
 impl Interpreter<'_> {
-    /// Judges every part of a text that begins with the name of a program. The text is asked about
-    /// in any case: the parts only say what it may do at most.
+    /// Runs every part of a text that begins with the name of a program. The text must be confirmed
+    /// in any case: the parts only determine its strongest effect.
     pub(crate) fn salvage(&mut self, text: &str, place: Place) {
         let mut tried = 0;
         let mut at = 0;
@@ -62,7 +63,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns the words of a part from the name of its program on.
+/// Returns the words of a part, beginning with the name of its program.
 fn words(part: &str) -> Vec<&str> {
     let mut words = part.split_whitespace().peekable();
     loop {

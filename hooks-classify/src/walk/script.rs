@@ -1,4 +1,4 @@
-//! Scripts: lists, pipelines, loops, functions.
+//! Scripts: lists and pipelines of commands in, their output out.
 
 use super::interpreter::Interpreter;
 use super::redirect::{RedirectContext, Stdout};
@@ -7,7 +7,7 @@ use crate::model::io::OutputKind;
 use crate::model::io::{Input, Output};
 use crate::model::script::{AndOr, Command, Join, Kind, Pipeline, Redirect, Script};
 
-/// What a command reads after another one that may have read some of it.
+/// Returns the input of a command after a command that may have read a part of it.
 pub(crate) fn stdin_after_reader(input: &Input) -> Input {
     match input {
         Input::Inherited => Input::Inherited,
@@ -37,7 +37,7 @@ impl Interpreter<'_> {
             return output;
         }
         let sure = self.shell.environment.clone();
-        // What may hold where each of them may have been the last that ran.
+        // The environments after each pipeline that may have been the last one to run.
         let mut ways = Vec::new();
         let either = list.rest.iter().any(|(join, _)| *join == Join::Or);
         for (join, pipeline) in &list.rest {
@@ -56,7 +56,7 @@ impl Interpreter<'_> {
                 self.shell.environment.merge(&before);
             }
         }
-        // What only ran if something else did may not have run.
+        // Pipelines after the first one may not have run.
         self.shell.environment.merge(&sure);
         None
     }
@@ -80,16 +80,16 @@ impl Interpreter<'_> {
                 }
                 self.shell.output_kind = OutputKind::Numbers;
                 output = self.capturing(at + 1 < pipeline.commands.len(), |interpreter| {
-                    interpreter.part(command, &current, at > 0)
+                    interpreter.pipeline_command(command, &current, at > 0)
                 });
-                // `lastpipe` may keep what the last command sets.
+                // With `lastpipe`, the last command runs in the shell itself.
                 let after = self.shell.environment.clone();
                 self.shell.exit_subshell(before);
                 self.shell.environment.merge(&after);
-                // Some shells send what goes to a file down the pipe as well.
-                let sent = command.redirects.iter().any(Redirect::prints);
+                // Some shells write redirected output to the pipe as well.
+                let plan = command.redirects.iter().any(Redirect::prints);
                 current = match &output {
-                    Some(output) if !sent => Input::Known(output.clone()),
+                    Some(output) if !plan => Input::Known(output.clone()),
                     _ => Input::Unknown,
                 };
             }
@@ -101,11 +101,11 @@ impl Interpreter<'_> {
     }
 
     pub(crate) fn command(&mut self, command: &Command, input: &Input) -> Output {
-        self.part(command, input, false)
+        self.pipeline_command(command, input, false)
     }
 
-    /// A command of a pipeline.
-    fn part(&mut self, command: &Command, input: &Input, piped: bool) -> Output {
+    /// Runs a command of a pipeline.
+    fn pipeline_command(&mut self, command: &Command, input: &Input, piped: bool) -> Output {
         self.cursor.count_command();
         let span = self.cursor.place.map(command.span);
         if self.cursor.has_too_many_commands() {
@@ -134,7 +134,7 @@ impl Interpreter<'_> {
         self.cursor.depth += 1;
         self.sink.parts.enter(span);
         let silent = false;
-        let sent = self.redirects(
+        let plan = self.redirects(
             &command.redirects,
             input,
             RedirectContext {
@@ -143,10 +143,10 @@ impl Interpreter<'_> {
                 facts: false,
             },
         );
-        // What it reads may be the names that a command before it printed.
+        // Its input may be the names that the previous command printed.
         let reads = piped || command.redirects.iter().any(Redirect::reads);
         let mut names = match reads {
-            true => self.names_in(&sent.input),
+            true => self.names_in(&plan.input),
             false => Vec::new(),
         };
         // `while read -u 3 f; do …; done 3< <(find …)`
@@ -157,14 +157,14 @@ impl Interpreter<'_> {
         {
             names.extend(self.names_in(&Input::Unknown));
         }
-        let output = self.capturing(sent.printed == Stdout::Away, |interpreter| {
+        let output = self.capturing(plan.stdout == Stdout::Redirected, |interpreter| {
             interpreter.with_names(names, |interpreter| {
-                interpreter.compound(&command.kind, &sent.input.clone(), span)
+                interpreter.compound(&command.kind, &plan.input.clone(), span)
             })
         });
-        self.written(&sent, output.as_deref(), span, "");
+        self.written(&plan, output.as_deref(), span, "");
         self.sink.parts.close();
         self.cursor.depth -= 1;
-        sent.out(output)
+        plan.output(output)
     }
 }

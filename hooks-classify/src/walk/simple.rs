@@ -1,20 +1,19 @@
-//! Simple commands: assignments, redirections, and a program.
+//! Simple commands: assignments, words and redirections in, effects and output out.
 
 use super::interpreter::Interpreter;
 use super::names::DESCRIPTORS;
-use super::output_kind::output_kind;
 use super::redirect::{RedirectContext, Stdout};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::environment::is_numeric;
-use crate::model::io::OutputKind;
-use crate::model::io::{Input, Output};
+use crate::model::io::{Input, Output, OutputKind};
 use crate::model::named::Named;
 use crate::model::program_name::plain_program;
 use crate::model::script::{Change, Piece, Redirect, Word};
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_status};
 use crate::programs::file_roles::prints_facts;
+use crate::programs::output_kind::{has_known_output, output_kind, prints_words};
 use crate::tables::{Call, matches};
 
 impl Interpreter<'_> {
@@ -29,25 +28,29 @@ impl Interpreter<'_> {
         self.sink.parts.enter(span);
         let mut set = Vec::new();
         for assign in assigns {
-            let noted = std::mem::take(&mut self.shell.paths_in_pipeline);
+            let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
             let assigned = self.assignment(assign);
-            let names = std::mem::replace(&mut self.shell.paths_in_pipeline, noted);
+            let names = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
             if let Some((name, value)) = assigned {
                 if !names.is_empty() {
                     self.shell.holds_names(base_name(&name.text), &names);
                 }
                 self.sink.parts.assignment(&name.text, &value);
-                self.index(&name);
+                self.evaluate_element(&name);
                 set.push((name.text, value));
             }
         }
-        let noted = std::mem::take(&mut self.shell.paths_in_pipeline);
-        // What runs to make its words reads what it reads.
-        let read = if piped { noted.clone() } else { Vec::new() };
+        let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
+        // Substitutions in its words read its input.
+        let read = if piped {
+            outer_paths.clone()
+        } else {
+            Vec::new()
+        };
         let args = self.with_names(read, |interpreter| interpreter.expand_all(words));
-        // What a substitution printed may be their names.
+        // The output of a substitution may be names of files.
         let mut names = self.shell.paths_in_pipeline.clone();
-        self.shell.paths_in_pipeline.extend(noted);
+        self.shell.paths_in_pipeline.extend(outer_paths);
         let label = args.iter().map(shown).collect::<Vec<_>>().join(" ");
         self.step(
             span,
@@ -56,7 +59,7 @@ impl Interpreter<'_> {
                 false => label,
             },
         );
-        // Some shells take `a &> f b` for `a &` and `> f b`.
+        // Some shells read `a &> f b` as `a &` and `> f b`.
         let part = redirects.iter().find(|redirect| redirect.both);
         if let Some(part) = part {
             let behind = |word: &&Word| word.span.start >= part.span.end;
@@ -69,23 +72,25 @@ impl Interpreter<'_> {
                 self.run(rest, &Input::Unknown);
             }
         }
-        self.behind_brace(words);
-        let silent = args.first().is_some_and(|name| self.speaks(&name.text));
-        // What is substituted in its words may read before it does.
+        self.run_after_brace(words);
+        let silent = args
+            .first()
+            .is_some_and(|name| self.prints_only_words(&name.text));
+        // Substitutions in its words may read the input first.
         let reads = |word: &Word| !word.pieces.iter().all(is_quiet);
         let unread = match input {
             Input::Known(_) if assigns.iter().chain(words).any(reads) => &Input::Unknown,
             input => input,
         };
-        let how = RedirectContext {
+        let context = RedirectContext {
             piped,
             silent,
             facts: self.prints_facts(&args),
         };
-        let mut sent = self.redirects(redirects, unread, how);
-        if !redirects.is_empty() && moves(&args) {
+        let mut plan = self.redirects(redirects, unread, context);
+        if !redirects.is_empty() && redirects_shell(&args) {
             self.shell.environment.stdio_redirected = true;
-            // `exec 3< <(find …)`: what reads the descriptor later gets these names.
+            // `exec 3< <(find …)`: later readers of the descriptor get these names.
             if redirects.iter().any(Redirect::takes) {
                 let names = self.names_in(&Input::Unknown);
                 self.shell.holds_names(DESCRIPTORS, &names);
@@ -96,9 +101,9 @@ impl Interpreter<'_> {
                 self.sets(&name, &value);
                 self.assign(&name, &value);
             }
-            self.written(&sent, Some(""), span, "");
+            self.written(&plan, Some(""), span, "");
             self.sink.parts.close();
-            // An assignment that the shell refuses may end it.
+            // An assignment that the shell rejects may exit it.
             return None;
         };
         let program = name.text.clone();
@@ -119,25 +124,21 @@ impl Interpreter<'_> {
             }
         }
         if !matches!(lookup.as_str(), "echo" | "printf" | "test" | "[") {
-            self.emptied(&sent, &args);
+            self.emptied(&plan, &args);
         }
-        let prints = |arg: &Arg| {
-            let name = arg.text.rsplit('/').next().unwrap_or("");
-            PRINTS_WORDS.contains(&name)
-        };
-        if sent.printed != Stdout::Away && args.iter().any(prints) {
+        if plan.stdout != Stdout::Redirected && args.iter().any(|arg| prints_words(&arg.text)) {
             self.prints_variables(words);
         }
         self.sink.parts.ready();
-        // Others may print less than follows from their words, or end the shell.
-        let plain = PRINTS.contains(&program.as_str())
-            || self.shell.environment.functions.contains_key(&program);
+        // Other commands may print less than their words say, or exit the shell.
+        let plain =
+            has_known_output(&program) || self.shell.environment.functions.contains_key(&program);
         let piped = match redirects.iter().any(Redirect::reads) {
             true => OutputKind::Anything,
             false => self.shell.piped_output_kind,
         };
         let shown = output_kind(&args, &self.shell.environment, piped);
-        // `$_` stands for a word of the command before.
+        // `$_` is a word of the previous command.
         let repeats = words.iter().flat_map(|word| &word.pieces).any(is_last_word);
         names.extend(self.shell.last_secret_path.clone().filter(|_| repeats));
         let secret = |arg: &&Arg| self.tables.secret_within(arg.path());
@@ -148,35 +149,35 @@ impl Interpreter<'_> {
         let certain = plain && set.is_empty() && words.iter().all(is_certain);
         let keeps = KEEPS.contains(&program.as_str())
             || self.shell.environment.functions.contains_key(&program);
-        let output = self.capturing(sent.printed == Stdout::Away, |interpreter| {
+        let output = self.capturing(plan.stdout == Stdout::Redirected, |interpreter| {
             interpreter.with_variables(&set, keeps, |interpreter| {
                 interpreter.with_names(names, |interpreter| {
-                    interpreter.run(args, &sent.input.clone())
+                    interpreter.run(args, &plan.input.clone())
                 })
             })
         });
         self.shell.last_secret_path = last_secret;
-        self.judge_processes(words, redirects);
-        self.written(&sent, output.as_deref(), span, &program);
+        self.repeat_processes(words, redirects);
+        self.written(&plan, output.as_deref(), span, &program);
         self.sink.parts.close();
         if words.iter().flat_map(|word| &word.pieces).any(is_process) {
-            // What it hands to a process may come out of that.
-            sent.printed = Stdout::Unclear;
+            // A process substitution may print what it receives.
+            plan.stdout = Stdout::Unknown;
         }
         let output = output.filter(|_| certain);
-        self.shell.output_kind = self.shell.output_kind.and(match (&output, sent.printed) {
-            (_, Stdout::Away) => OutputKind::Numbers,
-            (_, Stdout::Unclear) => OutputKind::Anything,
+        self.shell.output_kind = self.shell.output_kind.and(match (&output, plan.stdout) {
+            (_, Stdout::Redirected) => OutputKind::Numbers,
+            (_, Stdout::Unknown) => OutputKind::Anything,
             (Some(text), _) if is_numeric(text) => OutputKind::Numbers,
             (Some(_), _) => OutputKind::Anything,
             (None, _) => shown,
         });
-        sent.out(output)
+        plan.output(output)
     }
 
-    /// Judges again the processes that are given what a command prints, now that its names are known:
+    /// Runs process substitutions once more, now that the names are known that the command prints:
     /// `tee >(xargs cat)`.
-    fn judge_processes(&mut self, words: &[Word], redirects: &[Redirect]) {
+    fn repeat_processes(&mut self, words: &[Word], redirects: &[Redirect]) {
         let names: Vec<Named> = self
             .shell
             .paths_in_pipeline
@@ -192,8 +193,8 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Judges the words behind a `}`, which ends a group in some shells: `{ a } always { b; }`.
-    fn behind_brace(&mut self, words: &[Word]) {
+    /// Runs the words after a `}`, which ends a group in some shells: `{ a } always { b; }`.
+    fn run_after_brace(&mut self, words: &[Word]) {
         let is = |word: &Word, text: &str| {
             matches!(
                 word.pieces.as_slice(),
@@ -213,7 +214,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Returns true if a command prints at most facts about what it reads, such as its number of lines.
+    /// Returns true if a command prints only facts about its input, such as the number of lines.
     fn prints_facts(&self, args: &[Arg]) -> bool {
         let Some(name) = args.first() else {
             return false;
@@ -228,28 +229,16 @@ impl Interpreter<'_> {
         call.is_some_and(|call| prints_facts(&call))
     }
 
-    /// Whether a name stands for a command of which nothing comes out but what it says.
-    fn speaks(&self, name: &str) -> bool {
+    /// Returns true if a command prints its words and nothing else.
+    fn prints_only_words(&self, name: &str) -> bool {
         matches!(name, "echo" | "printf")
             && !self.shell.environment.functions.contains_key(name)
             && !self.shell.environment.aliases.contains_key(name)
     }
 }
 
-/// Programs that print their words, or a part of them.
-const PRINTS_WORDS: &[&str] = &[
-    "echo", "printf", "print", "gecho", "gprintf", "basename", "dirname", "expr", "yes", "jo",
-    "jq", "gojq", "jaq", "yq", "awk", "gawk", "mawk", "nawk", "figlet", "toilet", "banner",
-    "cowsay",
-];
-
-/// The commands of which it is followed what they print.
-const PRINTS: &[&str] = &[
-    ":", "true", "echo", "printf", "cat", "base64", "gbase64", "openssl", "rev", "xxd", "tr",
-];
-
-/// Whether a shell can make something of a word, whatever there is: no value that must be
-/// computed, and no pattern, which some shells refuse where no file fits it.
+/// Returns true if no shell rejects a word: it has no arithmetic, and no pattern, which some shells
+/// reject if it matches no file.
 fn is_certain(word: &Word) -> bool {
     word.pieces
         .iter()
@@ -266,7 +255,7 @@ fn is_certain(word: &Word) -> bool {
         })
 }
 
-/// Whether nothing runs where a shell expands this.
+/// Returns true if the expansion of a piece runs nothing.
 fn is_quiet(piece: &Piece) -> bool {
     match piece {
         Piece::Text { .. } => true,
@@ -283,15 +272,15 @@ fn is_process(piece: &Piece) -> bool {
     matches!(piece, Piece::Process { .. })
 }
 
-/// Whether a command without a program, of which the redirections hold for the shell itself.
-fn moves(args: &[Arg]) -> bool {
+/// Returns true if the redirections of a command without a program apply to the shell itself.
+fn redirects_shell(args: &[Arg]) -> bool {
     let word = |arg: &Arg| {
         matches!(arg.text.as_str(), "exec" | "command" | "builtin") || arg.text.starts_with('-')
     };
     args.iter().any(|arg| arg.text == "exec") && args.iter().all(word)
 }
 
-/// What the shell runs itself, and which some shells let keep the variables before it.
+/// Builtins after which some shells keep the variables that are set for them.
 const KEEPS: &[&str] = &[
     "eval", "export", "readonly", "set", "shift", "trap", "unset", ".", "source", ":", "exec",
     "break", "continue", "return", "exit", "declare", "typeset", "local", "builtin", "command",

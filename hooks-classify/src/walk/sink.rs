@@ -45,7 +45,7 @@ impl Sink {
         Trace {
             findings: self.findings,
             steps: self.steps,
-            parts: self.parts.done(command, self.agreed, self.complete),
+            parts: self.parts.into_parts(command, self.agreed, self.complete),
             agreed: self.agreed,
             terminal_input: self.terminal_input,
         }

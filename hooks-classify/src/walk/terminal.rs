@@ -1,4 +1,4 @@
-//! Programs that take commands from a terminal.
+//! Terminals: a call in, the further commands that it takes from its terminal out.
 
 use super::interpreter::Interpreter;
 use crate::model::effect::{Effect, OptionEffect};
@@ -7,7 +7,7 @@ use crate::model::terminal_input::TerminalInput;
 use crate::tables::{Call, Keyboard, Pager, Terminal};
 
 impl Interpreter<'_> {
-    /// Judges something whose output reaches no terminal if it is `captured`.
+    /// Runs something whose output reaches no terminal if it is `captured`.
     pub(crate) fn capturing<T>(&mut self, captured: bool, run: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.cursor.stdout_captured;
         self.cursor.stdout_captured |= captured;
@@ -16,7 +16,7 @@ impl Interpreter<'_> {
         output
     }
 
-    /// Notes whether text typed into the terminal of a call can run other commands.
+    /// Records whether text that is typed into the terminal of a call can run other commands.
     pub(crate) fn note_terminal(&mut self, call: &Call, input: &Input) {
         let program = &call.program;
         let reaches = |terminal: &Terminal| match terminal.reads {
@@ -50,7 +50,7 @@ fn starts_pager(pager: &Pager, call: &Call) -> bool {
     by_itself || given(call, &pager.on)
 }
 
-/// Whether a call prints its help or version and ends.
+/// Returns true if a call only prints its help or version.
 fn only_prints(call: &Call) -> bool {
     let mut verbs = call.options.iter().map(|given| given.option.verb);
     verbs.any(|verb| verb == Some(OptionEffect::Forces(Effect::Read)))

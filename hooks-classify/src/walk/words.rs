@@ -1,4 +1,5 @@
-//! Words as far as their values are known.
+//! Word expansion: a word of the script in, the words after expansion out, with unknown parts
+//! marked.
 
 use super::cells::{Cell, Cells, split, text};
 use super::interpreter::Interpreter;
@@ -9,7 +10,7 @@ use crate::model::io::OutputKind;
 use crate::model::script::{Piece, Word};
 
 impl Interpreter<'_> {
-    /// The words that a word becomes.
+    /// Expands a word to any number of words.
     pub(crate) fn expand(&mut self, word: &Word) -> Vec<Arg> {
         let span = self.cursor.place.map(word.span);
         if let [Piece::Text { text, quoted }] = word.pieces.as_slice()
@@ -22,8 +23,8 @@ impl Interpreter<'_> {
         split(&cells, span)
     }
 
-    /// The words of an assignment in a declaration: the whole of it first, which is not split, then
-    /// what an older shell would split off.
+    /// Expands an assignment in a declaration: first the whole of it, which is not split, then the
+    /// words that an older shell would split off.
     pub(crate) fn expand_assignment(&mut self, word: &Word) -> Vec<Arg> {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
@@ -39,15 +40,15 @@ impl Interpreter<'_> {
             .collect()
     }
 
-    /// The value of a word that is not split: of an assignment, a redirection.
+    /// Expands a word that is not split, in an assignment or a redirection.
     pub(crate) fn value(&mut self, word: &Word) -> Arg {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
         self.unsplit(&cells, &cells.all, word)
     }
 
-    /// The words on both sides of the `=` of an assignment.
-    pub(crate) fn parted(&mut self, word: &Word) -> Option<(Arg, Arg)> {
+    /// Expands both sides of the `=` of an assignment.
+    pub(crate) fn split_at_equals(&mut self, word: &Word) -> Option<(Arg, Arg)> {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
         let cells = cells.sure();
@@ -59,7 +60,7 @@ impl Interpreter<'_> {
         ))
     }
 
-    /// A test, and what stands between its `&&` and `||`.
+    /// Expands a test, and the conditions between its `&&` and `||`.
     pub(crate) fn conditions(&mut self, word: &Word) -> (Arg, Vec<Arg>) {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
@@ -70,7 +71,7 @@ impl Interpreter<'_> {
     }
 
     fn unsplit(&self, whole: &Cells, cells: &[Cell], word: &Word) -> Arg {
-        // A part of the word is its end, or begins nowhere where it matters.
+        // `cells` is the end of the word, or its start does not matter.
         let start = whole.all.len() - cells.len();
         Arg {
             text: text(cells),
@@ -116,7 +117,7 @@ impl Interpreter<'_> {
                     });
                     let shown = std::mem::replace(&mut self.shell.output_kind, outer);
                     self.shell.exit_subshell(before);
-                    // RedirectContext it splits is not followed where the text changes `IFS`.
+                    // If the text changes `IFS`, the words of the output are unknown.
                     let splits = !quoted && self.shell.environment.variables.contains_key("IFS");
                     match output.filter(|_| !splits) {
                         Some(output) => out.push(output.trim_end_matches('\n'), *quoted, true),

@@ -1,9 +1,47 @@
-//! Kind of an unknown output: the words of a command in, whether it prints numbers alone out.
+//! Output of commands whose text is unknown: the words of a command in, the kind of its output out.
 
 use crate::model::arg::Arg;
 use crate::model::environment::{Environment, is_numeric};
 use crate::model::io::OutputKind;
 use crate::model::program_name::plain_program;
+
+/// Programs that print their words, or a part of them.
+const PRINTS_WORDS: &[&str] = &[
+    "echo", "printf", "print", "gecho", "gprintf", "basename", "dirname", "expr", "yes", "jo",
+    "jq", "gojq", "jaq", "yq", "awk", "gawk", "mawk", "nawk", "figlet", "toilet", "banner",
+    "cowsay",
+];
+
+/// Returns true if a program prints its words, or a part of them.
+pub(crate) fn prints_words(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or("");
+    PRINTS_WORDS.contains(&name)
+}
+
+/// Returns true if a command prints paths among its words, as they are or resolved.
+pub(crate) fn prints_paths(command: &str) -> bool {
+    matches!(
+        command,
+        "echo" | "printf" | "print" | "basename" | "dirname" | "realpath" | "readlink"
+    )
+}
+
+/// Returns true if the output of a command follows from its words and its input.
+pub(crate) fn has_known_output(command: &str) -> bool {
+    matches!(
+        command,
+        ":" | "true"
+            | "echo"
+            | "printf"
+            | "cat"
+            | "base64"
+            | "gbase64"
+            | "openssl"
+            | "rev"
+            | "xxd"
+            | "tr"
+    )
+}
 
 /// Returns the kind of the output of a command, for which `input` is the kind of its input.
 pub(crate) fn output_kind(
@@ -18,7 +56,7 @@ pub(crate) fn output_kind(
         return OutputKind::Anything;
     }
     if environment.functions.contains_key(&name.text) {
-        // Its commands are asked.
+        // The commands of the function decide.
         return OutputKind::Numbers;
     }
     let known = args.iter().all(|arg| arg.known() && !arg.glob);
@@ -41,7 +79,7 @@ pub(crate) fn output_kind(
             .all(|flag| flag[1..].chars().all(|c| letters.contains(c)))
     };
     let shows = match name {
-        // They print nothing.
+        // These commands print nothing.
         "test" | "[" | "[[" | "true" | "false" | ":" | "sleep" | "exit" | "return" | "shift"
         | "break" | "continue" | "unset" | "read" | "let" | "wait" => true,
         "echo" | "seq" => args.iter().all(number),
@@ -130,7 +168,7 @@ pub(crate) fn output_kind(
         {
             OutputKind::Counted(':')
         }
-        // Some of the lines that they read.
+        // These commands print some lines of their input.
         "head" | "tail" if known && some_lines(&words) => input,
         "sort" if flags_within("nru") && operands.is_empty() => input,
         "cat" | "uniq" if words.is_empty() => input,
@@ -138,7 +176,7 @@ pub(crate) fn output_kind(
     }
 }
 
-/// Whether `head` and `tail` are told how many lines they show, and no file.
+/// Returns true if `head` or `tail` gets a number of lines and no file.
 fn some_lines(words: &[&str]) -> bool {
     let number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
     match words {
@@ -153,7 +191,7 @@ fn some_lines(words: &[&str]) -> bool {
     }
 }
 
-/// Whether a format of `printf` shows only its words, and numbers.
+/// Returns true if a format of `printf` prints only its arguments and numbers.
 fn known_format(words: &[&str]) -> bool {
     words.first().is_some_and(|format| {
         let rest = format
@@ -164,7 +202,7 @@ fn known_format(words: &[&str]) -> bool {
     })
 }
 
-/// Whether the format of a time has only numbers.
+/// Returns true if the format of a date prints only numbers.
 fn date(format: &str) -> bool {
     let mut rest = format.chars();
     while let Some(c) = rest.next() {
@@ -181,7 +219,7 @@ fn date(format: &str) -> bool {
     true
 }
 
-/// Whether a format of `stat` has only numbers.
+/// Returns true if a format of `stat` prints only numbers.
 fn stat(format: &str) -> bool {
     matches!(
         format,
@@ -189,7 +227,7 @@ fn stat(format: &str) -> bool {
     )
 }
 
-/// Whether what `curl` writes after an answer is a number.
+/// Returns true if a format of `curl --write-out` prints a number.
 fn status(format: &str) -> bool {
     matches!(
         format.trim_end_matches("\\n"),
