@@ -8,7 +8,7 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// `@FILE` stands for the arguments in a file.
+/// Analyzes a program for which `@FILE` stands for the arguments in a file.
 pub(super) fn arguments_file(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if let Some(arg) = call.args.iter().find(|arg| arg.text.starts_with('@')) {
@@ -21,7 +21,8 @@ pub(super) fn arguments_file(_: &Context<'_>, call: &Call, _: Span, _: &Input) -
     analysis
 }
 
-/// What stands after `--` is for the compiler: what is not known of it may load or write.
+/// Analyzes a checker of code that takes flags of the compiler after `--`; an unknown flag may load
+/// or write files.
 pub(super) fn compile_flags(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let harmless = |flag: &str| {
@@ -93,7 +94,7 @@ pub(super) fn compile_flags(context: &Context<'_>, call: &Call, _: Span, _: &Inp
     ))
 }
 
-/// The last `--cache-dir` counts.
+/// Analyzes `mypy`, which writes nothing if its last `--cache-dir` is `/dev/null`.
 pub(super) fn mypy(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let cache = call.options.iter().rev().find(|g| g.name == "--cache-dir");
@@ -103,7 +104,7 @@ pub(super) fn mypy(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     }
 }
 
-/// Compilers read only where they say so and write nothing.
+/// Analyzes a compiler, which only reads if it checks syntax, preprocesses or prints facts.
 pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
@@ -213,6 +214,7 @@ pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     }
 }
 
+/// Analyzes `ninja`, for which `-t` names a tool of its own.
 pub(super) fn ninja(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let Some(tool) = call
@@ -243,6 +245,7 @@ pub(super) fn ninja(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     analysis.with_effect(effect)
 }
 
+/// Analyzes `cmake`, for which `-E` names a command and `-N` only lists.
 pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
@@ -298,6 +301,7 @@ pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
     analysis
 }
 
+/// Analyzes `buildifier`, which only reads in the modes that check.
 pub(super) fn buildifier(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let value = |name: &str| {
@@ -315,7 +319,7 @@ pub(super) fn buildifier(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
     analysis
 }
 
-/// `--flag false` takes back what the flag promises.
+/// Analyzes a program for which `false` after a flag negates the flag.
 pub(super) fn flag_values(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for pair in call.args.windows(2) {
@@ -336,7 +340,7 @@ pub(super) fn flag_values(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
     analysis
 }
 
-/// Every operand is a goal; the strongest counts.
+/// Analyzes a build program of which every operand is a goal; the strongest goal decides.
 pub(super) fn goals(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     if call.operands.is_empty() {
@@ -354,7 +358,7 @@ pub(super) fn goals(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     analysis.with_effect(effect.unwrap_or(Effect::Code))
 }
 
-/// Evaluates a flake: one in a folder has a lock file, which is brought up to date.
+/// Analyzes a command that evaluates a flake; it updates the lock file of a flake in a folder.
 pub(super) fn flake(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let kept = ["--no-write-lock-file", "--expr", "-f", "--file"];

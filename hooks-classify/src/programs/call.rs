@@ -122,6 +122,7 @@ pub(crate) fn analyze_by_table(
     analysis.done_with(output)
 }
 
+/// Returns whether a program writes one of its operands.
 fn writes_operand(call: &Call) -> bool {
     let writes = |role: &Role| {
         matches!(
@@ -132,6 +133,7 @@ fn writes_operand(call: &Call) -> bool {
     call.program.operands.iter().any(|(role, _)| writes(role))
 }
 
+/// Notes what happens with the operands; returns the action whose output is printed.
 fn analyze_operands(
     analysis: &mut Analysis,
     context: &Context<'_>,

@@ -6,7 +6,7 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// `kubectl get`: whether the values of secrets are shown.
+/// Analyzes `kubectl get`, which may show the values of secrets.
 pub(super) fn kubectl_get(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let kind = |text: &str| {
@@ -40,8 +40,8 @@ pub(super) fn kubectl_get(_: &Context<'_>, call: &Call, whole: Span, _: &Input) 
     analysis
 }
 
-/// What is put in by templates, and variables that name programs.
-fn templates(analysis: &mut Analysis, call: &Call) {
+/// Notes templates, and variables that name programs.
+fn note_templates(analysis: &mut Analysis, call: &Call) {
     for given in &call.options {
         let Some(value) = &given.value else { continue };
         let text = value.text.as_str();
@@ -70,14 +70,14 @@ fn templates(analysis: &mut Analysis, call: &Call) {
     }
 }
 
-/// Variables also count where a playbook is only listed.
+/// Analyzes a command of `ansible` whose variables count even where a playbook is only listed.
 pub(super) fn ansible_vars(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    templates(&mut analysis, call);
+    note_templates(&mut analysis, call);
     analysis
 }
 
-/// `ansible`: the module decides.
+/// Analyzes `ansible`, of which the module decides the effect.
 pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if call.has(&["--tree", "-t"]) {
@@ -87,7 +87,7 @@ pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
             "`ansible` writes what it found",
         );
     }
-    templates(&mut analysis, call);
+    note_templates(&mut analysis, call);
     let value = |names: [&str; 2]| {
         call.options
             .iter()

@@ -12,7 +12,7 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::tables::Call;
 
-/// The operands are further commands; the strongest counts.
+/// Analyzes `flyway`, of which the operands are further commands; the strongest command decides.
 pub(super) fn flyway(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let table = context.tables.program("flyway").cloned();
@@ -39,7 +39,8 @@ pub(super) fn flyway(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
     }
 }
 
-/// Without a statement on the command line, the input holds them.
+/// Analyzes a client of a database, which reads statements from its input if there are none among
+/// its words.
 pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let settled = call.options.iter().any(|given| {
@@ -53,7 +54,7 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         .iter()
         .any(|given| reads_commands_from_input(call, given))
     {
-        input_text(&mut analysis, call, whole, input);
+        run_input(&mut analysis, call, whole, input);
     }
     // Scripts run beside a text that was given.
     for operand in operand_words(call) {
@@ -85,12 +86,12 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             analysis.with_effect(Effect::Read)
         };
     }
-    input_text(&mut analysis, call, whole, input);
+    run_input(&mut analysis, call, whole, input);
     analysis.with_effect(Effect::Read)
 }
 
-/// Judges what a client reads from its standard input.
-fn input_text(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
+/// Runs the statements that a client reads from its standard input.
+fn run_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
     let Input::Known(text) = input else {
         analysis.runs_unseen(
             whole,
@@ -113,7 +114,7 @@ fn input_text(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) 
     analysis.script(language, &Arg::new(text.clone(), whole), &call.path);
 }
 
-/// What is read over the network needs an extension, which is fetched and loaded.
+/// Analyzes `duckdb`, which fetches and loads an extension to read from an address.
 pub(super) fn duckdb(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("://")) {

@@ -10,8 +10,8 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// `-Name` asks for a tag, `-Name=…` and `-Name<…` write one. Names of tags
-/// begin with a capital and go on small; its options do not.
+/// Analyzes `exiftool`: `-Name` reads a tag, `-Name=…` and `-Name<…` write one. Names of tags begin
+/// with one capital letter, its options do not.
 pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut rest = Vec::new();
@@ -88,7 +88,8 @@ const OPTIONS: &[&str] = &[
     "wext",
 ];
 
-/// `-version` and `-list` are all that is done only where they stand alone.
+/// Analyzes a converter of pictures, for which `-version` and `-list` print facts only where they
+/// are alone.
 pub(super) fn convert(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let facts = call.has(&["-version", "--version", "-help", "-list"]);
@@ -102,7 +103,7 @@ pub(super) fn convert(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
     analysis
 }
 
-/// `glow config` writes settings where there are none, and opens them in an editor.
+/// Analyzes `glow`; `glow config` writes settings and opens them in an editor.
 pub(super) fn glow(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if call
@@ -119,6 +120,7 @@ pub(super) fn glow(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
     analysis
 }
 
+/// Analyzes `tar`, which only reads if the archive or the files go to its standard output.
 pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     // The old style gives values to letters in order; read as words with dashes.
@@ -213,7 +215,7 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
     analysis
 }
 
-/// Verbs that only show, joined by `then`.
+/// Analyzes `mlr`, of which the verbs are joined by `then`.
 pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     const SHOWS: &[&str] = &[
@@ -305,7 +307,8 @@ pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     analysis.without_operands()
 }
 
-/// `FORMAT:FILE`: some formats are scripts, some are deleted after reading.
+/// Analyzes a program with operands `FORMAT:FILE`: some formats are scripts, and some delete the
+/// file after reading it.
 pub(super) fn pictures(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for operand in &call.operands {

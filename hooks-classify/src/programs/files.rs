@@ -1,4 +1,4 @@
-//! Judges of programs that handle files.
+//! Programs that handle files and texts: from a call to what they do to the contents.
 
 use super::effect::operand_words;
 use super::file_roles::recurses;
@@ -12,7 +12,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// Copying nothing onto a file empties it.
+/// Analyzes `cp`, which empties a file if it copies nothing onto it.
 pub(super) fn cp(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let operands = operand_words(call);
@@ -50,6 +50,7 @@ pub(super) fn cp(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
     analysis
 }
 
+/// Analyzes `truncate`, which discards contents if the size is smaller.
 pub(super) fn truncate(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for given in call
@@ -70,6 +71,7 @@ pub(super) fn truncate(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> 
     analysis
 }
 
+/// Analyzes `dd`, which empties, changes or overwrites its output.
 pub(super) fn dd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let value = |key: &str| {
@@ -110,6 +112,7 @@ pub(super) fn dd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
     analysis
 }
 
+/// Analyzes `date`, which sets the time if an operand is no format.
 pub(super) fn date(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let sets = call
@@ -123,6 +126,7 @@ pub(super) fn date(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     }
 }
 
+/// Analyzes `rename`, which runs its first operand as Perl.
 pub(super) fn rename(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let Some(first) = call.operands.first() else {
@@ -147,6 +151,7 @@ pub(super) fn rename(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     analysis
 }
 
+/// Analyzes a pager, for which an operand with `+` is a command.
 pub(super) fn less(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for operand in &call.operands {
@@ -171,6 +176,7 @@ pub(super) fn less(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     analysis.without_operands()
 }
 
+/// Analyzes an editor, which may run commands of its own.
 pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let values = call
@@ -202,7 +208,7 @@ pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     analysis
 }
 
-/// With the pattern in an option, all operands are files.
+/// Analyzes a program that searches text: with the pattern in an option, all operands are files.
 pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let given = call.has(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]);
@@ -232,6 +238,7 @@ pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &I
     analysis
 }
 
+/// Analyzes a program that only reads if its last operand is `-`.
 pub(super) fn stdout_last(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     match call.operands.last() {

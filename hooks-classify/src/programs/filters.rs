@@ -9,6 +9,7 @@ use crate::model::language::Language;
 use crate::model::span::Span;
 use crate::tables::Call;
 
+/// Analyzes `sed`: with the script in an option, all operands are files.
 pub(super) fn sed(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if call.has(&["-e", "--expression", "-f", "--file"]) {
@@ -34,6 +35,7 @@ pub(super) fn sed(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     analysis
 }
 
+/// Analyzes `awk`, of which the program may read files that its input names.
 pub(super) fn awk(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     // The program may read files that its input names.
@@ -44,6 +46,7 @@ pub(super) fn awk(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analy
     analysis.without_operands()
 }
 
+/// Runs the program of `awk` and reads its files.
 fn awk_program(analysis: &mut Analysis, call: &Call) {
     let given = call.has(&["-f", "--file", "-E", "--exec", "-e", "--source"]);
     let skip = usize::from(!given);
@@ -68,6 +71,7 @@ fn awk_program(analysis: &mut Analysis, call: &Call) {
     }
 }
 
+/// Analyzes `jq` and its like, of which the filter neither writes nor runs anything.
 pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let two = [

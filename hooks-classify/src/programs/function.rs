@@ -1,4 +1,4 @@
-//! The functions of programs by the names that tables use.
+//! The functions of programs: from the name in a table to the function.
 
 use super::{
     builds, cluster, databases, documents, files, filters, find, git, github, http, interpreters,
@@ -146,10 +146,12 @@ pub(crate) fn is_function(name: &str) -> bool {
     FUNCTIONS.iter().any(|(known, _)| *known == name)
 }
 
+/// Adds nothing to the table of a program.
 fn table(_: &Context<'_>, _: &Call, _: Span, _: &Input) -> Analysis {
     Analysis::new()
 }
 
+/// Leaves the effect of a program unknown.
 fn not_understood(_: &Context<'_>, _: &Call, _: Span, _: &Input) -> Analysis {
     Analysis::new().with_effect(Effect::Unknown)
 }

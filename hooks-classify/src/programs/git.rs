@@ -9,7 +9,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// `--log-opts` are options of `git log`.
+/// Analyzes a program that passes `--log-opts` to `git log`.
 pub(super) fn log_options(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for given in &call.options {
@@ -23,6 +23,7 @@ pub(super) fn log_options(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
     analysis
 }
 
+/// Analyzes `git config`, which reads or writes settings by its operands.
 pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if !call.has(&["--name-only"]) {
@@ -56,6 +57,7 @@ pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input)
     })
 }
 
+/// Analyzes `git push`, which runs a hook, and deletes by the signs `+` and `:`.
 pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let dry = call
@@ -90,6 +92,7 @@ pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
     analysis
 }
 
+/// Analyzes `git checkout`, which discards changes if an operand is a path.
 pub(super) fn checkout(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let branch = call.has(&["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"]);

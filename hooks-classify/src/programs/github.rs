@@ -8,7 +8,7 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// `gh api`: the method decides, or what a GraphQL query does.
+/// Analyzes `gh api`, of which the method or the GraphQL query decides the effect.
 pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let fields = ["-f", "-F", "--raw-field", "--field", "--input", "--form"];
@@ -67,6 +67,7 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
     })
 }
 
+/// Returns the effect of a GraphQL query.
 fn graphql(text: &str) -> Effect {
     let mut depth = 0usize;
     let mut word = String::new();

@@ -12,7 +12,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// The method decides.
+/// Analyzes `curl`, of which the method decides the effect.
 pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut strongest = Effect::Read;
@@ -121,7 +121,7 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
         .any(|value| value.text.to_ascii_lowercase().starts_with("file"));
     let addresses: Vec<_> = given("--url").chain(operand_words(call)).collect();
     for address in &addresses {
-        fetched(&mut analysis, address, files);
+        ask_about_file_address(&mut analysis, address, files);
     }
     let strange = addresses
         .into_iter()
@@ -134,7 +134,8 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
     analysis.with_effect(strongest)
 }
 
-/// Whether `curl` only fetches from an address, by its scheme, or else by the name of its host.
+/// Returns whether `curl` only fetches from an address, by its scheme, or else by the name of its
+/// host.
 fn only_fetches(address: &str) -> bool {
     let text = address.trim_start().to_ascii_lowercase();
     match text.split_once(':') {
@@ -153,7 +154,7 @@ fn only_fetches(address: &str) -> bool {
 }
 
 /// Asks about an address that is a file with secrets.
-fn fetched(analysis: &mut Analysis, address: &Arg, protocol: bool) {
+fn ask_about_file_address(analysis: &mut Analysis, address: &Arg, protocol: bool) {
     let text = address.text.to_ascii_lowercase();
     let path = match text.strip_prefix("file:") {
         Some(path) => &address.text[address.text.len() - path.len()..],
@@ -194,7 +195,7 @@ impl Request {
     }
 }
 
-/// `[METHOD] URL [ITEM…]`
+/// Analyzes `httpie`: `[METHOD] URL [ITEM…]`.
 pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut operands = operand_words(call);
@@ -239,6 +240,7 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
     })
 }
 
+/// Analyzes `grpcurl`, which only reads with `list` and `describe`.
 pub(super) fn grpcurl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let operands = operand_words(call);

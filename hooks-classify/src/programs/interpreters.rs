@@ -13,7 +13,7 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::tables::Call;
 
-/// The language of an interpreter, by its name.
+/// Returns the language of an interpreter by its name.
 fn language(name: &str) -> Option<Language> {
     let name = name.rsplit('/').next().unwrap_or(name);
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -28,15 +28,16 @@ fn language(name: &str) -> Option<Language> {
     })
 }
 
-fn code(analysis: &mut Analysis, call: &Call, text: &str, span: Span) {
+/// Runs a text in the language of the interpreter.
+fn run_code(analysis: &mut Analysis, call: &Call, text: &str, span: Span) {
     match language(&call.path) {
         Some(language) => analysis.script(language, &Arg::new(text, span), &call.path),
         None => analysis.script(Language::Code, &Arg::new(text, span), &call.path),
     }
 }
 
-/// Whether perl takes this for what stands between fields, and for nothing more.
-fn separator(text: &str) -> bool {
+/// Returns whether Perl takes a value of `-F` for a separator of fields alone.
+fn is_field_separator(text: &str) -> bool {
     let inner = match text.strip_prefix('/') {
         Some(rest) => match rest.strip_suffix('/') {
             Some(inner) => inner,
@@ -48,7 +49,8 @@ fn separator(text: &str) -> bool {
         .contains(|c: char| c.is_whitespace() || c.is_control() || "/'\"`()[]{}<>;$@#&".contains(c))
 }
 
-/// Where no option gave the text, the first operand is a file or the input is the program.
+/// Analyzes an interpreter: without a script in an option, the first operand is the file of a
+/// script, or the input is the script.
 pub(super) fn interpreter(
     context: &Context<'_>,
     call: &Call,
@@ -75,7 +77,7 @@ pub(super) fn interpreter(
         .filter(|g| g.name == "-F" && call.path.contains("perl"))
         .filter_map(|g| g.value.as_ref())
     {
-        if !separator(&value.text) || !value.known() {
+        if !is_field_separator(&value.text) || !value.known() {
             analysis.find(
                 Effect::Code,
                 value.span,
@@ -105,7 +107,7 @@ pub(super) fn interpreter(
                     &operand.arg.with(text.trim_matches(['|', '>', '<', ' '])),
                     &Input::Unknown,
                 );
-            } else if call.path.ends_with("perl") && may_run(&operand.arg) {
+            } else if call.path.ends_with("perl") && may_be_command(&operand.arg) {
                 analysis.find(
                     Effect::Code,
                     operand.arg.span,
@@ -128,6 +130,7 @@ pub(super) fn interpreter(
     analysis.then(program(context, call, whole, input))
 }
 
+/// Analyzes an interpreter without a script in an option.
 pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     note_option_effects(&mut analysis, call);
@@ -137,7 +140,7 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
             if let Some(Contents::Text(text)) =
                 context.environment.files.get(&file.arg.text).cloned()
             {
-                code(&mut analysis, call, &text, file.arg.span);
+                run_code(&mut analysis, call, &text, file.arg.span);
             } else {
                 analysis.find(
                     Effect::Code,
@@ -147,7 +150,7 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
             }
         }
         _ => match input {
-            Input::Known(text) => code(&mut analysis, call, text, whole),
+            Input::Known(text) => run_code(&mut analysis, call, text, whole),
             _ => analysis.runs_unseen(
                 whole,
                 UnseenCode::Input,
@@ -159,9 +162,9 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
     analysis.done()
 }
 
-/// Whether a name of a file that is not known may be a command: it may not where what it begins
-/// and ends with is known.
-fn may_run(name: &Arg) -> bool {
+/// Returns whether the unknown name of a file may be a command, by its known first and last
+/// character.
+fn may_be_command(name: &Arg) -> bool {
     if name.known() && !name.glob {
         return false;
     }

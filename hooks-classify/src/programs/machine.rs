@@ -8,6 +8,7 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::{Call, Given};
 
+/// Analyzes `sysctl`, which sets values by `NAME=VALUE`.
 pub(super) fn sysctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let sets = call
@@ -21,7 +22,7 @@ pub(super) fn sysctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     }
 }
 
-/// Some logs of `-l` take numbers, and set what they otherwise show.
+/// Analyzes `smartctl`, for which some logs of `-l` take numbers and set values.
 pub(super) fn smartctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for given in &call.options {
@@ -40,7 +41,7 @@ pub(super) fn smartctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
     analysis
 }
 
-/// The loader of a program runs: its own, if it names one.
+/// Analyzes `ldd`, which runs the loader that a program names.
 pub(super) fn ldd(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     const SYSTEM: &[&str] = &[
@@ -69,6 +70,7 @@ pub(super) fn ldd(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     analysis
 }
 
+/// Analyzes `nft`, of which the first word of each command decides the effect.
 pub(super) fn nft(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let text = operand_words(call)
@@ -95,6 +97,7 @@ pub(super) fn nft(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     })
 }
 
+/// Analyzes a program that controls services, which only reads with `status`.
 pub(super) fn service(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let words = operand_words(call);
@@ -107,7 +110,7 @@ pub(super) fn service(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     }
 }
 
-/// Requests that only print; `dump`, `rdump`, `logdump -f` and others write.
+/// Analyzes `debugfs`, of which some requests only print.
 pub(super) fn debugfs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     const PRINTS: &[&str] = &[

@@ -7,8 +7,8 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::{Call, Given};
 
-/// Captures packets: those of the loopback interface hold what programs of this machine say to each
-/// other.
+/// Analyzes a program that captures packets; those of the loopback interface hold what programs of
+/// this machine send to each other.
 pub(super) fn capture(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let contents = [
         "-A", "-x", "-xx", "-X", "-XX", "-w", "-v", "-vv", "-vvv", "-V", "-O", "-T", "-z",
@@ -16,11 +16,12 @@ pub(super) fn capture(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
     capture_with(call, whole, call.has(&contents))
 }
 
-/// As [`capture`], for programs that always show the contents of packets.
+/// Analyzes a program that captures packets and always shows their contents; see [`capture`].
 pub(super) fn capture_contents(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     capture_with(call, whole, true)
 }
 
+/// Analyzes a program that captures packets and may show their contents.
 fn capture_with(call: &Call, whole: Span, shows_contents: bool) -> Analysis {
     let mut analysis = Analysis::new();
     let value = |names: &'static [&'static str]| {
@@ -58,7 +59,7 @@ fn capture_with(call: &Call, whole: Span, shows_contents: bool) -> Analysis {
     analysis
 }
 
-/// Prints the environment of processes, which holds their secrets, with `e` as BSD writes it.
+/// Analyzes `ps`, which may print the environment of processes and with it their secrets.
 pub(super) fn ps(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut value = false;
@@ -87,7 +88,7 @@ pub(super) fn ps(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     analysis
 }
 
-/// `pprof` keeps what it fetches in a file.
+/// Analyzes `pprof`, which keeps what it fetches in a file.
 pub(super) fn pprof(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let values = call
@@ -106,7 +107,7 @@ pub(super) fn pprof(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     analysis
 }
 
-/// `-e inject=…` and `-e fault=…` change what the command is told.
+/// Analyzes `strace`, which may change the results of system calls.
 pub(super) fn strace(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for given in call.options.iter().filter(|given| given.name == "-e") {

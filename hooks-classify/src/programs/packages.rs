@@ -7,6 +7,7 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::Call;
 
+/// Analyzes `pacman`, which refreshes its databases with `-y`.
 pub(super) fn pacman(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for given in &call.options {
@@ -22,7 +23,7 @@ pub(super) fn pacman(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     analysis
 }
 
-/// `-E` expands macros: `%(…)` runs a command, `%{lua:…}` and others may too.
+/// Analyzes `rpm`, for which `-E` expands macros: `%(…)` and `%{lua:…}` run code.
 pub(super) fn rpm(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut plain = false;
@@ -65,7 +66,7 @@ pub(super) fn rpm(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
     analysis
 }
 
-/// `npm diff`: only packages that the registry has are not built first; the scripts of others run.
+/// Analyzes `npm diff`, which runs the scripts of packages that are not published.
 pub(super) fn npm_diff(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let specs: Vec<&Arg> = call
@@ -77,7 +78,7 @@ pub(super) fn npm_diff(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
     if specs.len() == 2
         && specs
             .iter()
-            .all(|spec| spec.known() && published(&spec.text))
+            .all(|spec| spec.known() && is_published(&spec.text))
     {
         analysis
     } else {
@@ -85,8 +86,8 @@ pub(super) fn npm_diff(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
     }
 }
 
-/// Whether this is `NAME@VERSION` or `@SCOPE/NAME@VERSION`.
-fn published(spec: &str) -> bool {
+/// Returns whether a package is `NAME@VERSION` or `@SCOPE/NAME@VERSION`.
+fn is_published(spec: &str) -> bool {
     let plain = |part: &str, more: &str| {
         !part.is_empty()
             && part

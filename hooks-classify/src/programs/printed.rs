@@ -86,6 +86,7 @@ pub(super) fn printed(call: &Call, input: &Input, files: &HashMap<String, Conten
     (output.len() <= MAX_OUTPUT).then_some(output)
 }
 
+/// Returns the text that stands for a text in base64.
 fn decoded(text: &str) -> Option<String> {
     let text: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
     let bytes = base64::engine::general_purpose::STANDARD
@@ -238,6 +239,7 @@ fn number(characters: &mut Peekable<Chars<'_>>, radix: u32, most: usize) -> Opti
     u8::try_from(value?).ok()
 }
 
+/// Returns the output of `tr`.
 fn tr(words: &[&str], text: &str) -> Option<String> {
     let set = |text: &str| -> Option<Vec<char>> {
         if text.contains(['\\', '[']) || !text.is_ascii() {

@@ -1,6 +1,6 @@
 //! Programs that work on another machine: from a call to what runs and is sent there.
 
-use super::addresses::place;
+use super::addresses::host_of_place;
 use super::effect::operand_words;
 use super::requests::{method, overridden_by_header};
 use crate::model::analysis::{Analysis, Context};
@@ -10,7 +10,7 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::{Call, Given};
 
-/// What follows the host is shell text on it.
+/// Analyzes `ssh`, which runs the words after the host in a shell of that host.
 pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let operands = operand_words(call);
@@ -65,6 +65,7 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
     }
 }
 
+/// Analyzes `rsync`, for which `-e` names the program that connects.
 pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let plain = |arg: &Arg| {
@@ -113,7 +114,7 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
     }
     let lists = |given: &&Given| LISTS.contains(&given.name.as_str());
     if let Some(given) = call.options.iter().find(lists)
-        && let Some(host) = call.operands.iter().find_map(|o| place(&o.arg))
+        && let Some(host) = call.operands.iter().find_map(|o| host_of_place(&o.arg))
     {
         let reason = format!("`rsync` sends what is in a file to `{host}`");
         analysis.ask(given.span, reason);
@@ -133,7 +134,8 @@ const LISTS: &[&str] = &[
     "--early-input",
 ];
 
-/// What stands on the input goes over the network: the request in it decides.
+/// Analyzes a program that sends its input over the network; the request in the input decides the
+/// effect.
 pub(super) fn sends_input(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     // A probe of `nc` sends nothing.
@@ -142,7 +144,7 @@ pub(super) fn sends_input(_: &Context<'_>, call: &Call, whole: Span, input: &Inp
     }
     ask_about_input(&mut analysis, call, whole, input);
     if let Input::Known(text) = input {
-        let effect = sent(text);
+        let effect = protocol_effect(text);
         if effect > Effect::Read {
             let reason = format!("`{}` sends a request that is more than a read", call.path);
             analysis.find(effect, whole, reason);
@@ -151,9 +153,9 @@ pub(super) fn sends_input(_: &Context<'_>, call: &Call, whole: Span, input: &Inp
     analysis
 }
 
-/// Returns the effect of text that goes to a server as it is: that of requests of HTTP, greetings and
-/// goodbyes. Anything else may be a command of any protocol.
-fn sent(text: &str) -> Effect {
+/// Returns the effect of text that goes to a server: requests of HTTP, greetings and goodbyes are
+/// known. Any other text may be a command of any protocol.
+fn protocol_effect(text: &str) -> Effect {
     let mut in_head = false;
     let mut strongest = overridden_by_header(text).unwrap_or(Effect::Read);
     for line in text.lines().map(str::trim) {

@@ -1,6 +1,6 @@
 //! Words that go to another machine: from a role and its words to what the program sends there.
 
-use super::addresses::{as_address, elsewhere, leaves};
+use super::addresses::{as_address, elsewhere, holds_unknown};
 use super::requests::{ask_about_key_hosts, method};
 use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, shown};
@@ -23,7 +23,7 @@ pub(super) fn send_words(
     role: Role,
     words: &[Arg],
 ) {
-    for word in words.iter().filter(|word| leaves(word)) {
+    for word in words.iter().filter(|word| holds_unknown(word)) {
         let reason = format!("`{path}` sends what an expansion holds over the network");
         analysis.ask(word.span, reason);
     }

@@ -6,7 +6,7 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// Keys are printed unless an option keeps them back.
+/// Analyzes a program that prints keys unless an option keeps them back.
 pub(super) fn private_keys(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let kept = [
@@ -22,7 +22,7 @@ pub(super) fn private_keys(_: &Context<'_>, call: &Call, whole: Span, _: &Input)
     analysis
 }
 
-/// With a cipher or a key, `-d` decrypts; without one it decodes.
+/// Analyzes a program for which `-d` decrypts with a cipher or a key, and decodes without one.
 pub(super) fn decrypts(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let keyed = |name: &str| {
@@ -45,7 +45,7 @@ pub(super) fn decrypts(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> 
     analysis
 }
 
-/// The state as JSON has the secrets that the text leaves out; a plan is a file that is named.
+/// Analyzes a command that prints a state: as JSON it has the secrets that the text leaves out.
 pub(super) fn state_as_json(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if call.has(&["-json"]) && call.operands.is_empty() {
@@ -57,7 +57,7 @@ pub(super) fn state_as_json(_: &Context<'_>, call: &Call, whole: Span, _: &Input
     analysis
 }
 
-/// A format or a list of properties may name the environment of what is described.
+/// Analyzes a program of which a format or a list of properties may name an environment.
 pub(super) fn environment(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let values = call.options.iter().filter_map(|given| given.value.as_ref());
@@ -74,7 +74,7 @@ pub(super) fn environment(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
     analysis
 }
 
-/// Variables that a text names are replaced by their values.
+/// Analyzes a program that replaces variables in a text by their values.
 pub(super) fn substitutes(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let span = call.args.last().map_or(Span::default(), |arg| arg.span);
@@ -92,7 +92,7 @@ pub(super) fn substitutes(_: &Context<'_>, call: &Call, _: Span, input: &Input) 
     analysis
 }
 
-/// One kind of fact about a tunnel is its keys, or has them in it.
+/// Analyzes `wg show`, which may print the keys of a tunnel.
 pub(super) fn wg_show(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let keys = ["private-key", "preshared-keys", "dump"];

@@ -1,4 +1,4 @@
-//! Shells, and what reads text as one does.
+//! Shells, and commands that run texts of the shell: from a call to the text that runs.
 
 use super::effect::{note_option_effects, operand_words};
 use super::roles::option_value;
@@ -12,7 +12,7 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::tables::Call;
 
-/// `sh`, `bash`: `-c TEXT`, a file, or the input.
+/// Analyzes a shell, which runs the text of `-c`, a file or its input.
 pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let args = &call.args;
@@ -156,12 +156,14 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
     }
 }
 
+/// Analyzes `eval`, which runs its words as a text of the shell.
 pub(super) fn eval(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let output = analysis.shell_text(&joined_at(&call.args, whole), input);
     analysis.done_with(output)
 }
 
+/// Analyzes `source`, which runs a file in the shell.
 pub(super) fn source(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if let Some(file) = call.args.first() {
@@ -175,7 +177,7 @@ pub(super) fn source(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> An
     analysis.done()
 }
 
-/// `fish`: only a plain command is understood.
+/// Analyzes `fish`, of which only plain commands are understood.
 pub(super) fn fish(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if call.has(&["-n", "--no-execute"]) {

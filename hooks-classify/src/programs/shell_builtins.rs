@@ -10,8 +10,8 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// A name that is set may be one that changes what runs, and an index in it
-/// is computed: `a[$(cmd)]` runs `cmd`, even where the word is quoted.
+/// Analyzes a command that sets variables. The name may be one that changes what runs, and an index
+/// in it is evaluated: `a[$(cmd)]` runs `cmd`, even where the word is quoted.
 pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let printf = call.path.ends_with("printf");
@@ -63,7 +63,8 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
     analysis
 }
 
-/// `print`: text that is expanded as a prompt (`-P`), computed (`-f`), typed (`-z`) or kept (`-v`).
+/// Analyzes `print`, which expands its words as a prompt (`-P`), evaluates them (`-f`), types them
+/// (`-z`) or keeps them (`-v`).
 pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let text = || call.operands.iter().map(|operand| &operand.arg);
@@ -98,7 +99,7 @@ pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
     analysis
 }
 
-/// `hash NAME=PATH` makes a name mean another program.
+/// Analyzes `hash`, for which `NAME=PATH` gives a name to another program.
 pub(super) fn hash(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for operand in call.operands.iter().filter(|_| !call.has(&["-d"])) {
@@ -114,7 +115,7 @@ pub(super) fn hash(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
 /// Functions that come with a shell, and that tables describe.
 const SUPPLIED: &[&str] = &["zmv", "zargs"];
 
-/// `zargs OPTIONS -- WORDS -- COMMAND`
+/// Analyzes `zargs OPTIONS -- WORDS -- COMMAND`.
 pub(super) fn zargs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut parts = call.args.split(|arg| arg.text == "--").skip(1);
@@ -126,7 +127,7 @@ pub(super) fn zargs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     analysis
 }
 
-/// `autoload`: a function from a file of the user's, or by the name of a program.
+/// Analyzes `autoload`, which loads functions from files.
 pub(super) fn autoload(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for operand in &call.operands {
@@ -140,7 +141,7 @@ pub(super) fn autoload(context: &Context<'_>, call: &Call, _: Span, _: &Input) -
     analysis
 }
 
-/// `zmodload`: a module of the shell's own, or any library.
+/// Analyzes `zmodload`, which loads modules of the shell or libraries.
 pub(super) fn zmodload(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for operand in &call.operands {
@@ -154,7 +155,7 @@ pub(super) fn zmodload(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
     analysis
 }
 
-/// `zstyle -e PATTERN STYLE TEXT`: the text is run where the style is looked up.
+/// Analyzes `zstyle -e PATTERN STYLE TEXT`, which runs the text where the style is looked up.
 pub(super) fn zstyle(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if call.has(&["-e"]) {
@@ -165,7 +166,7 @@ pub(super) fn zstyle(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     analysis
 }
 
-/// Returns true if a format shows one of its arguments as a number, which some shells compute.
+/// Returns whether a format shows one of its arguments as a number, which some shells evaluate.
 fn formats_numbers(format: &str) -> bool {
     format.split('%').skip(1).any(|rest| {
         let kind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " #+-.*'".contains(c));
@@ -174,7 +175,7 @@ fn formats_numbers(format: &str) -> bool {
     })
 }
 
-/// `ulimit` computes its number in some shells.
+/// Analyzes `ulimit`, of which some shells evaluate the number.
 pub(super) fn ulimit(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let values = call.options.iter().filter_map(|given| given.value.as_ref());
@@ -184,7 +185,7 @@ pub(super) fn ulimit(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     analysis
 }
 
-/// `repeat` computes how often it runs a command.
+/// Analyzes `repeat`, which evaluates the number of its rounds.
 pub(super) fn repeat(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if let Some(count) = call.operands.first() {
@@ -193,7 +194,7 @@ pub(super) fn repeat(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     analysis
 }
 
-/// Nothing is changed by a test, but what it computes may run.
+/// Analyzes a test, which changes nothing, but evaluates its words.
 pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     // Some shells compute what others take for numbers.
@@ -209,6 +210,7 @@ pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
     analysis
 }
 
+/// Analyzes a command that evaluates expressions.
 pub(super) fn arithmetic(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     analysis.computes_values(whole);
@@ -229,7 +231,7 @@ pub(super) fn arithmetic(context: &Context<'_>, call: &Call, whole: Span, _: &In
     analysis
 }
 
-/// `compgen -C`, `-F` and `-W` run what their values say.
+/// Analyzes `compgen` and `complete`, of which `-C`, `-F` and `-W` run their values.
 pub(super) fn compgen(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for arg in &call.args {
@@ -257,7 +259,7 @@ pub(super) fn compgen(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     analysis
 }
 
-/// `jobs -x COMMAND`.
+/// Analyzes `jobs`, which runs a command with `-x`.
 pub(super) fn jobs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if call.path == "jobs"
@@ -272,7 +274,7 @@ pub(super) fn jobs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     analysis.without_operands()
 }
 
-/// What shows facts does so only where nothing else is said.
+/// Analyzes a program that prints facts only where it has no operands.
 pub(super) fn facts_alone(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if !call.operands.is_empty() && call.has(&["-help", "--help", "-h", "-V", "-version"]) {

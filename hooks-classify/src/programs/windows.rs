@@ -11,7 +11,8 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::tables::Call;
 
-/// `key=clear`, which may lack its name, and whose value may be shortened.
+/// Analyzes `netsh show`, which shows passwords with `key=clear`; the name may be left out and the
+/// value shortened.
 pub(super) fn netsh_show(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for arg in &call.args {
@@ -24,7 +25,7 @@ pub(super) fn netsh_show(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
     analysis
 }
 
-/// PowerShell itself: what it is told to run.
+/// Analyzes PowerShell, which runs the text or the file among its words, or its input.
 pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let name = call.path.trim_end_matches(".exe");
@@ -94,9 +95,9 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         if begins("command", 1) {
             let rest = &call.args[at..];
             if rest.first().is_some_and(|arg| arg.text == "-") {
-                return stdin(analysis, call, whole, input);
+                return run_input(analysis, call, whole, input);
             }
-            text_of(&mut analysis, call, rest, whole);
+            run_words(&mut analysis, call, rest, whole);
             return analysis.done();
         }
         if begins("encodedcommand", 1) || option == "ec" {
@@ -141,7 +142,7 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     }
     let rest = &call.args[at.min(call.args.len())..];
     if rest.is_empty() {
-        return stdin(analysis, call, whole, input);
+        return run_input(analysis, call, whole, input);
     }
     if name == "pwsh" {
         analysis.code_file(&rest[0]);
@@ -151,19 +152,21 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             "PowerShell runs what is in a file",
         );
     } else {
-        text_of(&mut analysis, call, rest, whole);
+        run_words(&mut analysis, call, rest, whole);
     }
     analysis.done()
 }
 
-fn text_of(analysis: &mut Analysis, call: &Call, words: &[Arg], whole: Span) {
+/// Runs words as a text of PowerShell.
+fn run_words(analysis: &mut Analysis, call: &Call, words: &[Arg], whole: Span) {
     let span = words
         .first()
         .map_or(whole, |first| Span::new(first.span.start, whole.end));
     analysis.script(Language::PowerShell, &joined_at(words, span), &call.path);
 }
 
-fn stdin(mut analysis: Analysis, call: &Call, whole: Span, input: &Input) -> Analysis {
+/// Runs the input as a text of PowerShell.
+fn run_input(mut analysis: Analysis, call: &Call, whole: Span, input: &Input) -> Analysis {
     match input {
         Input::Known(text) => analysis.script(
             Language::PowerShell,
@@ -175,7 +178,7 @@ fn stdin(mut analysis: Analysis, call: &Call, whole: Span, input: &Input) -> Ana
     analysis.done()
 }
 
-/// The command shell of Windows.
+/// Analyzes the command shell of Windows, which runs the words after `/c`.
 pub(super) fn cmd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let at = call.args.iter().position(|arg| {
@@ -193,7 +196,7 @@ pub(super) fn cmd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
     analysis.done()
 }
 
-/// Requests of PowerShell.
+/// Analyzes a request of PowerShell.
 pub(super) fn request(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut text = call.path.clone();
@@ -208,6 +211,7 @@ pub(super) fn request(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
     analysis.done()
 }
 
+/// Analyzes `wmic`, of which the verb among its words decides the effect.
 pub(super) fn wmic(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let words: Vec<String> = call
@@ -238,6 +242,7 @@ pub(super) fn wmic(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     analysis
 }
 
+/// Analyzes `wsl`, which opens a shell without words.
 pub(super) fn wsl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let lists = call.has(&["-l", "--list", "--status", "-v", "--version", "--help"]);

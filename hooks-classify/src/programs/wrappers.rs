@@ -11,7 +11,7 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// `env`: assignments, then a command; without one it prints the variables.
+/// Analyzes `env`, which runs a command after assignments, or prints all variables.
 pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     note_option_effects(&mut analysis, call);
@@ -54,7 +54,7 @@ pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) ->
     analysis.done_with(output)
 }
 
-/// `at` runs what it reads, later.
+/// Analyzes `at`, which runs its input later.
 pub(super) fn at(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let lists = call.options.iter().any(|g| {
@@ -73,6 +73,7 @@ pub(super) fn at(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analys
     analysis
 }
 
+/// Analyzes `watch`, which runs its words as a text of the shell, or with `-x` as a command.
 pub(super) fn watch(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if call.has(&["-x", "--exec"]) {
@@ -87,7 +88,7 @@ pub(super) fn watch(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     analysis
 }
 
-/// Assignments before the command; shells; edited files.
+/// Analyzes `sudo` and its like: assignments, then a command or a shell; with `-e` an editor.
 pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     note_options(&mut analysis, call);
@@ -151,6 +152,7 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     analysis.done_with(output)
 }
 
+/// Analyzes `flock`, which locks a file and runs a command.
 pub(super) fn flock(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let words = operand_words(call);
@@ -183,7 +185,7 @@ pub(super) fn flock(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
     analysis.done()
 }
 
-/// `tmux`: several commands, and formats that run shell text.
+/// Analyzes `tmux`: several commands, and formats that run texts of the shell.
 pub(super) fn tmux(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for arg in &call.args {

@@ -12,7 +12,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// `xargs`: the words it reads come last, or where `-I` says.
+/// Analyzes `xargs`, which adds the words of its input at the end of a command, or where `-I` says.
 pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mark = call
@@ -106,7 +106,7 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
     analysis.done_with(output)
 }
 
-/// `parallel COMMAND ::: WORDS`
+/// Analyzes `parallel COMMAND ::: WORDS`.
 pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     note_options(&mut analysis, call);
