@@ -6,7 +6,7 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 
 #[derive(Clone, Debug, PartialEq)]
-enum Token {
+enum AwkToken {
     Text(String),
     Word(String),
     Number,
@@ -14,6 +14,7 @@ enum Token {
     Line,
 }
 
+/// Returns the effects of a program.
 pub(super) fn read(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     if !arg.known() {
@@ -31,59 +32,62 @@ pub(super) fn read(arg: &Arg) -> Analysis {
         );
         return analysis;
     };
-    let sign =
-        |token: Option<&Token>, text: &str| token.is_some_and(|t| *t == Token::Sign(text.into()));
+    let sign = |token: Option<&AwkToken>, text: &str| {
+        token.is_some_and(|t| *t == AwkToken::Sign(text.into()))
+    };
     let mut printing = false;
     let mut depth = 0usize;
     for (at, token) in tokens.iter().enumerate() {
         let next = tokens.get(at + 1);
         match token {
-            Token::Word(word) if word == "system" => match (tokens.get(at + 2), tokens.get(at + 3))
-            {
-                (Some(Token::Text(text)), Some(Token::Sign(end))) if end == ")" => {
-                    run(&mut analysis, arg, text);
-                }
-                (Some(Token::Text(text)), _) => {
-                    analysis.find(
+            AwkToken::Word(word) if word == "system" => {
+                match (tokens.get(at + 2), tokens.get(at + 3)) {
+                    (Some(AwkToken::Text(text)), Some(AwkToken::Sign(end))) if end == ")" => {
+                        run_command(&mut analysis, arg, text);
+                    }
+                    (Some(AwkToken::Text(text)), _) => {
+                        analysis.find(
+                            Effect::Code,
+                            arg.span,
+                            "`awk` runs a command that it puts together",
+                        );
+                        run_command(&mut analysis, arg, &format!("{text} \"$_\""));
+                    }
+                    _ => analysis.find(
                         Effect::Code,
                         arg.span,
                         "`awk` runs a command that it puts together",
-                    );
-                    run(&mut analysis, arg, &format!("{text} \"$_\""));
+                    ),
                 }
-                _ => analysis.find(
-                    Effect::Code,
-                    arg.span,
-                    "`awk` runs a command that it puts together",
-                ),
-            },
-            // A file whose name is only known when it runs; with the name of a variable before it.
-            Token::Word(word) if word == "getline" => {
-                let plain = matches!(next, Some(Token::Word(_)));
+            }
+            // The name of the file is only known at run time; a variable may stand before the `<`.
+            AwkToken::Word(word) if word == "getline" => {
+                let plain = matches!(next, Some(AwkToken::Word(_)));
                 let at = at + 1 + usize::from(plain);
-                if sign(tokens.get(at), "<") && !matches!(tokens.get(at + 1), Some(Token::Text(_)))
+                if sign(tokens.get(at), "<")
+                    && !matches!(tokens.get(at + 1), Some(AwkToken::Text(_)))
                 {
                     analysis.input_file(&Arg::unknown(arg.span));
                 }
             }
-            Token::Word(word) if word == "print" || word == "printf" => {
+            AwkToken::Word(word) if word == "print" || word == "printf" => {
                 printing = true;
                 depth = 0;
             }
-            Token::Word(word) if word.starts_with('@') => analysis.find(
+            AwkToken::Word(word) if word.starts_with('@') => analysis.find(
                 Effect::Code,
                 arg.span,
                 "`awk` loads code or calls a function by a computed name",
             ),
-            Token::Text(text) if is_connection(text) => {
+            AwkToken::Text(text) if is_connection(text) => {
                 analysis.find(Effect::Code, arg.span, "`awk` connects to another machine")
             }
-            // After these a line goes on.
-            Token::Line => {
-                let before = tokens[..at].iter().rev().find(|t| **t != Token::Line);
-                printing &= matches!(before, Some(Token::Sign(s)) if matches!(s.as_str(), "," | "&&" | "||"));
+            // A line continues after these signs.
+            AwkToken::Line => {
+                let before = tokens[..at].iter().rev().find(|t| **t != AwkToken::Line);
+                printing &= matches!(before, Some(AwkToken::Sign(s)) if matches!(s.as_str(), "," | "&&" | "||"));
             }
-            Token::Sign(text) => match text.as_str() {
+            AwkToken::Sign(text) => match text.as_str() {
                 "(" => depth += 1,
                 ")" => depth = depth.saturating_sub(1),
                 ";" | "}" | "{" => printing = false,
@@ -93,8 +97,8 @@ pub(super) fn read(arg: &Arg) -> Analysis {
                     "`awk` calls a function by a name that it computes",
                 ),
                 ">" | ">>" if printing && depth == 0 => match next {
-                    Some(Token::Text(file)) if nowhere(file) => {}
-                    Some(Token::Text(file)) => {
+                    Some(AwkToken::Text(file)) if nowhere(file) => {}
+                    Some(AwkToken::Text(file)) => {
                         let effect = if text == ">" {
                             Effect::Create
                         } else {
@@ -106,35 +110,38 @@ pub(super) fn read(arg: &Arg) -> Analysis {
                 },
                 "|" | "|&" => {
                     let before = at.checked_sub(1).and_then(|at| tokens.get(at));
-                    let getline = matches!(next, Some(Token::Word(word)) if word == "getline");
+                    let getline = matches!(next, Some(AwkToken::Word(word)) if word == "getline");
                     let command = if getline { before } else { next };
                     let alone = if getline {
                         !at.checked_sub(2)
                             .and_then(|at| tokens.get(at))
                             .is_some_and(|t| {
-                                matches!(t, Token::Text(_) | Token::Word(_) | Token::Number)
+                                matches!(
+                                    t,
+                                    AwkToken::Text(_) | AwkToken::Word(_) | AwkToken::Number
+                                )
                             })
                     } else {
                         !tokens.get(at + 2).is_some_and(|t| {
-                            matches!(t, Token::Text(_) | Token::Word(_) | Token::Number)
+                            matches!(t, AwkToken::Text(_) | AwkToken::Word(_) | AwkToken::Number)
                         }) && !sign(tokens.get(at + 2), "$")
                     };
                     match command {
-                        Some(Token::Text(text)) => {
+                        Some(AwkToken::Text(text)) => {
                             if !getline && matches!(text.trim(), "sh" | "bash" | "/bin/sh") {
-                                // What is printed is what runs.
-                                let start = tokens[..at].iter().rposition(|t| matches!(t, Token::Word(w) if w == "print" || w == "printf")).unwrap_or(at);
+                                // The shell runs the printed text.
+                                let start = tokens[..at].iter().rposition(|t| matches!(t, AwkToken::Word(w) if w == "print" || w == "printf")).unwrap_or(at);
                                 let line: String = tokens[start..at]
                                     .iter()
                                     .map(|t| match t {
-                                        Token::Text(text) => text.clone(),
-                                        Token::Word(w) if w == "print" || w == "printf" => {
+                                        AwkToken::Text(text) => text.clone(),
+                                        AwkToken::Word(w) if w == "print" || w == "printf" => {
                                             String::new()
                                         }
                                         _ => " \"$_\" ".to_owned(),
                                     })
                                     .collect();
-                                run(&mut analysis, arg, &line);
+                                run_command(&mut analysis, arg, &line);
                             }
                             if !alone {
                                 analysis.find(
@@ -143,7 +150,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
                                     "`awk` runs a command that it puts together",
                                 );
                             }
-                            run(&mut analysis, arg, text);
+                            run_command(&mut analysis, arg, text);
                         }
                         _ => analysis.find(
                             Effect::Code,
@@ -160,7 +167,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
     analysis
 }
 
-/// Whether a name of a file is one by which `gawk` connects.
+/// Returns true if `gawk` opens a connection for a file of this name.
 pub(crate) fn is_connection(file: &str) -> bool {
     ["/inet/", "/inet4/", "/inet6/"]
         .iter()
@@ -171,14 +178,14 @@ fn nowhere(file: &str) -> bool {
     matches!(file, "/dev/stdout" | "/dev/stderr" | "/dev/null" | "-")
 }
 
-fn run(analysis: &mut Analysis, arg: &Arg, text: &str) {
+fn run_command(analysis: &mut Analysis, arg: &Arg, text: &str) {
     analysis.shell_text(&arg.with(text), &Input::Unknown);
 }
 
-fn tokens(text: &str) -> Option<Vec<Token>> {
+fn tokens(text: &str) -> Option<Vec<AwkToken>> {
     let characters: Vec<char> = text.chars().collect();
-    let mut out: Vec<Token> = Vec::new();
-    // Whether each open bracket holds a condition, behind which a statement begins.
+    let mut out: Vec<AwkToken> = Vec::new();
+    // For each open bracket, true if it holds a condition, after which a statement begins.
     let mut open: Vec<bool> = Vec::new();
     let mut begins = false;
     let mut at = 0;
@@ -186,7 +193,7 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
         at += 1;
         let behind_condition = std::mem::take(&mut begins);
         match c {
-            '\n' => out.push(Token::Line),
+            '\n' => out.push(AwkToken::Line),
             c if c.is_whitespace() => begins = behind_condition,
             '\\' if characters.get(at) == Some(&'\n') => at += 1,
             '#' => {
@@ -214,21 +221,21 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                     at += 1;
                 }
                 at += 1;
-                out.push(Token::Text(inside));
+                out.push(AwkToken::Text(inside));
             }
             '/' => {
                 // After a value it divides, elsewhere it opens an expression. Where it may do
                 // either, all that follows may be text or not.
                 let divides = match out.last() {
-                    Some(Token::Text(_) | Token::Number) => true,
-                    Some(Token::Word(word)) => match word.as_str() {
+                    Some(AwkToken::Text(_) | AwkToken::Number) => true,
+                    Some(AwkToken::Word(word)) => match word.as_str() {
                         "print" | "printf" | "return" | "in" | "case" | "else" | "do" => false,
                         "getline" | "length" | "next" | "exit" | "delete" | "nextfile" => {
                             return None;
                         }
                         _ => true,
                     },
-                    Some(Token::Sign(sign)) => match sign.as_str() {
+                    Some(AwkToken::Sign(sign)) => match sign.as_str() {
                         ")" => !behind_condition,
                         "]" => true,
                         "++" | "--" => return None,
@@ -241,7 +248,7 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                     return None;
                 }
                 if divides {
-                    out.push(Token::Sign("/".into()));
+                    out.push(AwkToken::Sign("/".into()));
                     continue;
                 }
                 let mut class = false;
@@ -257,13 +264,13 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                     at += 1;
                 }
                 at += 1;
-                out.push(Token::Text("/dev/null".into()));
+                out.push(AwkToken::Text("/dev/null".into()));
             }
             c if c.is_ascii_digit()
                 || c == '.' && characters.get(at).is_some_and(char::is_ascii_digit) =>
             {
                 at = number(&characters, at - 1)?;
-                out.push(Token::Number);
+                out.push(AwkToken::Number);
             }
             c if c.is_alphabetic()
                 || c == '_'
@@ -276,7 +283,7 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                 {
                     at += 1;
                 }
-                out.push(Token::Word(characters[start..at].iter().collect()));
+                out.push(AwkToken::Word(characters[start..at].iter().collect()));
             }
             c => {
                 let mut sign = c.to_string();
@@ -297,20 +304,20 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                 match c {
                     '(' => open.push(matches!(
                         out.last(),
-                        Some(Token::Word(word)) if matches!(word.as_str(), "if" | "while" | "for" | "switch")
+                        Some(AwkToken::Word(word)) if matches!(word.as_str(), "if" | "while" | "for" | "switch")
                     )),
                     ')' => begins = open.pop().unwrap_or_default(),
                     _ => {}
                 }
-                out.push(Token::Sign(sign));
+                out.push(AwkToken::Sign(sign));
             }
         }
     }
     Some(out)
 }
 
-/// Where the number ends that begins there. A name may follow it directly; one in hexadecimal
-/// digits is another number to each `awk`.
+/// Returns the end of the number that begins at `start`. A name may follow it directly; a number in
+/// hexadecimal digits differs between versions of `awk`.
 fn number(characters: &[char], start: usize) -> Option<usize> {
     let digits = |mut at: usize| {
         while characters.get(at).is_some_and(char::is_ascii_digit) {

@@ -5,9 +5,10 @@ use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 
+/// Returns the effects of a text.
 pub(super) fn read(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
-    // A caret takes the meaning of the next character away.
+    // A caret escapes the next character.
     let text = arg
         .text
         .replace('^', "")

@@ -1,10 +1,10 @@
 //! In: a script in a general language. Out: code, unless the script is provably harmless; words that
 //! delete or change something raise the class.
 //!
-//! Harmless is what only computes and prints. Python and JavaScript are parsed, and every kind
-//! of node, every name and every call has to be known to be harmless. A line of Perl, Ruby, PHP or
-//! Lua has to be made of known words, of strings and of little else. What each may use stands in
-//! `languages/`.
+//! A harmless script only computes and prints. Python and JavaScript are parsed, and every kind of
+//! node, every name and every call must be known to be harmless. A line of Perl, Ruby, PHP or Lua must
+//! consist of known words, of strings and of little else. The tables in the folder `languages` list
+//! the names that each language may use.
 
 #[cfg(feature = "javascript")]
 use super::javascript;
@@ -19,6 +19,7 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::language::Language;
 
+/// Returns the effects of a script.
 pub(super) fn read(language: Language, arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     let text = &arg.text;
@@ -38,10 +39,10 @@ pub(super) fn read(language: Language, arg: &Arg) -> Analysis {
     }
     let reason = unread(language).unwrap_or_else(|| "runs code that may do anything".to_owned());
     analysis.find(Effect::Code, arg.span, reason);
-    raise(&mut analysis, language, arg);
+    raise_by_words(&mut analysis, language, arg);
     for opening in &names::ANY.shells {
         for (at, _) in text.match_indices(opening.as_str()) {
-            if let Some(command) = argument(&text[at + opening.len()..], opening) {
+            if let Some(command) = command_in(&text[at + opening.len()..], opening) {
                 analysis.shell_text(&arg.with(&command), &Input::Unknown);
             }
         }
@@ -49,8 +50,10 @@ pub(super) fn read(language: Language, arg: &Arg) -> Analysis {
     analysis
 }
 
+/// Returns true if a script only computes and prints.
 fn is_harmless(language: Language, text: &str) -> bool {
-    // A grammar may not know what else ends a line, and with it a comment.
+    // An interpreter may end a line, and with it a comment, at a character that the grammar does not
+    // know.
     if text.contains(|c: char| c.is_control() && c != '\n' && c != '\t') {
         return false;
     }
@@ -67,8 +70,8 @@ fn is_harmless(language: Language, text: &str) -> bool {
     }
 }
 
-/// Raises the class of code by what it says.
-fn raise(analysis: &mut Analysis, language: Language, arg: &Arg) {
+/// Raises the class of code by the words in it.
+fn raise_by_words(analysis: &mut Analysis, language: Language, arg: &Arg) {
     let compact: String = arg.text.split_whitespace().collect::<Vec<_>>().join(" ");
     let removes = compact
         .match_indices("rm(")
@@ -87,8 +90,8 @@ fn raise(analysis: &mut Analysis, language: Language, arg: &Arg) {
     }
 }
 
-/// The strings that a call is given, as one command line.
-fn argument(rest: &str, opening: &str) -> Option<String> {
+/// Returns the strings in the arguments of a call, as one command line.
+fn command_in(rest: &str, opening: &str) -> Option<String> {
     let closing = match opening.chars().last()? {
         '`' => Some('`'),
         '{' => Some('}'),

@@ -1,9 +1,9 @@
 //! In: a text in JavaScript. Out: whether it only computes and prints.
 //!
-//! As in Python, no value that such code can get at does harm when it is called. What every value
-//! has, and what leads to code, is its constructor: no name of a property may say that one, and
-//! none may be computed. A name that is declared means that only where it is; `var` leaves a global
-//! of its name as it is, and is not allowed.
+//! As in Python, no value that such code can reach does harm when it is called. Every value has a
+//! constructor, which leads to code: no property may have that name, and no name of a property may be
+//! computed. A declared name has its meaning in its scope only; `var` does not replace a global of the
+//! same name, so it is not allowed.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -14,7 +14,7 @@ use super::names::{JAVASCRIPT, Names};
 use super::syntax::{children, is_field, nodes, parse};
 use crate::shell::plain;
 
-/// What an expression is made of, besides names, properties and calls.
+/// Kinds of nodes in an expression, besides names, properties and calls.
 const EXPRESSIONS: &[&str] = &[
     "arguments",
     "array",
@@ -38,7 +38,7 @@ const EXPRESSIONS: &[&str] = &[
     "unary_expression",
 ];
 
-/// What a script has beyond that.
+/// Kinds of nodes that a script has besides those of expressions.
 const STATEMENTS: &[&str] = &[
     "array_pattern",
     "arrow_function",
@@ -71,7 +71,7 @@ const STATEMENTS: &[&str] = &[
     "while_statement",
 ];
 
-/// Within what a name means what is declared there.
+/// Kinds of nodes that are scopes of names.
 const SCOPES: &[&str] = &[
     "arrow_function",
     "catch_clause",
@@ -81,7 +81,7 @@ const SCOPES: &[&str] = &[
     "statement_block",
 ];
 
-/// Of what names in a declaration are made up.
+/// Kinds of nodes in the pattern of a declaration.
 const PATTERNS: &[&str] = &[
     "array_pattern",
     "formal_parameters",
@@ -93,13 +93,13 @@ const PATTERNS: &[&str] = &[
     "shorthand_property_identifier_pattern",
 ];
 
-/// Whether a script only computes and prints.
+/// Returns true if a script only computes and prints.
 pub(super) fn is_harmless(text: &str) -> bool {
     let text = plain(text);
     let Some(tree) = parse(&tree_sitter_javascript::LANGUAGE.into(), &text) else {
         return false;
     };
-    let mut script = Script {
+    let mut script = JavaScriptText {
         text: &text,
         names: &JAVASCRIPT,
         bound: HashMap::new(),
@@ -108,32 +108,32 @@ pub(super) fn is_harmless(text: &str) -> bool {
     nodes(root).all(|node| script.bind(node)) && nodes(root).all(|node| script.allows(node))
 }
 
-/// What a script calls something.
+/// The meaning of a name in a script.
 #[derive(Clone, PartialEq)]
-enum Bound {
-    /// A value of its own.
+enum JavaScriptName {
+    /// A value of the script.
     Local,
-    /// A function of its own.
+    /// A function of the script.
     Function,
-    /// What stands under this path: a module, or something of one.
+    /// A module at this path, or a part of a module.
     Path(String),
 }
 
-/// What is required.
+/// The result of `require`.
 enum Required<'t> {
     /// A file of data.
     Data,
     Module(&'t str),
 }
 
-struct Script<'t> {
+struct JavaScriptText<'t> {
     text: &'t str,
     names: &'t Names,
     /// By the scope, and the name.
-    bound: HashMap<(usize, &'t str), Bound>,
+    bound: HashMap<(usize, &'t str), JavaScriptName>,
 }
 
-impl<'t> Script<'t> {
+impl<'t> JavaScriptText<'t> {
     fn of(&self, node: Node<'_>) -> &'t str {
         &self.text[node.byte_range()]
     }
@@ -143,7 +143,7 @@ impl<'t> Script<'t> {
             .map_or("", |child| self.of(child))
     }
 
-    /// Takes up the names that a node declares; false where one may mean two things.
+    /// Records the names that a node declares. Returns false if a name may have two meanings.
     fn bind(&mut self, node: Node<'_>) -> bool {
         match node.kind() {
             "variable_declarator" => self.declare(node),
@@ -151,14 +151,14 @@ impl<'t> Script<'t> {
                 let one = node.child_by_field_name("parameter");
                 let all = node.child_by_field_name("parameters");
                 one.or(all)
-                    .is_none_or(|names| self.bind_all(node, names, &Bound::Local))
+                    .is_none_or(|names| self.bind_all(node, names, &JavaScriptName::Local))
             }
             "for_in_statement" if !self.field(node, "kind").is_empty() => node
                 .child_by_field_name("left")
-                .is_some_and(|names| self.bind_all(node, names, &Bound::Local)),
+                .is_some_and(|names| self.bind_all(node, names, &JavaScriptName::Local)),
             "catch_clause" => node
                 .child_by_field_name("parameter")
-                .is_none_or(|names| self.bind_all(node, names, &Bound::Local)),
+                .is_none_or(|names| self.bind_all(node, names, &JavaScriptName::Local)),
             _ => true,
         }
     }
@@ -168,32 +168,42 @@ impl<'t> Script<'t> {
             return false;
         };
         let Some(value) = node.child_by_field_name("value") else {
-            return self.bind_all(scope, name, &Bound::Local);
+            return self.bind_all(scope, name, &JavaScriptName::Local);
         };
         match self.required(value) {
             Some(Required::Module(module)) => self.bind_module(scope, name, module),
-            _ if value.kind() == "arrow_function" => self.bind_all(scope, name, &Bound::Function),
-            _ => self.bind_all(scope, name, &Bound::Local),
+            _ if value.kind() == "arrow_function" => {
+                self.bind_all(scope, name, &JavaScriptName::Function)
+            }
+            _ => self.bind_all(scope, name, &JavaScriptName::Local),
         }
     }
 
     fn bind_module(&mut self, scope: Node<'_>, name: Node<'_>, module: &str) -> bool {
         match name.kind() {
-            "identifier" => self.bind_name(scope, self.of(name), Bound::Path(module.to_owned())),
+            "identifier" => self.bind_name(
+                scope,
+                self.of(name),
+                JavaScriptName::Path(module.to_owned()),
+            ),
             "object_pattern" => children(name).into_iter().all(|part| {
                 let (key, bound) = match part.kind() {
                     "shorthand_property_identifier_pattern" => (self.of(part), self.of(part)),
                     "pair_pattern" => (self.field(part, "key"), self.field(part, "value")),
                     _ => return false,
                 };
-                self.bind_name(scope, bound, Bound::Path(format!("{module}.{key}")))
+                self.bind_name(
+                    scope,
+                    bound,
+                    JavaScriptName::Path(format!("{module}.{key}")),
+                )
             }),
             _ => false,
         }
     }
 
-    /// Every name in a pattern.
-    fn bind_all(&mut self, scope: Node<'_>, pattern: Node<'_>, means: &Bound) -> bool {
+    /// Records every name in a pattern.
+    fn bind_all(&mut self, scope: Node<'_>, pattern: Node<'_>, means: &JavaScriptName) -> bool {
         nodes(pattern).all(|node| match node.kind() {
             "identifier" | "shorthand_property_identifier_pattern" => {
                 self.bind_name(scope, self.of(node), means.clone())
@@ -202,7 +212,7 @@ impl<'t> Script<'t> {
         })
     }
 
-    fn bind_name(&mut self, scope: Node<'_>, name: &'t str, means: Bound) -> bool {
+    fn bind_name(&mut self, scope: Node<'_>, name: &'t str, means: JavaScriptName) -> bool {
         if self.names.is_call(name) || name == "require" {
             return false;
         }
@@ -215,8 +225,8 @@ impl<'t> Script<'t> {
         }
     }
 
-    /// What a name means where it stands.
-    fn meaning(&self, name: Node<'_>) -> Option<&Bound> {
+    /// Returns the meaning of a name in its scope.
+    fn meaning(&self, name: Node<'_>) -> Option<&JavaScriptName> {
         let text = self.of(name);
         let mut at = Some(name);
         while let Some(node) = at {
@@ -228,7 +238,7 @@ impl<'t> Script<'t> {
         None
     }
 
-    /// What `require('…')` gives, if it is that and may be.
+    /// Returns the result of a call of `require('…')`, if it is allowed.
     fn required(&self, node: Node<'_>) -> Option<Required<'t>> {
         if node.kind() != "call_expression" || self.field(node, "function") != "require" {
             return None;
@@ -247,7 +257,7 @@ impl<'t> Script<'t> {
         is_known.then_some(Required::Module(module))
     }
 
-    /// What a string says, if it stands there.
+    /// Returns the text of a string literal.
     fn literal(&self, node: Node<'_>) -> Option<&'t str> {
         let text = (node.kind() == "string").then(|| self.of(node))?;
         let inside = text.get(1..text.len() - 1)?;
@@ -274,16 +284,16 @@ impl<'t> Script<'t> {
             "assignment_expression" | "augmented_assignment_expression" => {
                 let left = node.child_by_field_name("left");
                 left.is_some_and(|left| {
-                    let declared = matches!(self.meaning(left), Some(Bound::Local));
+                    let declared = matches!(self.meaning(left), Some(JavaScriptName::Local));
                     left.kind() == "identifier" && declared
                 })
             }
-            // A text that is one thing to this grammar might be another to node.
+            // Node may read such a text differently than the grammar does.
             "regex" => !self.of(node).contains(['\'', '"', '`']),
-            // What ends a comment may be no line to the grammar.
+            // A comment may end at a character that ends no line in the grammar.
             "comment" => is_comment(self.of(node)),
             "unary_expression" => self.field(node, "operator") != "delete",
-            // The name of a key, and of what a pattern takes out.
+            // The name of a key, and of a property that a pattern takes out.
             "pair" | "pair_pattern" => {
                 let key = node.child_by_field_name("key");
                 key.is_some_and(|key| {
@@ -299,27 +309,27 @@ impl<'t> Script<'t> {
         let Some(parent) = node.parent() else {
             return false;
         };
-        let judged_there = match parent.kind() {
+        let is_checked_elsewhere = match parent.kind() {
             "call_expression" => is_field(node, "function"),
             "new_expression" => is_field(node, "constructor"),
             "member_expression" => self.path(parent).is_some(),
-            // Where a module gets its name.
+            // The name of a module.
             "variable_declarator" => is_field(node, "name"),
             "pair_pattern" => is_field(node, "value"),
             _ => false,
         };
-        judged_there || self.allows_value(node)
+        is_checked_elsewhere || self.allows_value(node)
     }
 
     fn allows_value(&self, node: Node<'_>) -> bool {
         match self.meaning(node) {
-            Some(Bound::Local | Bound::Function) => true,
-            Some(Bound::Path(path)) => self.allows_path(path),
+            Some(JavaScriptName::Local | JavaScriptName::Function) => true,
+            Some(JavaScriptName::Path(path)) => self.allows_path(path),
             None => self.allows_path(self.of(node)),
         }
     }
 
-    /// Whether the value under this path may be had.
+    /// Returns true if the value at this path is allowed.
     fn allows_path(&self, path: &str) -> bool {
         self.names.is_call(path) || self.names.of_value(path).is_some()
     }
@@ -330,19 +340,19 @@ impl<'t> Script<'t> {
             it.kind() == "call_expression" && is_field(node, "function")
                 || it.kind() == "new_expression" && is_field(node, "constructor")
         });
-        // With the call.
+        // `allows_call` decides.
         is_called
             || match self.path(node) {
                 Some(path) => {
                     let is_part = parent.is_some_and(|it| it.kind() == "member_expression");
                     is_part || self.allows_path(&path)
                 }
-                // A property of a value, whose name is looked at by itself.
+                // A property of a value; the name of the property is a node of its own.
                 None => true,
             }
     }
 
-    /// An index that is written there.
+    /// Returns true if the index is a literal that is allowed.
     fn allows_index(&self, node: Node<'_>) -> bool {
         let index = node.child_by_field_name("index");
         index.is_some_and(|index| match index.kind() {
@@ -351,13 +361,13 @@ impl<'t> Script<'t> {
         })
     }
 
-    /// The path of what is written as names with dots between them, if it does not begin with a
-    /// value.
+    /// Returns the path that names with dots between them stand for, if the first name is no value of
+    /// the script.
     fn path(&self, node: Node<'_>) -> Option<String> {
         match node.kind() {
             "identifier" => match self.meaning(node) {
-                Some(Bound::Local | Bound::Function) => None,
-                Some(Bound::Path(path)) => Some(path.clone()),
+                Some(JavaScriptName::Local | JavaScriptName::Function) => None,
+                Some(JavaScriptName::Path(path)) => Some(path.clone()),
                 None => Some(self.of(node).to_owned()),
             },
             "member_expression" => {
@@ -379,21 +389,21 @@ impl<'t> Script<'t> {
         ) else {
             return false;
         };
-        // A template behind a name is a call, too.
+        // A template after a name is a call, too.
         if arguments.kind() != "arguments" {
             return false;
         }
         match function.kind() {
             "identifier" if self.of(function) == "require" => match self.required(node) {
                 Some(Required::Data) => true,
-                // A module is no value: only what it has is looked at.
+                // A module itself is no allowed value; its parts may be.
                 Some(Required::Module(_)) => node.parent().is_some_and(|parent| {
                     matches!(parent.kind(), "member_expression" | "variable_declarator")
                 }),
                 None => false,
             },
             "identifier" => match (self.meaning(function), self.path(function)) {
-                (Some(Bound::Function), _) => true,
+                (Some(JavaScriptName::Function), _) => true,
                 (_, Some(path)) => self.names.is_call(&path) || self.reads(&path, arguments),
                 _ => false,
             },
@@ -408,7 +418,7 @@ impl<'t> Script<'t> {
         }
     }
 
-    /// Whether a call reads a file, or says something of one, whose name is written there.
+    /// Returns true if a call reads a file, or facts about a file, whose name is a literal.
     fn reads(&self, path: &str, arguments: Node<'_>) -> bool {
         let arguments = children(arguments);
         let Some((file, how)) = arguments.split_first() else {
@@ -419,7 +429,7 @@ impl<'t> Script<'t> {
             path,
             "fs.existsSync" | "fs.readFileSync" | "fs.readdirSync" | "fs.statSync"
         );
-        // An encoding; an object might say how it is opened.
+        // The rest is an encoding; an object may hold a mode in which the file is opened.
         is_reader && named && how.iter().all(|how| self.literal(*how).is_some())
     }
 
@@ -433,7 +443,7 @@ impl<'t> Script<'t> {
     }
 }
 
-/// What a declaration belongs to.
+/// Returns the scope of a declaration.
 fn scope(node: Node<'_>) -> Option<Node<'_>> {
     let mut at = node.parent();
     while let Some(node) = at {
@@ -445,7 +455,7 @@ fn scope(node: Node<'_>) -> Option<Node<'_>> {
     at
 }
 
-/// Whether a property of this name leads to no code.
+/// Returns true if no property of this name leads to code.
 fn is_property(name: &str) -> bool {
     !matches!(
         name,
@@ -454,7 +464,8 @@ fn is_property(name: &str) -> bool {
         && !name.contains('\\')
 }
 
-/// Whether a comment ends for everybody where it ends here. What is no ASCII may end a line.
+/// Returns true if a comment ends at the same place for every interpreter. A character outside of
+/// ASCII, which `%` stands for, may end a line.
 fn is_comment(text: &str) -> bool {
     (text.starts_with("//") || text.starts_with("/*")) && !text.contains('%')
 }

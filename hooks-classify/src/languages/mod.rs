@@ -2,7 +2,7 @@
 //!
 //! A file for each language; none of them runs anything, and none sees the interpreter.
 
-mod awk;
+pub(crate) mod awk;
 mod cmd;
 mod code;
 #[cfg(feature = "javascript")]
@@ -17,7 +17,6 @@ mod mongo;
 )]
 mod names;
 pub(crate) mod powershell;
-pub(crate) mod printed;
 #[cfg(feature = "python")]
 mod python;
 mod redis;
@@ -30,7 +29,6 @@ mod unread;
 mod variables;
 mod words;
 
-pub(crate) use self::awk::is_connection;
 use crate::model::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::language::Language;

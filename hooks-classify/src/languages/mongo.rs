@@ -9,6 +9,7 @@ use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::language::Language;
 
+/// Returns the effect of a script.
 pub(super) fn read(arg: &Arg) -> Analysis {
     let lower: String = arg.text.split_whitespace().collect();
     let lower = lower.to_ascii_lowercase();

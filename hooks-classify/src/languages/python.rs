@@ -1,8 +1,8 @@
 //! In: a text in Python. Out: whether it only computes and prints.
 //!
-//! No value that such code can get at does harm when it is called: not by a name, which has to
-//! stand in the table, not by an attribute, and not as what another call is given to call. So it
-//! does not matter which of them is called where.
+//! No value that such code can reach does harm when it is called: every name must be in the table,
+//! every attribute too, and every value that is passed to another call. So it does not matter which
+//! value is called where.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,7 +13,7 @@ use super::names::{Names, PYTHON};
 use super::syntax::{children, is_field, nodes, parse};
 use crate::shell::plain;
 
-/// What a script is made of, besides names, attributes, calls and imports.
+/// Kinds of nodes in a script, besides names, attributes, calls and imports.
 const KINDS: &[&str] = &[
     "aliased_import",
     "argument_list",
@@ -95,7 +95,7 @@ const KINDS: &[&str] = &[
     "with_statement",
 ];
 
-/// What Python has under names that nobody gave, but for errors, in each of its versions.
+/// The built-in names of Python in each of its versions, without errors.
 #[rustfmt::skip]
 const BUILTINS: &[&str] = &[
     "abs", "aiter", "all", "anext", "any", "apply", "ascii", "basestring", "bin", "bool",
@@ -110,13 +110,13 @@ const BUILTINS: &[&str] = &[
     "unichr", "unicode", "vars", "xrange", "zip",
 ];
 
-/// Whether a script only computes and prints.
+/// Returns true if a script only computes and prints.
 pub(super) fn is_harmless(text: &str) -> bool {
     let text = plain(text);
     let Some(tree) = parse(&tree_sitter_python::LANGUAGE.into(), &text) else {
         return false;
     };
-    let mut script = Script {
+    let mut script = PythonText {
         text: &text,
         names: &PYTHON,
         bound: HashMap::new(),
@@ -125,28 +125,28 @@ pub(super) fn is_harmless(text: &str) -> bool {
     nodes(root).all(|node| script.bind(node)) && nodes(root).all(|node| script.allows(node))
 }
 
-/// What a script calls something.
+/// The meaning of a name in a script.
 #[derive(PartialEq)]
-enum Bound {
-    /// A value of its own.
+enum PythonName {
+    /// A value of the script.
     Local,
-    /// What stands under this path: a module, or something of one.
+    /// A module at this path, or a part of a module.
     Path(String),
 }
 
-impl Bound {
+impl PythonName {
     fn is_of_pathlib(&self) -> bool {
-        matches!(self, Bound::Path(path) if path.starts_with("pathlib"))
+        matches!(self, PythonName::Path(path) if path.starts_with("pathlib"))
     }
 }
 
-struct Script<'t> {
+struct PythonText<'t> {
     text: &'t str,
     names: &'t Names,
-    bound: HashMap<&'t str, Bound>,
+    bound: HashMap<&'t str, PythonName>,
 }
 
-impl<'t> Script<'t> {
+impl<'t> PythonText<'t> {
     fn of(&self, node: Node<'_>) -> &'t str {
         &self.text[node.byte_range()]
     }
@@ -180,7 +180,8 @@ impl<'t> Script<'t> {
         };
         let first = bound.split('.').next().unwrap_or(bound);
         let means = if bound == path { first } else { path };
-        self.names.modules.contains(path) && self.bind_name(first, Bound::Path(means.to_owned()))
+        self.names.modules.contains(path)
+            && self.bind_name(first, PythonName::Path(means.to_owned()))
     }
 
     fn import_from(&mut self, node: Node<'_>) -> bool {
@@ -197,7 +198,7 @@ impl<'t> Script<'t> {
                     "aliased_import" => (self.field(name, "name"), self.field(name, "alias")),
                     _ => (self.of(name), self.of(name)),
                 };
-                self.bind_name(bound, Bound::Path(format!("{module}.{name}")))
+                self.bind_name(bound, PythonName::Path(format!("{module}.{name}")))
             })
     }
 
@@ -206,8 +207,8 @@ impl<'t> Script<'t> {
             return true;
         };
         match target.kind() {
-            "identifier" => self.bind_name(self.of(target), Bound::Local),
-            // They are looked at as what they are.
+            "identifier" => self.bind_name(self.of(target), PythonName::Local),
+            // They are nodes of their own.
             "attribute" | "subscript" => true,
             _ => children(target)
                 .into_iter()
@@ -215,8 +216,8 @@ impl<'t> Script<'t> {
         }
     }
 
-    fn bind_name(&mut self, name: &'t str, means: Bound) -> bool {
-        // What is never given that name would be Python's own.
+    fn bind_name(&mut self, name: &'t str, means: PythonName) -> bool {
+        // If the assignment does not run, the name is the built-in one.
         if BUILTINS.contains(&name) || name.starts_with("__") {
             return false;
         }
@@ -234,7 +235,7 @@ impl<'t> Script<'t> {
             "identifier" => self.allows_name(node),
             "attribute" => self.allows_attribute(node),
             "call" => self.allows_call(node),
-            // It may say how the rest is to be read.
+            // It may set the encoding of the text.
             "comment" => !self.of(node).contains("coding"),
             // `print >>file`, `async for`.
             "chevron" | "async" => false,
@@ -246,26 +247,26 @@ impl<'t> Script<'t> {
         let Some(parent) = node.parent() else {
             return false;
         };
-        let judged_there = match parent.kind() {
-            // By its path, or by the name of the attribute.
+        let is_checked_elsewhere = match parent.kind() {
+            // Its path or the name of the attribute is checked.
             "attribute" => is_field(node, "attribute") || self.path(parent).is_some(),
             "keyword_argument" => is_field(node, "name"),
             "call" => is_field(node, "function"),
             "dotted_name" | "aliased_import" => true,
             _ => false,
         };
-        if judged_there {
+        if is_checked_elsewhere {
             return true;
         }
         let name = self.of(node);
         match self.bound.get(name) {
-            Some(Bound::Local) => true,
-            Some(Bound::Path(path)) => self.allows_path(node, path),
+            Some(PythonName::Local) => true,
+            Some(PythonName::Path(path)) => self.allows_path(node, path),
             None => self.allows_path(node, name),
         }
     }
 
-    /// Whether the value under this path may be had.
+    /// Returns true if the value at this path is allowed.
     fn allows_path(&self, node: Node<'_>, path: &str) -> bool {
         if path == "sys.path" {
             return is_only_shown(self, node);
@@ -277,9 +278,9 @@ impl<'t> Script<'t> {
     }
 
     fn is_method(&self, name: &str) -> bool {
-        // Of a path it writes a file.
+        // The method of a path writes a file.
         let writes = matches!(name, "replace" | "copy");
-        let is_of_path = || self.bound.values().any(Bound::is_of_pathlib);
+        let is_of_path = || self.bound.values().any(PythonName::is_of_pathlib);
         self.names.methods.contains(name) && !(writes && is_of_path())
     }
 
@@ -289,7 +290,7 @@ impl<'t> Script<'t> {
 
     fn allows_attribute(&self, node: Node<'_>) -> bool {
         if is_field(node, "function") && node.parent().is_some_and(|it| it.kind() == "call") {
-            // With the call.
+            // `allows_call` decides.
             return true;
         }
         match self.path(node) {
@@ -302,13 +303,13 @@ impl<'t> Script<'t> {
         }
     }
 
-    /// The path of what is written as names with dots between them, if it does not begin with a
-    /// value.
+    /// Returns the path that names with dots between them stand for, if the first name is no value of
+    /// the script.
     fn path(&self, node: Node<'_>) -> Option<String> {
         match node.kind() {
             "identifier" => match (self.bound.get(self.of(node)), self.of(node)) {
-                (Some(Bound::Local), _) => None,
-                (Some(Bound::Path(path)), _) => Some(path.clone()),
+                (Some(PythonName::Local), _) => None,
+                (Some(PythonName::Path(path)), _) => Some(path.clone()),
                 (None, name) if self.names.is_call(name) => None,
                 (None, name) => Some(name.to_owned()),
             },
@@ -325,7 +326,7 @@ impl<'t> Script<'t> {
         let Some(mut function) = node.child_by_field_name("function") else {
             return false;
         };
-        // The grammar takes `*f(x)` behind another argument for a call of `*f`.
+        // The grammar reads `*f(x)` after another argument as a call of `*f`.
         if let ("list_splat", [splat]) = (function.kind(), children(function).as_slice()) {
             function = *splat;
         }
@@ -337,8 +338,8 @@ impl<'t> Script<'t> {
             "identifier" => {
                 let name = self.of(function);
                 match (self.bound.get(name), name) {
-                    (Some(Bound::Local), _) => false,
-                    (Some(Bound::Path(path)), _) => self.calls(path, &arguments),
+                    (Some(PythonName::Local), _) => false,
+                    (Some(PythonName::Path(path)), _) => self.calls(path, &arguments),
                     (None, "open") => self.opens(&arguments),
                     (None, "type") => arguments.len() == 1 && is_only_shown(self, node),
                     (None, name) => self.names.is_call(name),
@@ -357,7 +358,7 @@ impl<'t> Script<'t> {
 
     fn calls(&self, path: &str, arguments: &[Node<'_>]) -> bool {
         if path == "importlib.util.find_spec" {
-            // Of what has a dot in it, the first part is imported.
+            // If the name has a dot, its first part is imported.
             return matches!(arguments, [name] if self.literal(*name).is_some_and(|name| !name.contains('.')));
         }
         self.names.is_call(path)
@@ -368,7 +369,7 @@ impl<'t> Script<'t> {
             })
     }
 
-    /// Whether it is the method of a path that is written there.
+    /// Returns true if a method belongs to a path whose name is a literal.
     fn is_named_path(&self, method: Node<'_>) -> bool {
         let call = method.child_by_field_name("object");
         call.filter(|call| call.kind() == "call")
@@ -380,7 +381,7 @@ impl<'t> Script<'t> {
             })
     }
 
-    /// Whether a call of `open` only reads what it names.
+    /// Returns true if a call of `open` only reads a file whose name is a literal.
     fn opens(&self, arguments: &[Node<'_>]) -> bool {
         let Some((file, how)) = arguments.split_first() else {
             return false;
@@ -406,7 +407,7 @@ impl<'t> Script<'t> {
             })
     }
 
-    /// Whether the name of a file is written there, also as `os.path.expanduser('~/a')`.
+    /// Returns true if a node is the name of a file as a literal, also `os.path.expanduser('~/a')`.
     fn is_named_file(&self, node: Node<'_>) -> bool {
         let expanded = || {
             let function = node.child_by_field_name("function")?;
@@ -417,7 +418,7 @@ impl<'t> Script<'t> {
         self.literal(node).is_some() || node.kind() == "call" && expanded() == Some(true)
     }
 
-    /// What a string says, if it stands there.
+    /// Returns the text of a string literal.
     fn literal(&self, node: Node<'_>) -> Option<&'t str> {
         let parts = (node.kind() == "string").then(|| children(node))?;
         match parts.as_slice() {
@@ -431,8 +432,8 @@ impl<'t> Script<'t> {
     }
 }
 
-/// Whether a value goes nowhere but to the output.
-fn is_only_shown(script: &Script<'_>, node: Node<'_>) -> bool {
+/// Returns true if a value is only printed.
+fn is_only_shown(script: &PythonText<'_>, node: Node<'_>) -> bool {
     let Some(parent) = node.parent() else {
         return false;
     };

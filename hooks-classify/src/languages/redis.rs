@@ -156,6 +156,7 @@ fn script(analysis: &mut Analysis, arg: &Arg, line: &str) {
     }
 }
 
+/// Returns the effects of commands.
 pub(super) fn read(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     read_into(&mut analysis, arg);

@@ -5,6 +5,7 @@ use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 
+/// Returns the effects of a script.
 pub(super) fn read(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     if !arg.known() {
@@ -20,7 +21,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
         }
     }
     let characters: Vec<char> = arg.text.chars().collect();
-    let mut reader = Reader {
+    let mut reader = SedReader {
         text: &characters,
         at: 0,
     };
@@ -34,7 +35,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
     analysis
 }
 
-/// `${FROM},${TO}p`: numbers of lines.
+/// Returns true for `${FROM},${TO}p`: the unknown parts are numbers of lines.
 fn starts_with_address(text: &str) -> bool {
     let rest = text.trim_start_matches([
         UNKNOWN, ',', '1', '2', '3', '4', '5', '6', '7', '8', '9', '0', '+', '~', '$',
@@ -45,12 +46,12 @@ fn starts_with_address(text: &str) -> bool {
     )
 }
 
-struct Reader<'a> {
+struct SedReader<'a> {
     text: &'a [char],
     at: usize,
 }
 
-impl Reader<'_> {
+impl SedReader<'_> {
     fn peek(&self) -> Option<char> {
         self.text.get(self.at).copied()
     }
@@ -79,7 +80,7 @@ impl Reader<'_> {
         out
     }
 
-    /// Up to an unescaped delimiter, past it.
+    /// Reads past the next delimiter that is not escaped.
     fn until(&mut self, end: char) -> Option<()> {
         let mut class = false;
         loop {
@@ -92,11 +93,11 @@ impl Reader<'_> {
                     if self.peek() == Some('^') {
                         self.at += 1;
                     }
-                    // A `]` that comes first is part of the class.
+                    // A `]` at the beginning is part of the class.
                     if self.peek() == Some(']') {
                         self.at += 1;
                     }
-                    // Without an end there is no class.
+                    // A class without an end is none.
                     if !self.text[self.at..]
                         .iter()
                         .take_while(|c| **c != '\n')
@@ -107,7 +108,7 @@ impl Reader<'_> {
                 }
                 ']' => class = false,
                 c if c == end && !class => return Some(()),
-                // In some implementations the delimiter ends even a class.
+                // Some implementations end even a class at the delimiter.
                 _ => {}
             }
         }
@@ -193,13 +194,13 @@ impl Reader<'_> {
                         self.at += 1;
                     }
                     self.skip_blanks();
-                    // To some it belongs to the label, to others it is the next command.
+                    // Implementations differ: part of the label, or the next command.
                     if !matches!(self.peek(), None | Some('\n' | ';' | '}')) {
                         return None;
                     }
                 }
                 'a' | 'i' | 'c' => loop {
-                    // A line that ends in a backslash goes on in the next.
+                    // A line that ends in a backslash continues in the next line.
                     let line = self.line();
                     if !line.ends_with('\\') || self.next().is_none() {
                         break;
@@ -211,7 +212,7 @@ impl Reader<'_> {
                 }
                 'w' | 'W' => {
                     let file = self.line();
-                    written(analysis, arg, file.trim());
+                    writes_file(analysis, arg, file.trim());
                 }
                 'e' => {
                     let text = self.line();
@@ -250,7 +251,7 @@ impl Reader<'_> {
                             }
                             'w' => {
                                 let file = self.line();
-                                written(analysis, arg, file.trim());
+                                writes_file(analysis, arg, file.trim());
                                 break;
                             }
                             ' ' | ';' | '\n' | '}' | '\t' => {
@@ -270,7 +271,7 @@ impl Reader<'_> {
     }
 }
 
-fn written(analysis: &mut Analysis, arg: &Arg, file: &str) {
+fn writes_file(analysis: &mut Analysis, arg: &Arg, file: &str) {
     if !matches!(file, "/dev/stdout" | "/dev/stderr" | "/dev/null") {
         analysis.find(Effect::Create, arg.span, format!("`sed` writes `{file}`"));
     }

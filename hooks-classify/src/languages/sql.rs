@@ -14,11 +14,12 @@ use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 
-use client::client_command;
+use client::read_client_command;
 use dialect::Dialect;
 use finder::statement_effect;
 use words::effect_of_words;
 
+/// Returns the effects of the statements in a text.
 pub(super) fn read(arg: &Arg, path: &str) -> Analysis {
     let mut analysis = Analysis::new();
     let dialect = Dialect::of(path);
@@ -27,7 +28,7 @@ pub(super) fn read(arg: &Arg, path: &str) -> Analysis {
         let line = line.trim();
         let is_dotted = dialect == Dialect::Sqlite && line.starts_with('.');
         if line.starts_with('\\') || is_dotted {
-            client_command(&mut analysis, arg, line);
+            read_client_command(&mut analysis, arg, line);
         } else {
             rest.push_str(line);
             rest.push('\n');

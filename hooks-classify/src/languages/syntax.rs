@@ -1,11 +1,11 @@
-//! Texts as trees.
+//! In: a text and the grammar of its language. Out: the tree of the text, and its nodes.
 
 use tree_sitter::{Language, Node, Parser, Tree};
 
-/// The way from a node to its parent begins at the root.
-const DEEPEST: u32 = 100;
+/// Deeper trees are not read: a look-up of a node's parent starts at the root.
+const MAX_TREE_DEPTH: u32 = 100;
 
-/// The tree of a text, if the grammar reads all of it, and it is not too deep.
+/// Returns the tree of a text, if the grammar reads all of the text and the tree is not too deep.
 pub(super) fn parse(language: &Language, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(language).ok()?;
@@ -18,7 +18,7 @@ pub(super) fn parse(language: &Language, text: &str) -> Option<Tree> {
 fn is_deep(root: Node<'_>) -> bool {
     let mut cursor = root.walk();
     loop {
-        if cursor.depth() > DEEPEST {
+        if cursor.depth() > MAX_TREE_DEPTH {
             return true;
         }
         if cursor.goto_first_child() {
@@ -32,7 +32,7 @@ fn is_deep(root: Node<'_>) -> bool {
     }
 }
 
-/// Every node below this one, and itself. Iterative: a tree may be deep.
+/// Returns a node and every node below it. Iterative, because a tree may be deep.
 pub(super) fn nodes(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let mut cursor = root.walk();
     let mut next = Some(root);
@@ -56,14 +56,14 @@ pub(super) fn nodes(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     })
 }
 
-/// The named children of a node, without comments.
+/// Returns the named children of a node, without comments.
 pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     let children = node.named_children(&mut cursor);
     children.filter(|child| child.kind() != "comment").collect()
 }
 
-/// Whether this is the child of that name of its parent.
+/// Returns true if a node is the child of its parent in this field.
 pub(super) fn is_field(node: Node<'_>, field: &str) -> bool {
     node.parent()
         .and_then(|parent| parent.child_by_field_name(field))

@@ -63,17 +63,17 @@ pub(super) fn read(language: Language, script: &Arg) -> Analysis {
     }
     for (start, end) in words {
         let name = &text[start..end];
-        // Members and functions of scripts are seldom in capitals.
-        let shouted = !name.contains(|c: char| c.is_ascii_lowercase());
-        if shouted && !hides(&text[..start], &text[end..]) {
+        // Members and functions are seldom in capitals.
+        let is_in_capitals = !name.contains(|c: char| c.is_ascii_lowercase());
+        if is_in_capitals && !hides(&text[..start], &text[end..]) {
             analysis.prints_variable(name, script.span);
         }
     }
     analysis
 }
 
-/// Returns true if an expression is not the value of the variable that is named between two parts of
-/// a script: it says whether the variable is set, or how long it is.
+/// Returns true if the expression around the name of a variable is not its value, but the fact that it
+/// is set, or its length.
 fn hides(before: &str, after: &str) -> bool {
     let quote = ['"', '\'', '`'];
     let before = before.strip_suffix(quote).unwrap_or(before);

@@ -57,9 +57,9 @@ const BEFORE_AN_OPERAND: &[&str] = &[
     "until", "values", "while",
 ];
 
-/// What has been read last, white space apart.
+/// The kind of the token that was read last, without white space.
 #[derive(Clone, Copy, PartialEq)]
-enum Last {
+enum LastToken {
     /// Nothing, an operator or an opening bracket: an operand follows.
     Operator,
     /// A word of the language: what follows may be anything.
@@ -70,16 +70,16 @@ enum Last {
     Operand,
 }
 
-/// Whether a text only computes and prints.
+/// Returns true if a text only computes and prints.
 pub(super) fn is_harmless(line: &'static Line, text: &str) -> bool {
-    // Documentation begins like that.
+    // Documentation of Perl and Ruby begins with `=`.
     if text.starts_with('=') || text.contains("\n=") {
         return false;
     }
-    let mut reader = Reader {
+    let mut reader = LineReader {
         line,
         rest: text,
-        last: Last::Operator,
+        last: LastToken::Operator,
     };
     while !reader.rest.is_empty() {
         if reader.step().is_none() {
@@ -89,14 +89,14 @@ pub(super) fn is_harmless(line: &'static Line, text: &str) -> bool {
     true
 }
 
-struct Reader<'t> {
+struct LineReader<'t> {
     line: &'static Line,
     rest: &'t str,
-    last: Last,
+    last: LastToken,
 }
 
-impl<'t> Reader<'t> {
-    /// Reads on; none where it is not understood, or not harmless.
+impl<'t> LineReader<'t> {
+    /// Reads one token. Returns `None` if it is not understood, or not harmless.
     fn step(&mut self) -> Option<()> {
         let first = self.rest.chars().next()?;
         let second = self.rest[first.len_utf8()..].chars().next().unwrap_or(' ');
@@ -105,43 +105,45 @@ impl<'t> Reader<'t> {
             'a'..='z' | 'A'..='Z' | '_' => self.word(),
             '0'..='9' => {
                 self.number();
-                // A quote directly behind it may be part of another word.
+                // A quote directly after a number may be part of another word.
                 (!self.rest.starts_with(['\'', '"', '.'])).then_some(())
             }
             '\'' | '"' => self.string(first),
             sigil if self.is_variable(sigil, second) => self.variable(sigil),
-            '/' if self.line.matches && self.last == Last::Operator => self.pattern(1),
-            '?' if self.line.matches && self.last == Last::Operand => self.sign(1, Last::Operator),
+            '/' if self.line.matches && self.last == LastToken::Operator => self.pattern(1),
+            '?' if self.line.matches && self.last == LastToken::Operand => {
+                self.sign(1, LastToken::Operator)
+            }
             '(' | '[' => {
-                // A call of what is no word.
-                if first == '(' && self.last == Last::Operand {
+                // A call of a value.
+                if first == '(' && self.last == LastToken::Operand {
                     return None;
                 }
                 // Lua's long brackets.
                 if first == '[' && matches!(second, '[' | '=') {
                     return None;
                 }
-                self.sign(1, Last::Operator)
+                self.sign(1, LastToken::Operator)
             }
-            ')' | ']' => self.sign(1, Last::Operand),
-            '}' if self.line.signs.contains('}') => self.sign(1, Last::Brace),
-            // A comment of Lua; a method or what a reference leads to, in Perl and PHP.
+            ')' | ']' => self.sign(1, LastToken::Operand),
+            '}' if self.line.signs.contains('}') => self.sign(1, LastToken::Brace),
+            // A comment in Lua; a method or a reference in Perl and PHP.
             '-' if matches!(second, '-' | '>') => None,
-            // No file is read, and no subroutine called by its sign.
-            '<' if self.last != Last::Operand || second != ' ' && second != '=' => None,
+            // `<FILE>` reads a file.
+            '<' if self.last != LastToken::Operand || second != ' ' && second != '=' => None,
             '&' | '|' if self.line.signs.contains(first) => {
-                let joins = second == first && self.last != Last::Operator;
-                joins.then(|| self.sign(2, Last::Operator))?
+                let joins = second == first && self.last != LastToken::Operator;
+                joins.then(|| self.sign(2, LastToken::Operator))?
             }
             ':' if self.line.signs.contains(':') => match second {
-                ':' => self.sign(2, Last::Operator),
-                _ => self.sign(1, Last::Operator),
+                ':' => self.sign(2, LastToken::Operator),
+                _ => self.sign(1, LastToken::Operator),
             },
-            // A hash or a glob of any name, unless it is an operator.
-            '%' | '*' if self.last != Last::Operand => None,
-            '*' if second == '*' => self.sign(2, Last::Operator),
-            ',' | ';' | '.' | '+' | '-' | '*' | '=' => self.sign(1, Last::Operator),
-            sign if self.line.signs.contains(sign) => self.sign(1, Last::Operator),
+            // A hash or a glob of any name, if it is no operator.
+            '%' | '*' if self.last != LastToken::Operand => None,
+            '*' if second == '*' => self.sign(2, LastToken::Operator),
+            ',' | ';' | '.' | '+' | '-' | '*' | '=' => self.sign(1, LastToken::Operator),
+            sign if self.line.signs.contains(sign) => self.sign(1, LastToken::Operator),
             _ => None,
         }
     }
@@ -152,7 +154,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    fn sign(&mut self, bytes: usize, last: Last) -> Option<()> {
+    fn sign(&mut self, bytes: usize, last: LastToken) -> Option<()> {
         self.last = last;
         self.skip(bytes)
     }
@@ -168,13 +170,13 @@ impl<'t> Reader<'t> {
         self.take(is_in_name)
     }
 
-    /// A number, and the operator of a range behind it: a single dot may belong to either.
+    /// Reads a number, and the operator of a range after it.
     fn number(&mut self) {
         self.name();
-        self.last = Last::Operand;
+        self.last = LastToken::Operand;
         if let Some(rest) = self.rest.strip_prefix("..") {
             self.rest = rest;
-            self.last = Last::Operator;
+            self.last = LastToken::Operator;
         } else if let Some(rest) = self.rest.strip_prefix('.')
             && rest.starts_with(|c: char| c.is_ascii_digit())
         {
@@ -197,9 +199,9 @@ impl<'t> Reader<'t> {
             return None;
         }
         self.last = if self.line.matches && BEFORE_AN_OPERAND.contains(&word) {
-            Last::Operator
+            LastToken::Operator
         } else {
-            Last::Word
+            LastToken::Word
         };
         (self.line.words)().contains(word).then_some(())
     }
@@ -210,13 +212,13 @@ impl<'t> Reader<'t> {
                 || second == '_'
                 || sigil == '$' && self.line.matches && ".,!&#".contains(second))
             // A hash, and no remainder.
-            && (sigil != '%' || self.last == Last::Operator)
+            && (sigil != '%' || self.last == LastToken::Operator)
     }
 
     fn variable(&mut self, sigil: char) -> Option<()> {
         self.skip(1)?;
         if let Some(rest) = self.rest.strip_prefix('#') {
-            // The last index of a list.
+            // `$#list` is the last index of a list.
             self.rest = rest;
             if !rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
                 return None;
@@ -226,8 +228,8 @@ impl<'t> Reader<'t> {
         if name.is_empty() {
             self.skip(1)?;
         }
-        self.last = Last::Operand;
-        // The names of files that are read next, which may be programs; and where code is.
+        self.last = LastToken::Operand;
+        // `@ARGV` holds names of files, which may be programs; the others lead to code.
         let is_special = match name {
             "ARGV" => sigil == '@' || self.rest.starts_with('['),
             "INC" | "ENV" | "SIG" | "GLOBALS" => true,
@@ -240,11 +242,11 @@ impl<'t> Reader<'t> {
         self.skip(1)?;
         let inside = self.until(quote)?;
         let computes = quote == '"' && self.line.interpolates && is_computed(inside);
-        self.last = Last::Operand;
+        self.last = LastToken::Operand;
         (!computes && !inside.contains('\n')).then_some(())
     }
 
-    /// So many texts between `/`, each but the first behind the one before it.
+    /// Reads a number of texts with `/` between and after them.
     fn pattern(&mut self, texts: usize) -> Option<()> {
         self.skip(1)?;
         for _ in 0..texts {
@@ -254,14 +256,14 @@ impl<'t> Reader<'t> {
             }
         }
         let flags = self.take(|c| c.is_ascii_alphabetic());
-        self.last = Last::Operand;
+        self.last = LastToken::Operand;
         flags
             .chars()
             .all(|flag| "gimsxrcd".contains(flag))
             .then_some(())
     }
 
-    /// What stands before this character, which is read, too.
+    /// Reads past the next character `end` that is not escaped, and returns the text before it.
     fn until(&mut self, end: char) -> Option<&'t str> {
         let mut escaped = false;
         let at = self.rest.find(|c| {
@@ -275,7 +277,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Whether code may stand in a text that has variables in it.
+/// Returns true if a text with variables in it may have code in it.
 fn is_computed(inside: &str) -> bool {
     if ["#{", "@{", "${", "{$", "->"]
         .iter()
@@ -293,7 +295,7 @@ fn is_computed(inside: &str) -> bool {
     })
 }
 
-/// What follows a number in brackets, or a name in braces.
+/// Returns the text after a number in brackets, or after a name in braces.
 fn plain_index(text: &str) -> Option<&str> {
     let (open, is_plain, close): (_, fn(char) -> bool, _) = match text.chars().next()? {
         '[' => ('[', |c| c.is_ascii_digit(), ']'),

@@ -5,8 +5,8 @@ use super::span::Span;
 /// Stands in a value for every part that is only known when the command runs.
 pub const UNKNOWN: char = '\u{F0000}';
 
-/// A word after expansion.
-#[derive(Clone, Debug, PartialEq)]
+/// A word after expansion. Words that differ only in their positions are equal.
+#[derive(Clone, Debug)]
 pub(crate) struct Arg {
     /// The value, with [`UNKNOWN`] for each unknown part.
     pub(crate) text: String,
@@ -27,6 +27,28 @@ pub(crate) struct Arg {
     pub(crate) place: Option<String>,
     /// Path that this variable stands for, if the variable is the only unknown part.
     pub(crate) prefix: Option<String>,
+}
+
+impl PartialEq for Arg {
+    fn eq(&self, other: &Self) -> bool {
+        let Self {
+            text,
+            span: _,
+            glob,
+            maybe,
+            many,
+            inert,
+            guess,
+            compound,
+            place,
+            prefix,
+        } = other;
+        self.text == *text
+            && (self.glob, self.maybe, self.many) == (*glob, *maybe, *many)
+            && (self.inert, self.guess, self.compound) == (*inert, *guess, *compound)
+            && self.place == *place
+            && self.prefix == *prefix
+    }
 }
 
 impl Arg {

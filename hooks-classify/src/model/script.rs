@@ -30,7 +30,8 @@ pub(crate) struct Pipeline {
     pub(crate) commands: Vec<Command>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+/// A command. Commands that differ only in their positions are equal.
+#[derive(Clone, Debug)]
 pub(crate) struct Command {
     pub(crate) kind: Kind,
     pub(crate) redirects: Vec<Redirect>,
@@ -72,7 +73,8 @@ pub(crate) enum Kind {
     Function { name: String, body: Box<Command> },
 }
 
-#[derive(Clone, Debug, PartialEq)]
+/// A redirection. Redirections that differ only in their positions are equal.
+#[derive(Clone, Debug)]
 pub(crate) struct Redirect {
     pub(crate) operator: Operator,
     /// Descriptor that is redirected: the written number or the default of the operator.
@@ -101,7 +103,8 @@ pub(crate) enum Operator {
     HereString,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A word before expansion. Words that differ only in their positions are equal.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Word {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) span: Span,
@@ -141,22 +144,39 @@ pub(crate) enum Change {
     Other(Word),
 }
 
-/// Text of a substitution.
-#[derive(Clone, Debug, PartialEq)]
+/// Text of a substitution. Texts that differ only in their positions are equal.
+#[derive(Clone, Debug)]
 pub(crate) struct Inner {
     pub(crate) text: String,
     /// Start in the surrounding text, in bytes; `None` if backquotes changed the text, so that
     /// positions do not map.
-    pub(crate) at: Position,
+    pub(crate) at: Option<usize>,
 }
 
-/// Position that comparisons ignore.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Position(pub(crate) Option<usize>);
+impl PartialEq for Command {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.redirects == other.redirects
+    }
+}
 
-impl PartialEq for Position {
-    fn eq(&self, _: &Self) -> bool {
-        true
+impl PartialEq for Redirect {
+    fn eq(&self, other: &Self) -> bool {
+        self.operator == other.operator
+            && self.descriptor == other.descriptor
+            && self.both == other.both
+            && self.target == other.target
+    }
+}
+
+impl PartialEq for Word {
+    fn eq(&self, other: &Self) -> bool {
+        self.pieces == other.pieces
+    }
+}
+
+impl PartialEq for Inner {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
     }
 }
 

@@ -3,18 +3,10 @@
 use std::ops::Range;
 
 /// Byte range of a text.
-///
-/// Two spans are always equal: positions do not matter when two readings of a text are compared.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: usize,
     pub(crate) end: usize,
-}
-
-impl PartialEq for Span {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 impl Span {

@@ -24,7 +24,7 @@ pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: 
         .collect();
     let path = &call.path;
     if program.sends {
-        for arg in held.into_iter().filter(|arg| leaves(arg)) {
+        for arg in held.into_iter().filter(|arg| holds_unknown(arg)) {
             let reason = format!("`{path}` sends the value of an expansion over the network");
             analysis.ask(arg.span, reason);
         }
@@ -59,18 +59,18 @@ fn recipient(
     if held.is_empty() && shows_variable.is_none() {
         return None;
     }
-    if let Some(host) = address(call) {
+    if let Some(host) = named_machine(call) {
         return Some((held.first().map_or(whole, |arg| arg.span), host));
     }
     // A server is named in everyday calls: what the shell was started with may go there.
     let printed = held.iter().find(|arg| !arg.inert).map(|arg| arg.span);
     let span = printed.or(shows_variable)?;
-    Some((span, server(call)?))
+    Some((span, server_of_option(call)?))
 }
 
 /// The other machine that a word of a call names, as far as it is known. Commands and scripts among
 /// its words are judged by themselves.
-fn address(call: &Call) -> Option<String> {
+fn named_machine(call: &Call) -> Option<String> {
     let is_word = |role: &Role| {
         !matches!(
             role,
@@ -84,7 +84,7 @@ fn address(call: &Call) -> Option<String> {
     let values = options.filter_map(|given| given.value.as_ref());
     let mut words = operands.flat_map(|(_, args)| args).chain(values);
     if call.program.hosts
-        && let Some(host) = call.operands.iter().find_map(|o| place(&o.arg))
+        && let Some(host) = call.operands.iter().find_map(|o| host_of_place(&o.arg))
     {
         return Some(host);
     }
@@ -92,7 +92,7 @@ fn address(call: &Call) -> Option<String> {
 }
 
 /// The other machine on which a place is, named without `://`: `host:path`, `host::module`.
-pub(super) fn place(arg: &Arg) -> Option<String> {
+pub(super) fn host_of_place(arg: &Arg) -> Option<String> {
     let (host, _) = arg.text.split_once(':')?;
     // A single letter is a drive.
     let named = host.len() > 1 && !host.contains('/') && !arg.text.contains("://");
@@ -101,7 +101,7 @@ pub(super) fn place(arg: &Arg) -> Option<String> {
 
 /// Whether a word that is sent holds what is not known. The port of a service on this machine,
 /// `http://localhost:$PORT/`, gets nowhere else.
-pub(super) fn leaves(word: &Arg) -> bool {
+pub(super) fn holds_unknown(word: &Arg) -> bool {
     let own_port = || {
         let (scheme, authority, rest) = parted(&word.text)?;
         let (host, port) = authority.rsplit_once(':')?;
@@ -113,7 +113,7 @@ pub(super) fn leaves(word: &Arg) -> bool {
 }
 
 /// The other machine that an option of a call names.
-fn server(call: &Call) -> Option<String> {
+fn server_of_option(call: &Call) -> Option<String> {
     let options = call.options.iter();
     let options = options.filter(|given| given.option.role == Role::Host);
     let mut values = options.filter_map(|given| given.value.as_ref());

@@ -1,4 +1,4 @@
-//! Judges of compilers and build programs.
+//! Compilers and build programs: from a call to whether it only reads.
 
 use super::effect::operand_words;
 use crate::model::analysis::{Analysis, Context};
@@ -8,7 +8,102 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// The last `--cache-dir` counts.
+/// Returns the program that a script of a project, such as `gradlew`, downloads and starts.
+pub(crate) fn started_by_script(script: &str) -> Option<&'static str> {
+    match script {
+        "gradlew" => Some("gradle"),
+        "mvnw" => Some("mvn"),
+        _ => None,
+    }
+}
+
+/// Analyzes a program for which `@FILE` stands for the arguments in a file.
+pub(super) fn arguments_file(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if let Some(arg) = call.args.iter().find(|arg| arg.text.starts_with('@')) {
+        analysis.find(
+            Effect::Unknown,
+            arg.span,
+            format!("`{}` reads its options from a file", call.path),
+        );
+    }
+    analysis
+}
+
+/// Analyzes a checker of code that takes flags of the compiler after `--`; an unknown flag may load
+/// or write files.
+pub(super) fn compile_flags(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let harmless = |flag: &str| {
+        !flag.starts_with("-Wl,")
+            && !flag.starts_with("-Wp,")
+            && !flag.starts_with("-Wa,")
+            && ([
+                "-I",
+                "-D",
+                "-U",
+                "-W",
+                "-O",
+                "-std=",
+                "-isystem",
+                "-iquote",
+                "-isysroot",
+                "-fno-",
+                "--target=",
+                "--sysroot=",
+                "-march=",
+                "-mtune=",
+            ]
+            .iter()
+            .any(|known| flag.starts_with(known))
+                || [
+                    "-x",
+                    "-c",
+                    "-w",
+                    "-g",
+                    "-m32",
+                    "-m64",
+                    "-include",
+                    "-pthread",
+                    "-pedantic",
+                    "-ansi",
+                    "-nostdinc",
+                    "-nostdinc++",
+                    "-fPIC",
+                    "-fpic",
+                    "-fPIE",
+                    "-fexceptions",
+                    "-frtti",
+                    "-fopenmp",
+                    "-fcoroutines",
+                    "-fsyntax-only",
+                    "-xc",
+                    "-xc++",
+                ]
+                .contains(&flag))
+    };
+    for operand in call.operands.iter().filter(|operand| operand.after) {
+        let text = operand.arg.text.as_str();
+        if !operand.arg.known()
+            || text.starts_with('@')
+            || (text.starts_with('-') && !harmless(text))
+        {
+            analysis.find(
+                Effect::Unknown,
+                operand.arg.span,
+                "this flag of the compiler may load or write something",
+            );
+        }
+    }
+    analysis.then(arguments_file(
+        context,
+        call,
+        Span::default(),
+        &Input::Unknown,
+    ))
+}
+
+/// Analyzes `mypy`, which writes nothing if its last `--cache-dir` is `/dev/null`.
 pub(super) fn mypy(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let cache = call.options.iter().rev().find(|g| g.name == "--cache-dir");
@@ -18,7 +113,7 @@ pub(super) fn mypy(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     }
 }
 
-/// Compilers read only where they say so and write nothing.
+/// Analyzes a compiler, which only reads if it checks syntax, preprocesses or prints facts.
 pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
@@ -128,6 +223,7 @@ pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     }
 }
 
+/// Analyzes `ninja`, for which `-t` names a tool of its own.
 pub(super) fn ninja(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let Some(tool) = call
@@ -158,6 +254,7 @@ pub(super) fn ninja(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     analysis.with_effect(effect)
 }
 
+/// Analyzes `cmake`, for which `-E` names a command and `-N` only lists.
 pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
@@ -213,6 +310,7 @@ pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
     analysis
 }
 
+/// Analyzes `buildifier`, which only reads in the modes that check.
 pub(super) fn buildifier(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let value = |name: &str| {
@@ -230,7 +328,7 @@ pub(super) fn buildifier(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
     analysis
 }
 
-/// `--flag false` takes back what the flag promises.
+/// Analyzes a program for which `false` after a flag negates the flag.
 pub(super) fn flag_values(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for pair in call.args.windows(2) {
@@ -251,7 +349,7 @@ pub(super) fn flag_values(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
     analysis
 }
 
-/// Every operand is a goal; the strongest counts.
+/// Analyzes a build program of which every operand is a goal; the strongest goal decides.
 pub(super) fn goals(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     if call.operands.is_empty() {
@@ -269,7 +367,7 @@ pub(super) fn goals(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     analysis.with_effect(effect.unwrap_or(Effect::Code))
 }
 
-/// Evaluates a flake: one in a folder has a lock file, which is brought up to date.
+/// Analyzes a command that evaluates a flake; it updates the lock file of a flake in a folder.
 pub(super) fn flake(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let kept = ["--no-write-lock-file", "--expr", "-f", "--file"];

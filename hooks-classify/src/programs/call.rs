@@ -2,10 +2,11 @@
 
 use super::addresses::ask_about_sent_words;
 use super::effect::{note_effect, note_unrecognized, operand_words, prints_other};
+use super::file_roles::recurses;
+use super::printed::printed;
 use super::requests::note_requests;
-use super::roles::{option_values, recurses, role};
+use super::roles::{option_values, role};
 use super::words::{note_files_in_words, note_remotes};
-use crate::languages::printed::printed;
 use crate::model::analysis::{Analysis, Context, OutputOf};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
@@ -121,6 +122,7 @@ pub(crate) fn analyze_by_table(
     analysis.done_with(output)
 }
 
+/// Returns whether a program writes one of its operands.
 fn writes_operand(call: &Call) -> bool {
     let writes = |role: &Role| {
         matches!(
@@ -131,6 +133,7 @@ fn writes_operand(call: &Call) -> bool {
     call.program.operands.iter().any(|(role, _)| writes(role))
 }
 
+/// Notes what happens with the operands; returns the action whose output is printed.
 fn analyze_operands(
     analysis: &mut Analysis,
     context: &Context<'_>,

@@ -1,4 +1,4 @@
-//! Archives, tables and pictures.
+//! Archives, tables, pictures and texts: from a call to the files that it reads and writes.
 
 use super::effect::{note_unrecognized, operand_words};
 use super::roles::{option_value, role};
@@ -10,6 +10,117 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
+/// Analyzes `exiftool`: `-Name` reads a tag, `-Name=…` and `-Name<…` write one. Names of tags begin
+/// with one capital letter, its options do not.
+pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let mut rest = Vec::new();
+    let mut asked = false;
+    for arg in &call.args {
+        let text = arg.text.as_str();
+        let name = text.trim_start_matches('-');
+        let dash = text.starts_with('-') && arg.known();
+        if dash && name.contains(['=', '<']) && !name.starts_with(['=', '<']) {
+            analysis.find(
+                Effect::Update,
+                arg.span,
+                format!("`exiftool` writes `{name}`"),
+            );
+            asked = true;
+        } else if dash
+            && name.len() > 2
+            && name.starts_with(|c: char| c.is_ascii_uppercase())
+            && name[1..].contains(|c: char| c.is_ascii_lowercase())
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || ":*?#_-".contains(c))
+            && !OPTIONS
+                .iter()
+                .any(|option| name.to_ascii_lowercase().starts_with(option))
+        {
+            asked = true;
+        } else {
+            rest.push(arg.clone());
+        }
+    }
+    if asked {
+        let inner = Call::read(&call.path, &call.program, &rest);
+        let output = analysis.call(inner, whole, input);
+        return analysis.done_with(output);
+    }
+    analysis
+}
+
+/// Beginnings of `exiftool`'s options that do more than ask, in any case.
+const OPTIONS: &[&str] = &[
+    "api",
+    "charset",
+    "config",
+    "csv",
+    "delete",
+    "echo",
+    "efile",
+    "execute",
+    "ext",
+    "fileorder",
+    "fixbase",
+    "geosync",
+    "geotag",
+    "htmldump",
+    "if",
+    "lang",
+    "list",
+    "overwrite",
+    "password",
+    "plot",
+    "preserve",
+    "progress",
+    "restore",
+    "scanforxmp",
+    "sep",
+    "srcfile",
+    "stay",
+    "tagout",
+    "tagsfromfile",
+    "textout",
+    "use",
+    "userparam",
+    "wext",
+];
+
+/// Analyzes a converter of pictures, for which `-version` and `-list` print facts only where they
+/// are alone.
+pub(super) fn convert(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let facts = call.has(&["-version", "--version", "-help", "-list"]);
+    if facts && (call.options.len() > 1 || !call.operands.is_empty()) {
+        analysis.find(
+            Effect::Create,
+            whole,
+            format!("`{}` may write its last operand", call.path),
+        );
+    }
+    analysis
+}
+
+/// Analyzes `glow`; `glow config` writes settings and opens them in an editor.
+pub(super) fn glow(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if call
+        .operands
+        .first()
+        .is_some_and(|operand| operand.arg.text == "config")
+    {
+        analysis.find(
+            Effect::Create,
+            whole,
+            "`glow config` writes settings, and opens them in an editor",
+        );
+    }
+    analysis
+}
+
+/// Analyzes `tar`, which only reads if the archive or the files go to its standard output.
 pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     // The old style gives values to letters in order; read as words with dashes.
@@ -104,7 +215,7 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
     analysis
 }
 
-/// Verbs that only show, joined by `then`.
+/// Analyzes `mlr`, of which the verbs are joined by `then`.
 pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     const SHOWS: &[&str] = &[
@@ -196,7 +307,8 @@ pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     analysis.without_operands()
 }
 
-/// `FORMAT:FILE`: some formats are scripts, some are deleted after reading.
+/// Analyzes a program with operands `FORMAT:FILE`: some formats are scripts, and some delete the
+/// file after reading it.
 pub(super) fn pictures(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for operand in &call.operands {

@@ -122,6 +122,13 @@ pub(super) fn note_option_effects(analysis: &mut Analysis, call: &Call) {
     }
 }
 
+/// Notes the effects of the options and the unknown words, for functions that read the operands
+/// themselves.
+pub(super) fn note_options(analysis: &mut Analysis, call: &Call) {
+    note_option_effects(analysis, call);
+    note_unrecognized(analysis, call);
+}
+
 /// Notes the words that the table of the program does not know.
 pub(super) fn note_unrecognized(analysis: &mut Analysis, call: &Call) {
     for (reason, span) in &call.strange {
@@ -142,7 +149,6 @@ const WORKS: &[&str] = &["-z", "--compress", "-d", "--decompress", "--uncompress
 /// it off, another option, or its place.
 fn is_negated(call: &Call, at: usize) -> bool {
     let given = &call.options[at];
-    // Spans are equal to each other.
     let place = |arg: &Arg| arg.span.start == given.span.start;
     let place = call.args.iter().position(place);
     if let Some(place) = place {

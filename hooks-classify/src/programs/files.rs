@@ -1,7 +1,8 @@
-//! Judges of programs that handle files.
+//! Programs that handle files and texts: from a call to what they do to the contents.
 
 use super::effect::operand_words;
-use super::roles::{recurses, role};
+use super::file_roles::recurses;
+use super::roles::role;
 use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::device::{device, nowhere};
@@ -11,7 +12,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// Copying nothing onto a file empties it.
+/// Analyzes `cp`, which empties a file if it copies nothing onto it.
 pub(super) fn cp(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let operands = operand_words(call);
@@ -49,6 +50,7 @@ pub(super) fn cp(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
     analysis
 }
 
+/// Analyzes `truncate`, which discards contents if the size is smaller.
 pub(super) fn truncate(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for given in call
@@ -73,6 +75,7 @@ pub(super) fn truncate(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> 
     analysis
 }
 
+/// Analyzes `dd`, which empties, changes or overwrites its output.
 pub(super) fn dd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let value = |key: &str| {
@@ -113,6 +116,7 @@ pub(super) fn dd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
     analysis
 }
 
+/// Analyzes `date`, which sets the time if an operand is no format.
 pub(super) fn date(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let sets = call
@@ -126,6 +130,7 @@ pub(super) fn date(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     }
 }
 
+/// Analyzes `rename`, which runs its first operand as Perl.
 pub(super) fn rename(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let Some(first) = call.operands.first() else {
@@ -150,6 +155,7 @@ pub(super) fn rename(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     analysis
 }
 
+/// Analyzes a pager, for which an operand with `+` is a command.
 pub(super) fn less(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for operand in &call.operands {
@@ -174,6 +180,7 @@ pub(super) fn less(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     analysis.without_operands()
 }
 
+/// Analyzes an editor, which may run commands of its own.
 pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let values = call
@@ -205,7 +212,7 @@ pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     analysis
 }
 
-/// With the pattern in an option, all operands are files.
+/// Analyzes a program that searches text: with the pattern in an option, all operands are files.
 pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let given = call.has(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]);
@@ -235,6 +242,7 @@ pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &I
     analysis
 }
 
+/// Analyzes a program that only reads if its last operand is `-`.
 pub(super) fn stdout_last(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     match call.operands.last() {

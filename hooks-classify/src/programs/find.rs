@@ -1,4 +1,4 @@
-//! Programs that look for files, and do something with what they find.
+//! `find` and `fd`: from a call to the files that they find, and what they do with them.
 
 use super::roles::role;
 use crate::model::analysis::{Analysis, Context, Names};
@@ -10,7 +10,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// What `find` runs, deletes and writes.
+/// Analyzes `find`, which may run, delete and write.
 pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let args = &call.args;
@@ -29,12 +29,12 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             "the words of `find` are only known when it runs",
         );
     }
-    let found = found(context, args, &folders);
+    let found = found_files(context, args, &folders);
     // What comes behind it in the pipeline is given what it finds.
     found
         .iter()
         .for_each(|named| analysis.add_name(named.clone()));
-    let place = place(context, args, &folders);
+    let place = found_path(context, args, &folders);
     let mut base = Effect::Read;
     while at < args.len() {
         let arg = &args[at];
@@ -128,9 +128,9 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     analysis.done()
 }
 
-/// Returns what is found: secrets by their names, or else the folders in which it looks.
-fn found(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
-    let named: Vec<&str> = names(args);
+/// Returns the files that are found: secrets by their names, or else the folders that are searched.
+fn found_files(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
+    let named: Vec<&str> = tested_names(args);
     if !named.is_empty() && named.iter().all(|name| context.tables.harmless(name)) {
         return Vec::new();
     }
@@ -153,8 +153,8 @@ fn found(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
     by_name.into_iter().chain(folders).collect()
 }
 
-/// Returns the path of what is found, as far as it is known.
-fn place(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
+/// Returns the path of the files that are found, as far as it is known.
+fn found_path(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
     let folder = match folders {
         [] => ".",
         [folder] => folder.path(),
@@ -163,7 +163,7 @@ fn place(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String>
     if args.iter().any(|arg| arg.text == "-files0-from") {
         return None;
     }
-    let named = names(args);
+    let named = tested_names(args);
     let harmless = !named.is_empty() && named.iter().all(|name| context.tables.harmless(name));
     let end = match (harmless, finds_source(context, args)) {
         (true, _) => ".pub",
@@ -173,8 +173,8 @@ fn place(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String>
     Some(format!("{}/{UNKNOWN}{end}", folder.trim_end_matches('/')))
 }
 
-/// The names and paths that `find` tests for.
-fn names(args: &[Arg]) -> Vec<&str> {
+/// Returns the names and paths that `find` tests for.
+fn tested_names(args: &[Arg]) -> Vec<&str> {
     args.windows(2)
         .filter(|pair| matches!(pair[0].text.as_str(), "-name" | "-iname" | "-path"))
         .map(|pair| pair[1].text.as_str())
@@ -217,7 +217,7 @@ const ACTIONS: &[&str] = &[
     "-fprintf", "-ls", "-fls", "-delete",
 ];
 
-/// A path of secrets that may be among what is found.
+/// Returns a path of secrets that may be among the files that are found.
 fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
     let told = args
         .iter()
@@ -252,7 +252,7 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
     if searched.is_some() {
         return searched;
     }
-    let named = names(args);
+    let named = tested_names(args);
     let secret = |text: &str| context.tables.secret_within(text);
     // `/proc` and `environ`: at any depth.
     let below = folders.iter().find_map(|folder| {
@@ -272,7 +272,8 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
         .map(str::to_owned)
 }
 
-/// Returns what `fd` finds: secrets by their names, or else the folders in which it looks.
+/// Returns the files that `fd` finds: secrets by their names, or else the folders that are
+/// searched.
 fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<Named> {
     let values = |names: &[&str]| {
         let given = call
@@ -321,6 +322,7 @@ fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<Named> {
     by_name.into_iter().chain(folders).collect()
 }
 
+/// Analyzes `fd`, which may run a command with the files that it finds.
 pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let args = &call.args;

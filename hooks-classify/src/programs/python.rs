@@ -1,6 +1,6 @@
-//! Python, which runs files, modules and texts.
+//! Python: from a call and its input to the text, the module or the file that runs.
 
-use super::runs::program;
+use super::interpreters::program;
 use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
@@ -9,6 +9,7 @@ use crate::model::language::Language;
 use crate::model::span::Span;
 use crate::tables::Call;
 
+/// Analyzes Python, which runs a text, a module, a file or its input.
 pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let args = &call.args;

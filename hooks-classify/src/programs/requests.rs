@@ -1,5 +1,5 @@
-//! Words that go into a request: hosts that give out the keys of the machine, and headers that
-//! change the method.
+//! Words that go into a request: from words to the hosts among them that give out the keys of the
+//! machine, and to headers that change the method.
 
 use crate::host;
 use crate::model::analysis::{Analysis, Context};
@@ -116,6 +116,7 @@ pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>
     }
 }
 
+/// Asks about hosts in a word from which a machine in a cloud gets its own keys.
 fn ask_about_key_hosts_within(analysis: &mut Analysis, context: &Context<'_>, word: &Arg) {
     // A name of one word is much else, too.
     let keys = |host: &str| host.contains(['.', ':']) && context.tables.gives_keys(host);
@@ -133,6 +134,7 @@ fn ask_about_key_hosts_within(analysis: &mut Analysis, context: &Context<'_>, wo
     }
 }
 
+/// Asks about a host that gives out the keys of the machine.
 fn ask_about_keys(analysis: &mut Analysis, word: &Arg, host: &str) {
     let reason = format!("`{host}` gives out the keys of the machine");
     analysis.ask(word.span, reason);

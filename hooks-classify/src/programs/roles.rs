@@ -1,20 +1,22 @@
 //! Operands and values of options by the role that they play: from words to what the program does
 //! with them.
 
-use super::addresses::{as_address, elsewhere, leaves};
+use super::code_roles::{load_modules, run_pagers};
+use super::code_roles::{run_program, run_script, run_script_files, run_shell_text, run_words};
 use super::config::note_setting;
-use super::requests::{ask_about_key_hosts, method};
-use crate::model::analysis::{Analysis, Context, OutputOf, ReadsListed};
+use super::file_roles::{change_files, delete_files, filter_files, read_files, read_listed_files};
+use super::file_roles::{read_settings, write_files};
+use super::request_roles::send_words;
+use super::request_roles::{
+    ask_about_hosts, note_methods, note_requests_in_files, show_credentials,
+};
+use crate::model::analysis::{Analysis, Context, OutputOf};
 use crate::model::arg::{Arg, shown};
-use crate::model::device::{device, kernel, nowhere};
-use crate::model::effect::Effect;
 use crate::model::io::Input;
-use crate::model::language::Language;
 use crate::model::role::Role;
-use crate::model::span::Span;
-use crate::tables::{Call, Given, Operand, members};
+use crate::tables::{Call, Given};
 
-/// Notes what happens with words in a role.
+/// Notes what happens with words in a role; returns the action whose output is printed.
 pub(super) fn role(
     analysis: &mut Analysis,
     context: &Context<'_>,
@@ -25,283 +27,44 @@ pub(super) fn role(
 ) -> OutputOf {
     let path = call.path.as_str();
     analysis.record_role(role, args);
-    // A program that looks for files notes itself what it finds.
+    // The functions of programs that look for files note what these find.
     let finds = matches!(call.program.judge.as_deref(), Some("find" | "fd"));
     if matches!(role, Role::Input | Role::Name) && !finds {
         args.iter().for_each(|arg| analysis.prints_name(arg));
     }
     match role {
         Role::Text | Role::Format | Role::Folder => {}
-        Role::Host => args
-            .iter()
-            .for_each(|arg| ask_about_key_hosts(analysis, context, arg)),
-        Role::Name if !prints_contents(call) => {}
-        Role::Filter if call.program.contents.is_some() && !prints_contents(call) => {}
-        Role::Filter => {
-            for arg in args {
-                for pattern in patterns(&arg.text) {
-                    analysis.input_file(&arg.with(&pattern));
-                    let name = pattern.rsplit('/').next().unwrap_or("");
-                    if context.tables.is_searched(name) && !context.tables.is_source(name) {
-                        let reason = format!("reads files `{pattern}`, a name of secrets");
-                        analysis.ask(arg.span, reason);
-                    }
-                }
-            }
-        }
-        Role::Input | Role::Name => {
-            let below = recurses(call) && !filters_source(context, call);
-            args.iter().for_each(|arg| analysis.reads(arg, below));
-        }
-        Role::List => args
-            .iter()
-            .for_each(|arg| reads_listed(analysis, call, arg, input)),
-        Role::Settings => {
-            for arg in args.iter().filter(|arg| !own(arg)) {
-                analysis.ask(
-                    arg.span,
-                    format!(
-                        "`{path}` follows `{}`, which may name a program",
-                        shown(arg)
-                    ),
-                );
-            }
-        }
-        Role::Output => {
-            for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
-                // One that is also an operand is there already.
-                let same = |operand: &Operand| operand.arg.text == arg.text && operand.arg.known();
-                let effect = if device(&arg.text) {
-                    Effect::Delete
-                } else if kernel(&arg.text)
-                    || (call.operands.iter().any(same)
-                        && call.operands.iter().filter(|o| same(o)).count()
-                            > usize::from(path_operand(call, arg)))
-                {
-                    Effect::Update
-                } else {
-                    Effect::Create
-                };
-                analysis.find(
-                    effect,
-                    arg.span,
-                    format!("`{path}` writes `{}`", shown(arg)),
-                );
-                analysis.writes_file(arg);
-            }
-        }
-        Role::Append | Role::Update => {
-            for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
-                let effect = if device(&arg.text) {
-                    Effect::Delete
-                } else {
-                    Effect::Update
-                };
-                analysis.find(
-                    effect,
-                    arg.span,
-                    format!("`{path}` changes `{}`", shown(arg)),
-                );
-            }
-        }
-        Role::Delete => {
-            for arg in args {
-                analysis.find(
-                    Effect::Delete,
-                    arg.span,
-                    format!("`{path}` deletes `{}`", shown(arg)),
-                );
-            }
-        }
-        Role::Argv { more } => {
-            let mut words = args.to_vec();
-            let last = words.last().map_or(Span::default(), |arg| arg.span);
-            if more {
-                words.push(Arg::unknown(last));
-            }
-            return match words.is_empty() {
-                true => OutputOf::NOTHING,
-                false => analysis.run(words, input),
-            };
-        }
-        Role::Shell => {
-            let text = args
-                .iter()
-                .map(|arg| arg.text.as_str())
-                .collect::<Vec<_>>()
-                .join(" ");
-            let (Some(first), Some(last)) = (args.first(), args.last()) else {
-                return OutputOf::NOTHING;
-            };
-            return analysis.shell_text(
-                &Arg::new(text, Span::new(first.span.start, last.span.end)),
-                input,
-            );
-        }
-        Role::Module => {
-            for arg in args {
-                // A version is no path.
-                let named = arg.text.contains('.') && arg.text.contains(char::is_alphabetic);
-                if !arg.known() || named || arg.text.contains(['/', '\\', ':']) {
-                    analysis.code_file(arg);
-                    analysis.find(
-                        Effect::Code,
-                        arg.span,
-                        format!("`{path}` loads code from `{}`", shown(arg)),
-                    );
-                }
-            }
-        }
-        Role::Pager => {
-            for arg in args {
-                let harmless =
-                    arg.known() && context.tables.variable("PAGER", Some(&arg.text)).is_none();
-                if !harmless {
-                    self::role(
-                        analysis,
-                        context,
-                        call,
-                        Role::Program,
-                        std::slice::from_ref(arg),
-                        input,
-                    );
-                }
-            }
-        }
-        Role::Program => {
-            for arg in args {
-                analysis.find(
-                    Effect::Code,
-                    arg.span,
-                    format!("`{path}` runs `{}`", shown(arg)),
-                );
-                analysis.shell_text(&arg.with(&format!("{} \"$_\"", arg.text)), &Input::Unknown);
-            }
-        }
-        Role::Script(
-            language @ (Language::Redis | Language::PowerShell | Language::Mongo | Language::Cmd),
-        ) => {
-            if let (Some(first), Some(last)) = (args.first(), args.last()) {
-                let text = args
-                    .iter()
-                    .map(|arg| arg.text.as_str())
-                    .collect::<Vec<_>>()
-                    .join(" ");
-                let span = Span::new(first.span.start, last.span.end);
-                analysis.script(language, &Arg::new(text, span), path);
-            }
-        }
-        Role::Script(language) => {
-            for arg in args {
-                analysis.script(language, arg, path);
-            }
-        }
-        Role::ScriptFile => {
-            for arg in args {
-                analysis.code_file(arg);
-                analysis.find(
-                    Effect::Code,
-                    arg.span,
-                    format!("`{path}` runs the file `{}`", shown(arg)),
-                );
-            }
-        }
-        Role::Url | Role::Send | Role::Header => {
-            for arg in args.iter().filter(|arg| leaves(arg)) {
-                analysis.ask(
-                    arg.span,
-                    format!("`{path}` sends the value of an expansion over the network"),
-                );
-            }
-            for arg in args {
-                if role == Role::Url {
-                    ask_about_key_hosts(analysis, context, arg);
-                }
-                if let Some(file) = arg.text.strip_prefix("file://") {
-                    analysis.input_file(&arg.with(file));
-                }
-                if role != Role::Url
-                    && let Some(file) = arg.text.strip_prefix('@')
-                {
-                    analysis.input_file(&arg.with(file));
-                }
-            }
-        }
-        Role::Endpoint => {
-            for arg in args {
-                ask_about_key_hosts(analysis, context, arg);
-                let address = match arg.text.contains("://") {
-                    true => arg.clone(),
-                    false => as_address(arg),
-                };
-                if let Some(host) = elsewhere(&address) {
-                    analysis.ask(
-                        arg.span,
-                        format!("`{path}` shows the user's credentials to `{host}`"),
-                    );
-                }
-            }
-        }
-        Role::Request => {
-            for arg in args.iter().filter(|arg| members(&arg.text).is_none()) {
-                analysis.find(
-                    Effect::Code,
-                    arg.span,
-                    format!("`{path}` sends a request that is not shown"),
-                );
-            }
-        }
+
+        Role::Input | Role::Name => read_files(analysis, context, call, role, args),
+        Role::Filter => filter_files(analysis, context, call, args),
+        Role::List => read_listed_files(analysis, call, args, input),
+        Role::Settings => read_settings(analysis, path, args),
+        Role::Output => write_files(analysis, call, args),
+        Role::Append | Role::Update => change_files(analysis, path, args),
+        Role::Delete => delete_files(analysis, path, args),
+
+        Role::Argv { more } => return run_words(analysis, args, more, input),
+        Role::Shell => return run_shell_text(analysis, args, input),
+        Role::Module => load_modules(analysis, path, args),
+        Role::Pager => run_pagers(analysis, context, path, args),
+        Role::Program => args.iter().for_each(|arg| run_program(analysis, path, arg)),
+        Role::Script(language) => run_script(analysis, language, args, path),
+        Role::ScriptFile => run_script_files(analysis, path, args),
+
+        Role::Host => ask_about_hosts(analysis, context, args),
+        Role::Url | Role::Send | Role::Header => send_words(analysis, context, path, role, args),
+        Role::Endpoint => show_credentials(analysis, context, path, args),
+        Role::Request => note_requests_in_files(analysis, path, args),
+        Role::Method => note_methods(analysis, path, args),
+
         Role::Config => args
             .iter()
             .for_each(|arg| note_setting(analysis, call, arg)),
-        Role::Setting => {
-            for arg in args {
-                analysis.prints_variable(&shown(arg), arg.span);
-            }
-        }
-        Role::Method => {
-            for arg in args {
-                let effect = method(&arg.text);
-                if effect > Effect::Read {
-                    analysis.find(
-                        effect,
-                        arg.span,
-                        format!("`{path}` sends a request `{}`", shown(arg)),
-                    );
-                }
-            }
-        }
+        Role::Setting => args
+            .iter()
+            .for_each(|arg| analysis.prints_variable(&shown(arg), arg.span)),
     }
     OutputOf::NOTHING
-}
-
-/// Returns whether a call reads source texts alone in the folders that it is given.
-fn filters_source(context: &Context<'_>, call: &Call) -> bool {
-    let filters = call
-        .options
-        .iter()
-        .filter(|given| given.option.role == Role::Filter);
-    let values = filters.filter_map(|given| given.value.as_ref());
-    // Of what is left out, the rest may be anything.
-    let mut values = values
-        .filter(|value| !value.text.starts_with('!'))
-        .peekable();
-    values.peek().is_some()
-        && values.all(|value| {
-            let patterns = patterns(&value.text);
-            let is_source = |pattern: &String| context.tables.is_source(pattern);
-            patterns.iter().all(is_source)
-        })
-}
-
-/// Reads the files that are named in a file, or on the input where it is `-`.
-fn reads_listed(analysis: &mut Analysis, call: &Call, list: &Arg, input: &Input) {
-    analysis.reads_listed(ReadsListed {
-        list: list.clone(),
-        input: input.clone(),
-        facts_only: prints_facts(call),
-        below: recurses(call),
-    });
 }
 
 /// Notes what happens with the values of all options.
@@ -341,83 +104,4 @@ pub(super) fn reads_commands_from_input(call: &Call, given: &Given) -> bool {
     call.path == "psql"
         && given.option.role == Role::ScriptFile
         && given.value.as_ref().is_some_and(|value| value.text == "-")
-}
-
-/// Whether a call prints the contents of the files that it names.
-fn prints_contents(call: &Call) -> bool {
-    // Options before the name of a command are none of its own.
-    let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
-    let own = || {
-        let options = call.options.iter();
-        options.filter(|given| given.span.start >= first)
-    };
-    let given = |names: &[String]| own().any(|given| names.contains(&given.name));
-    call.program.contents.as_ref().is_some_and(|contents| {
-        let name = call.path.rsplit(' ').next().unwrap_or("");
-        let by_itself = !contents.only_on.iter().any(|only| only == name);
-        given(&contents.on) || by_itself && !given(&contents.off)
-    })
-}
-
-/// Returns whether a call reads all that lies in the folders that it names.
-pub(crate) fn recurses(call: &Call) -> bool {
-    let given = |names: &[String]| call.options.iter().any(|given| names.contains(&given.name));
-    let own = call.program.recurses.as_ref();
-    own.is_some_and(|own| {
-        let always = own.on.is_empty() || own.names.contains(&call.path);
-        !given(&own.off) && (always || given(&own.on))
-    })
-}
-
-/// Returns true if a program prints facts about the files that it is given, such as their number of
-/// lines, and none of their contents.
-pub(crate) fn prints_facts(call: &Call) -> bool {
-    let takes = |role: Role| {
-        call.program
-            .operands
-            .iter()
-            .any(|(other, _)| *other == role)
-    };
-    takes(Role::Name) && !takes(Role::Input) && !prints_contents(call)
-}
-
-/// Returns the patterns of names that a filter of files consists of; none if it leaves files out.
-fn patterns(filter: &str) -> Vec<String> {
-    if filter.starts_with('!') {
-        return Vec::new();
-    }
-    // A regular expression is reduced to the name that is likely meant.
-    let filter = filter.replace(['\\', '^', '$'], "");
-    match filter.split_once('{').and_then(|(before, rest)| {
-        let (choice, after) = rest.split_once('}')?;
-        Some((before, choice, after))
-    }) {
-        Some((before, choice, after)) => choice
-            .split(',')
-            .map(|one| format!("{before}{one}{after}"))
-            .collect(),
-        None => vec![filter],
-    }
-}
-
-/// Whether a file lies where only its user puts files.
-fn own(file: &Arg) -> bool {
-    let text = file.text.as_str();
-    file.known()
-        && !text.split('/').any(|part| part == "..")
-        && text.starts_with(['/', '~'])
-        && !["/tmp/", "/var/tmp/", "/dev/"]
-            .iter()
-            .any(|shared| text.starts_with(shared))
-}
-
-/// Whether a file that is written is itself given as an operand.
-fn path_operand(call: &Call, file: &Arg) -> bool {
-    !call.options.iter().any(|given| {
-        given.option.role == Role::Output
-            && given
-                .value
-                .as_ref()
-                .is_some_and(|value| value.text == file.text)
-    })
 }

@@ -1,4 +1,4 @@
-//! The tools of Rust.
+//! The tools of Rust: from a call to its effect.
 
 use super::effect::note_unrecognized;
 use crate::model::analysis::{Analysis, Context};
@@ -8,7 +8,7 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// A first word `+nightly` names a toolchain.
+/// Analyzes a tool of Rust, for which a first word `+nightly` names a toolchain.
 pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     match call.args.first() {
@@ -21,6 +21,7 @@ pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input
     }
 }
 
+/// Analyzes `rustc`, for which some values of `--print` compile.
 pub(super) fn rustc(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for given in call.options.iter().filter(|g| g.name == "--print") {
@@ -38,6 +39,7 @@ pub(super) fn rustc(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
     analysis.then(toolchain(context, call, whole, input))
 }
 
+/// Analyzes `rustfmt`, which only reads if it emits text to its standard output.
 pub(super) fn rustfmt(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let analysis = Analysis::new();
     let prints = call.options.iter().any(|g| {
@@ -52,6 +54,7 @@ pub(super) fn rustfmt(context: &Context<'_>, call: &Call, whole: Span, input: &I
     analysis.then(toolchain(context, call, whole, input))
 }
 
+/// Analyzes `cargo fmt`, which passes the words after `--` to `rustfmt`.
 pub(super) fn cargo_fmt(
     context: &Context<'_>,
     call: &Call,

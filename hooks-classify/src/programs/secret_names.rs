@@ -1,4 +1,4 @@
-//! Names of variables and settings: whether their values are secrets.
+//! Names of variables and settings: from a name to whether its value is a secret.
 
 /// Returns whether the name of a variable or a setting says that its value is a secret.
 pub(crate) fn is_secret_name(name: &str) -> bool {

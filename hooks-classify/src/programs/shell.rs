@@ -1,5 +1,8 @@
-//! Shells, and what reads text as one does.
+//! Shells, and commands that run texts of the shell: from a call to the text that runs.
 
+use super::effect::{note_option_effects, operand_words};
+use super::roles::option_value;
+use super::words_as_text::joined_at;
 use crate::model::analysis::{Analysis, ChildShell, Context};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
@@ -9,7 +12,7 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::tables::Call;
 
-/// `sh`, `bash`: `-c TEXT`, a file, or the input.
+/// Analyzes a shell, which runs the text of `-c`, a file or its input.
 pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let args = &call.args;
@@ -153,18 +156,14 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
     }
 }
 
+/// Analyzes `eval`, which runs its words as a text of the shell.
 pub(super) fn eval(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let text = call
-        .args
-        .iter()
-        .map(|arg| arg.text.as_str())
-        .collect::<Vec<_>>()
-        .join(" ");
-    let output = analysis.shell_text(&Arg::new(text, whole), input);
+    let output = analysis.shell_text(&joined_at(&call.args, whole), input);
     analysis.done_with(output)
 }
 
+/// Analyzes `source`, which runs a file in the shell.
 pub(super) fn source(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if let Some(file) = call.args.first() {
@@ -175,5 +174,46 @@ pub(super) fn source(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> An
         whole,
         format!("`{}` runs the contents of a file", call.path),
     );
+    analysis.done()
+}
+
+/// Analyzes `fish`, of which only plain commands are understood.
+pub(super) fn fish(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if call.has(&["-n", "--no-execute"]) {
+        // It prints the lines with errors.
+        for operand in &call.operands {
+            analysis.input_file(&operand.arg);
+        }
+        analysis.find(Effect::Read, whole, "`fish` checks syntax");
+        return analysis.done();
+    }
+    let text = call
+        .options
+        .iter()
+        .find(|g| ["-c", "--command", "-C", "--init-command"].contains(&g.name.as_str()));
+    let Some(text) = text.and_then(|g| g.value.clone()) else {
+        if operand_words(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"]) {
+            return analysis;
+        }
+        analysis.runs_unseen(whole, UnseenCode::Input, "`fish` runs its input");
+        return analysis.done();
+    };
+    note_option_effects(&mut analysis, call);
+    for given in call
+        .options
+        .iter()
+        .filter(|given| !["-c", "--command", "-C", "--init-command"].contains(&given.name.as_str()))
+    {
+        option_value(&mut analysis, context, call, given, &Input::Unknown);
+    }
+    if text.text.contains([';', '(', '$', '\n', '&', '|', '{']) {
+        analysis.find(
+            Effect::Code,
+            text.span,
+            "`fish` runs text in a language that is not followed",
+        );
+    }
+    analysis.shell_text(&text, &Input::Unknown);
     analysis.done()
 }

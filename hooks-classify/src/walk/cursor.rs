@@ -29,7 +29,7 @@ impl Place {
 
     /// Returns the place of a substitution that stands in the word `around`.
     pub(crate) fn inner(self, inner: &Inner, around: Span) -> Self {
-        match (self, inner.at.0) {
+        match (self, inner.at) {
             (Self::Offset(offset), Some(at)) => Self::Offset(offset + at),
             _ => Self::Fixed(self.map(around)),
         }

@@ -6,15 +6,16 @@ use super::redirect::{RedirectContext, Stdout};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::environment::is_numeric;
-use crate::model::io::OutputKind;
-use crate::model::io::{Input, Output};
+use crate::model::io::{Input, Output, OutputKind};
 use crate::model::named::Named;
 use crate::model::program_name::plain_program;
 use crate::model::script::{Change, Piece, Redirect, Word};
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_status};
-use crate::programs::output_kind::{has_known_output, output_kind, prints_words};
-use crate::programs::roles::prints_facts;
+use crate::programs::file_roles::prints_facts;
+use crate::programs::output_kind::{
+    has_known_output, output_kind, prints_only_words, prints_words, reads_no_files,
+};
 use crate::tables::{Call, matches};
 
 impl Interpreter<'_> {
@@ -116,7 +117,7 @@ impl Interpreter<'_> {
                 );
             }
         }
-        if !matches!(lookup.as_str(), "echo" | "printf" | "test" | "[") {
+        if !reads_no_files(&lookup) {
             self.emptied(&plan, &args);
         }
         if plan.stdout != Stdout::Redirected && args.iter().any(|arg| prints_words(&arg.text)) {
@@ -224,7 +225,7 @@ impl Interpreter<'_> {
 
     /// Returns true if a command prints its words and nothing else.
     fn prints_only_words(&self, name: &str) -> bool {
-        matches!(name, "echo" | "printf")
+        prints_only_words(name)
             && !self.shell.environment.functions.contains_key(name)
             && !self.shell.environment.aliases.contains_key(name)
     }

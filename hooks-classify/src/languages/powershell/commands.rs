@@ -54,9 +54,9 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
     }
     for part in plain.split([';', '|', '\n', '{', '}', '(', ')', '&']) {
         let first = part.split_whitespace().next().unwrap_or("");
-        reads(analysis, arg, &first.to_ascii_lowercase(), part, tables);
+        check_secrets(analysis, arg, &first.to_ascii_lowercase(), part, tables);
     }
-    let plain = strings_out(&plain);
+    let plain = without_strings(&plain);
     for part in plain.split([';', '|', '\n', '{', '}', '(', ')', '&']) {
         let words: Vec<&str> = part.split_whitespace().collect();
         let Some(first) = words.first() else { continue };
@@ -70,14 +70,14 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
             read_into(analysis, &arg.with(&words[1..].join(" ")), tables);
             continue;
         }
-        let (effect, what) = one(&first, &words);
+        let (effect, what) = command_effect(&first, &words);
         analysis.find(effect, arg.span, format!("PowerShell: {what}"));
     }
-    members(analysis, arg, &plain);
+    check_members(analysis, arg, &plain);
 }
 
-/// Asks about a command that prints secrets, or that is given the name of a file with secrets.
-fn reads(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tables: &Tables) {
+/// Asks about a command that prints secrets, or that gets the name of a file with secrets.
+fn check_secrets(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tables: &Tables) {
     let shows = tables
         .program(name)
         .and_then(|program| program.reveals.clone());
@@ -111,9 +111,8 @@ fn reads(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tables: &Ta
     }
 }
 
-/// Notes what `ForEach-Object` is given that is no block: the name of a
-/// property or of a method, which it calls.
-fn members(analysis: &mut Analysis, arg: &Arg, plain: &str) {
+/// Records a member that `ForEach-Object` calls: an operand that is no block and no known property.
+fn check_members(analysis: &mut Analysis, arg: &Arg, plain: &str) {
     const PROPERTIES: &[&str] = &[
         "name",
         "fullname",
@@ -151,19 +150,19 @@ fn members(analysis: &mut Analysis, arg: &Arg, plain: &str) {
             continue;
         }
         let mut words = words.iter().skip(1).map(|word| word.to_ascii_lowercase());
-        let mut strange = first != name;
+        let mut calls_member = first != name;
         while let Some(word) = words.next() {
             if let Some(option) = word.strip_prefix('-') {
                 if word.contains(':') {
-                    strange = true;
+                    calls_member = true;
                 } else if option.starts_with("in") || option.starts_with('t') {
                     words.next();
                 }
             } else if !PROPERTIES.contains(&word.as_str()) {
-                strange = true;
+                calls_member = true;
             }
         }
-        if strange {
+        if calls_member {
             analysis.find(
                 Effect::Code,
                 arg.span,
@@ -173,15 +172,15 @@ fn members(analysis: &mut Analysis, arg: &Arg, plain: &str) {
     }
 }
 
-/// The text with an empty string for every one in quotes.
-fn strings_out(text: &str) -> String {
+/// Returns the text with an empty string for every string in quotes.
+fn without_strings(text: &str) -> String {
     let mut out = String::new();
     let mut characters = text.chars();
     while let Some(c) = characters.next() {
         out.push(c);
         if matches!(c, '\'' | '"') {
             let rest = characters.as_str();
-            // What `$( )` in double quotes runs stays.
+            // A string with `$( )` in double quotes runs code, and stays.
             if let Some(end) = rest.find(c)
                 && (c == '\'' || !rest[..end].contains("$("))
             {
@@ -192,7 +191,8 @@ fn strings_out(text: &str) -> String {
     out
 }
 
-fn one(name: &str, words: &[&str]) -> (Effect, String) {
+/// Returns the effect of a command, and its name for the reason.
+fn command_effect(name: &str, words: &[&str]) -> (Effect, String) {
     let flag = |start: &str| {
         words
             .iter()
@@ -204,7 +204,7 @@ fn one(name: &str, words: &[&str]) -> (Effect, String) {
     }
     let original = words[0];
     if original.starts_with('$') {
-        // A variable, an assignment, or a call of a method of what it holds.
+        // A variable, an assignment, or a call of a method.
         let assigns = words.get(1).is_some_and(|w| w.ends_with('='));
         let plain = name
             .chars()
@@ -226,7 +226,7 @@ fn one(name: &str, words: &[&str]) -> (Effect, String) {
         | "hostname" | "ipconfig" | "ping" | "tasklist" | "systeminfo" | "ver" | "findstr"
         | "tree" | "iwr" | "irm" | "wget" | "curl" | "oh" | "rvpa" | "gwmi" | "gcim" => {
             if matches!(name, "iwr" | "irm" | "wget" | "curl") {
-                web(words)
+                request_effect(words)
             } else {
                 Effect::Read
             }
@@ -253,16 +253,16 @@ fn one(name: &str, words: &[&str]) -> (Effect, String) {
         }
         "if" | "else" | "elseif" | "return" | "switch" | "in" => Effect::Read,
         _ => match name.split_once('-') {
-            Some((verb, noun)) => by_verb(verb, noun, words),
+            Some((verb, noun)) => verb_effect(verb, noun, words),
             None if name
                 .chars()
                 .all(|c| c.is_ascii_digit() || c == '.' || c == ',') =>
             {
                 Effect::Read
             }
-            // The words of a condition or the arguments of a call.
+            // A type, whose members may do anything.
             None if original.starts_with("[") => Effect::Code,
-            // An operator, or a property of what stands in brackets before it.
+            // An operator, or a property of an expression in brackets.
             None if original.starts_with(['-', '.', ',']) => Effect::Read,
             None if words.len() == 1 && original.chars().all(|c| !c.is_alphabetic()) => {
                 Effect::Read
@@ -273,7 +273,8 @@ fn one(name: &str, words: &[&str]) -> (Effect, String) {
     (effect, text)
 }
 
-fn web(words: &[&str]) -> Effect {
+/// Returns the effect of a request.
+fn request_effect(words: &[&str]) -> Effect {
     let at = words
         .iter()
         .position(|w| w.to_ascii_lowercase().starts_with("-met"));
@@ -297,9 +298,10 @@ fn web(words: &[&str]) -> Effect {
     }
 }
 
-fn by_verb(verb: &str, noun: &str, words: &[&str]) -> Effect {
+/// Returns the effect of `Verb-Noun`.
+fn verb_effect(verb: &str, noun: &str, words: &[&str]) -> Effect {
     match (verb, noun) {
-        ("invoke", "webrequest" | "restmethod") => web(words),
+        ("invoke", "webrequest" | "restmethod") => request_effect(words),
         ("out", "file" | "printer") | ("tee", _) => Effect::Create,
         (
             "out" | "format" | "select" | "where" | "sort" | "measure" | "group" | "compare"

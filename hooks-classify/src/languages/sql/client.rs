@@ -5,7 +5,8 @@ use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 
-pub(super) fn client_command(analysis: &mut Analysis, arg: &Arg, line: &str) {
+/// Adds the effect of a line.
+pub(super) fn read_client_command(analysis: &mut Analysis, arg: &Arg, line: &str) {
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     if name == "\\s" && !rest.is_empty() {
@@ -45,7 +46,6 @@ pub(super) fn client_command(analysis: &mut Analysis, arg: &Arg, line: &str) {
         analysis.find(effect, arg.span, format!("the client runs `{name}`"));
         return;
     }
-    // A backslash command ends a statement that stands before it on the line.
     let effect = match name.trim_end_matches('+').trim_end_matches('S') {
         "\\!" => {
             analysis.shell_text(&arg.with(rest), &Input::Unknown);

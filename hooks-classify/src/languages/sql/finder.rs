@@ -11,7 +11,7 @@ use crate::model::effect::Effect;
 
 /// Returns the effect of a statement, and the reason.
 pub(super) fn statement_effect(statement: &Statement) -> (Effect, String) {
-    let mut finder = Finder {
+    let mut finder = EffectFinder {
         effect: Effect::Read,
         what: String::new(),
     };
@@ -36,14 +36,13 @@ pub(super) fn statement_effect(statement: &Statement) -> (Effect, String) {
     (own, format!("the SQL `{first}` {what}"))
 }
 
-/// Looks for functions that change something, wherever they are called, and
-/// for statements below others.
-struct Finder {
+/// Finds calls of functions that change something, and statements within others.
+struct EffectFinder {
     effect: Effect,
     what: String,
 }
 
-impl Finder {
+impl EffectFinder {
     fn function(&mut self, name: &ObjectName) {
         let name = name.to_string().to_ascii_lowercase();
         let name = name
@@ -84,7 +83,7 @@ impl Finder {
             | "pg_export_snapshot" => Effect::Create,
             "dblink" | "dblink_exec" | "load_extension" | "sys_exec" | "sys_eval"
             | "query_to_xml" | "edit" | "fts3_tokenizer" | "shell" => Effect::Code,
-            // What is not known may be a function of the database's own that writes.
+            // An unknown function may be the user's own, and write.
             other if PURE.contains(&other) || PURE_KINDS.iter().any(|k| other.starts_with(k)) => {
                 return;
             }
@@ -97,7 +96,7 @@ impl Finder {
     }
 }
 
-impl Visitor for Finder {
+impl Visitor for EffectFinder {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {

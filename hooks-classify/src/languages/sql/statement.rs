@@ -12,7 +12,7 @@ pub(super) fn own_effect(statement: &Statement) -> Effect {
     let second = words.next().unwrap_or("");
     match statement {
         Statement::Query(query) => query_effect(query),
-        // What it explains runs with ANALYZE; the visitor sees it.
+        // With ANALYZE the explained statement runs.
         Statement::Explain {
             analyze,
             statement,
@@ -99,7 +99,7 @@ pub(super) fn own_effect(statement: &Statement) -> Effect {
     }
 }
 
-/// Settings that are read although they are given an argument.
+/// Pragmas that read although they have an argument.
 pub(super) const PRAGMAS: &[&str] = &[
     "TABLE_INFO",
     "TABLE_XINFO",
@@ -113,8 +113,9 @@ pub(super) const PRAGMAS: &[&str] = &[
     "QUICK_CHECK",
 ];
 
+/// Returns true if a pragma without `=` writes.
 pub(super) fn pragma_writes(name: &str) -> bool {
-    // What is given an argument takes it for its value.
+    // An argument is a new value.
     if let Some((name, _)) = name.split_once('(') {
         return !PRAGMAS.contains(&name);
     }
@@ -128,6 +129,7 @@ pub(super) fn pragma_writes(name: &str) -> bool {
     .any(|writes| name.starts_with(writes))
 }
 
+/// Returns the effect of a query, without that of the functions that it calls.
 pub(super) fn query_effect(query: &Query) -> Effect {
     let mut effect = set_effect(&query.body);
     if let Some(with) = &query.with {

@@ -1,18 +1,17 @@
-//! Judges of the shell's own commands that tables describe as well.
+//! Commands of the shell that tables describe as well: from a call to what the shell evaluates and
+//! sets.
 
-use super::effect::{note_option_effects, operand_words};
-use super::roles::option_value;
+use super::effect::operand_words;
 use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN, shown};
 use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::model::unseen_code::UnseenCode;
 use crate::tables::Call;
 
-/// A name that is set may be one that changes what runs, and an index in it
-/// is computed: `a[$(cmd)]` runs `cmd`, even where the word is quoted.
+/// Analyzes a command that sets variables. The name may be one that changes what runs, and an index
+/// in it is evaluated: `a[$(cmd)]` runs `cmd`, even where the word is quoted.
 pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let printf = call.path.ends_with("printf");
@@ -64,7 +63,8 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
     analysis
 }
 
-/// `print`: text that is expanded as a prompt (`-P`), computed (`-f`), typed (`-z`) or kept (`-v`).
+/// Analyzes `print`, which expands its words as a prompt (`-P`), evaluates them (`-f`), types them
+/// (`-z`) or keeps them (`-v`).
 pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let text = || call.operands.iter().map(|operand| &operand.arg);
@@ -103,7 +103,7 @@ pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
     analysis
 }
 
-/// `hash NAME=PATH` makes a name mean another program.
+/// Analyzes `hash`, for which `NAME=PATH` gives a name to another program.
 pub(super) fn hash(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for operand in call.operands.iter().filter(|_| !call.has(&["-d"])) {
@@ -119,7 +119,7 @@ pub(super) fn hash(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
 /// Functions that come with a shell, and that tables describe.
 const SUPPLIED: &[&str] = &["zmv", "zargs"];
 
-/// `zargs OPTIONS -- WORDS -- COMMAND`
+/// Analyzes `zargs OPTIONS -- WORDS -- COMMAND`.
 pub(super) fn zargs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut parts = call.args.split(|arg| arg.text == "--").skip(1);
@@ -131,7 +131,7 @@ pub(super) fn zargs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     analysis
 }
 
-/// `autoload`: a function from a file of the user's, or by the name of a program.
+/// Analyzes `autoload`, which loads functions from files.
 pub(super) fn autoload(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for operand in &call.operands {
@@ -145,7 +145,7 @@ pub(super) fn autoload(context: &Context<'_>, call: &Call, _: Span, _: &Input) -
     analysis
 }
 
-/// `zmodload`: a module of the shell's own, or any library.
+/// Analyzes `zmodload`, which loads modules of the shell or libraries.
 pub(super) fn zmodload(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for operand in &call.operands {
@@ -159,7 +159,7 @@ pub(super) fn zmodload(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
     analysis
 }
 
-/// `zstyle -e PATTERN STYLE TEXT`: the text is run where the style is looked up.
+/// Analyzes `zstyle -e PATTERN STYLE TEXT`, which runs the text where the style is looked up.
 pub(super) fn zstyle(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if call.has(&["-e"]) {
@@ -170,7 +170,7 @@ pub(super) fn zstyle(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     analysis
 }
 
-/// Returns true if a format shows one of its arguments as a number, which some shells compute.
+/// Returns whether a format shows one of its arguments as a number, which some shells evaluate.
 fn formats_numbers(format: &str) -> bool {
     format.split('%').skip(1).any(|rest| {
         let kind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " #+-.*'".contains(c));
@@ -179,7 +179,7 @@ fn formats_numbers(format: &str) -> bool {
     })
 }
 
-/// `ulimit` computes its number in some shells.
+/// Analyzes `ulimit`, of which some shells evaluate the number.
 pub(super) fn ulimit(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let values = call.options.iter().filter_map(|given| given.value.as_ref());
@@ -189,7 +189,7 @@ pub(super) fn ulimit(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     analysis
 }
 
-/// `repeat` computes how often it runs a command.
+/// Analyzes `repeat`, which evaluates the number of its rounds.
 pub(super) fn repeat(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if let Some(count) = call.operands.first() {
@@ -198,7 +198,7 @@ pub(super) fn repeat(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     analysis
 }
 
-/// Nothing is changed by a test, but what it computes may run.
+/// Analyzes a test, which changes nothing, but evaluates its words.
 pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     // Some shells compute what others take for numbers.
@@ -214,6 +214,7 @@ pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
     analysis
 }
 
+/// Analyzes a command that evaluates expressions.
 pub(super) fn arithmetic(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     analysis.computes_values(whole);
@@ -234,7 +235,7 @@ pub(super) fn arithmetic(context: &Context<'_>, call: &Call, whole: Span, _: &In
     analysis
 }
 
-/// `compgen -C`, `-F` and `-W` run what their values say.
+/// Analyzes `compgen` and `complete`, of which `-C`, `-F` and `-W` run their values.
 pub(super) fn compgen(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     for arg in &call.args {
@@ -262,7 +263,7 @@ pub(super) fn compgen(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     analysis
 }
 
-/// `jobs -x COMMAND`.
+/// Analyzes `jobs`, which runs a command with `-x`.
 pub(super) fn jobs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if call.path == "jobs"
@@ -277,48 +278,7 @@ pub(super) fn jobs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     analysis.without_operands()
 }
 
-/// `fish`: only a plain command is understood.
-pub(super) fn fish(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
-    let mut analysis = Analysis::new();
-    if call.has(&["-n", "--no-execute"]) {
-        // It prints the lines with errors.
-        for operand in &call.operands {
-            analysis.input_file(&operand.arg);
-        }
-        analysis.find(Effect::Read, whole, "`fish` checks syntax");
-        return analysis.done();
-    }
-    let text = call
-        .options
-        .iter()
-        .find(|g| ["-c", "--command", "-C", "--init-command"].contains(&g.name.as_str()));
-    let Some(text) = text.and_then(|g| g.value.clone()) else {
-        if operand_words(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"]) {
-            return analysis;
-        }
-        analysis.runs_unseen(whole, UnseenCode::Input, "`fish` runs its input");
-        return analysis.done();
-    };
-    note_option_effects(&mut analysis, call);
-    for given in call
-        .options
-        .iter()
-        .filter(|given| !["-c", "--command", "-C", "--init-command"].contains(&given.name.as_str()))
-    {
-        option_value(&mut analysis, context, call, given, &Input::Unknown);
-    }
-    if text.text.contains([';', '(', '$', '\n', '&', '|', '{']) {
-        analysis.find(
-            Effect::Code,
-            text.span,
-            "`fish` runs text in a language that is not followed",
-        );
-    }
-    analysis.shell_text(&text, &Input::Unknown);
-    analysis.done()
-}
-
-/// What shows facts does so only where nothing else is said.
+/// Analyzes a program that prints facts only where it has no operands.
 pub(super) fn facts_alone(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if !call.operands.is_empty() && call.has(&["-help", "--help", "-h", "-V", "-version"]) {

@@ -1,16 +1,18 @@
-//! Programs that run a command which they are given, by arguments or by input.
+//! `xargs` and `parallel`: from a command and words that are read to the commands that run.
 
+use super::effect::note_options;
 use super::effect::{note_option_effects, note_unrecognized, operand_words};
-use super::roles::{option_value, option_values};
-use crate::model::analysis::{Analysis, Context, Names};
-use crate::model::arg::{Arg, UNKNOWN, quoted};
-use crate::model::effect::{Effect, OptionEffect};
+use super::roles::option_values;
+use super::words_as_text::joined;
+use crate::model::analysis::{Analysis, Context, Names, OutputOf};
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
-/// `xargs`: the words it reads come last, or where `-I` says.
+/// Analyzes `xargs`, which adds the words of its input at the end of a command, or where `-I` says.
 pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mark = call
@@ -104,64 +106,105 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
     analysis.done_with(output)
 }
 
-/// `env`: assignments, then a command; without one it prints the variables.
-pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
+/// Analyzes `parallel COMMAND ::: WORDS`.
+pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    note_option_effects(&mut analysis, call);
-    let words = operand_words(call);
-    // `-` alone is `-i`.
-    let mut at = usize::from(words.first().is_some_and(|first| first.text == "-"));
-    let mut set = Vec::new();
-    while let Some(arg) = words.get(at)
-        && let Some((name, value)) = arg.text.split_once('=')
-    {
-        if name.contains(UNKNOWN) {
-            analysis.find(
-                Effect::Code,
-                arg.span,
-                "which variable is set is only known when it runs",
-            );
-        }
-        analysis.sets(name, &arg.with(value));
-        set.push((name.to_owned(), arg.with(value)));
-        at += 1;
+    note_options(&mut analysis, call);
+    option_values(&mut analysis, context, call, &Input::Unknown);
+    // It is run also where the command is not.
+    if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("{=")) {
+        analysis.find(Effect::Code, arg.span, "`{= … =}` holds Perl code");
     }
-    note_unrecognized(&mut analysis, call);
-    for given in &call.options {
-        if let Some(value) = &given.value {
-            if ["-S", "--split-string"].contains(&given.name.as_str()) {
-                let text = words
-                    .iter()
-                    .fold(value.text.clone(), |text, word| text + " " + &quoted(word));
-                let output = analysis.shell_text(&value.with(&format!("env {text}")), input);
-                return analysis.done_with(output);
-            }
-            option_value(&mut analysis, context, call, given, input);
-        }
+    if call.has(&["--rpl"]) {
+        analysis.find(Effect::Code, whole, "the value of `--rpl` is Perl");
     }
-    let rest = words.get(at..).unwrap_or(&[]).to_vec();
-    if rest.is_empty() {
+    if call.has(&["--dry-run", "--dryrun", "--version", "--help", "-h", "-V"]) {
+        analysis.find(Effect::Read, whole, "`parallel` shows what it would run");
         return analysis.done();
     }
-    let output = analysis.with_variables(set, |inner| inner.run(rest, input));
-    analysis.done_with(output)
+    let words = operand_words(call);
+    let marks = [":::", ":::+", "::::", "::::+"];
+    let at = words
+        .iter()
+        .position(|arg| marks.contains(&arg.text.as_str()))
+        .unwrap_or(words.len());
+    let (command, rest) = words.split_at(at);
+    let direct: Vec<&Arg> = match rest.first() {
+        Some(mark) if mark.text == ":::" => rest[1..]
+            .iter()
+            .take_while(|arg| !marks.contains(&arg.text.as_str()))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let single = rest
+        .iter()
+        .filter(|arg| marks.contains(&arg.text.as_str()))
+        .count()
+        == 1;
+    let Some(text) = joined(command) else {
+        if direct.is_empty() {
+            analysis.find(
+                Effect::Code,
+                whole,
+                "`parallel` runs the lines that it reads",
+            );
+        }
+        for word in direct {
+            analysis.shell_text(word, &Input::Unknown);
+        }
+        return analysis.done();
+    };
+    let values: Vec<String> = if single
+        && !direct.is_empty()
+        && direct.len() <= 8
+        && direct.iter().all(|arg| arg.known() && !arg.glob)
+    {
+        direct.iter().map(|arg| arg.text.clone()).collect()
+    } else {
+        vec![UNKNOWN.to_string()]
+    };
+    let lines: Vec<String> = values
+        .iter()
+        .map(|value| parallel_line(&text.text, value))
+        .collect();
+    let puts_in = |line: &String| line.contains(UNKNOWN) && !line.starts_with(UNKNOWN);
+    if lines.iter().any(puts_in) {
+        analysis.with_names(Names::In(input.clone()), |inner| {
+            for line in lines {
+                // What is put in is quoted.
+                let line = match puts_in(&line) {
+                    true => Arg::new(line.replace(UNKNOWN, "\"$_\""), text.span),
+                    false => text.with(&line),
+                };
+                inner.shell_text(&line, &Input::Unknown);
+            }
+            OutputOf::NOTHING
+        });
+    } else {
+        for line in lines {
+            analysis.shell_text(&text.with(&line), &Input::Unknown);
+        }
+    }
+    analysis.done()
 }
 
-/// `at` runs what it reads, later.
-pub(super) fn at(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
-    let mut analysis = Analysis::new();
-    let lists = call.options.iter().any(|g| {
-        matches!(
-            g.option.verb,
-            Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
-        )
-    });
-    if !lists && let Input::Known(text) = input {
-        let span = call
-            .operands
-            .first()
-            .map_or(Span::default(), |o| o.arg.span);
-        analysis.shell_text(&Arg::new(text.clone(), span), &Input::Unknown);
+/// Returns the command line that `parallel` makes of its command and a word.
+fn parallel_line(command: &str, word: &str) -> String {
+    let mut line = command.to_owned();
+    let mut placed = false;
+    for mark in [
+        "{}", "{.}", "{/}", "{//}", "{/.}", "{1}", "{2}", "{3}", "{1/}", "{1.}",
+    ] {
+        if line.contains(mark) {
+            placed = true;
+            line = line.replace(mark, word);
+        }
     }
-    analysis
+    for mark in ["{#}", "{%}"] {
+        line = line.replace(mark, "1");
+    }
+    match placed {
+        true => line,
+        false => format!("{line} {word}"),
+    }
 }

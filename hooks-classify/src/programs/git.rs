@@ -1,4 +1,4 @@
-//! Judges of `git`'s commands.
+//! Commands of `git`, and programs that pass options to them: from a call to its effect.
 
 use super::effect::operand_words;
 use super::roles::role;
@@ -9,6 +9,21 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::Call;
 
+/// Analyzes a program that passes `--log-opts` to `git log`.
+pub(super) fn log_options(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for given in &call.options {
+        if given.name == "--log-opts"
+            && let Some(value) = &given.value
+        {
+            let line = format!("git log {}", value.text);
+            analysis.shell_text(&value.with(&line), &Input::Unknown);
+        }
+    }
+    analysis
+}
+
+/// Analyzes `git config`, which reads or writes settings by its operands.
 pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if !call.has(&["--name-only"]) {
@@ -42,6 +57,7 @@ pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input)
     })
 }
 
+/// Analyzes `git push`, which runs a hook, and deletes by the signs `+` and `:`.
 pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let dry = call
@@ -76,6 +92,7 @@ pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
     analysis
 }
 
+/// Analyzes `git checkout`, which discards changes if an operand is a path.
 pub(super) fn checkout(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let branch = call.has(&["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"]);

@@ -11,11 +11,11 @@ use crate::model::environment::Contents;
 use crate::model::io::{Input, Output};
 use crate::tables::Call;
 
-/// Longer texts than this are not followed.
-const MOST: usize = 20_000;
+/// Longer texts than this are not followed, in bytes.
+const MAX_OUTPUT: usize = 20_000;
 
 /// Returns the text that a call prints, if its words and its input determine it.
-pub(crate) fn printed(call: &Call, input: &Input, files: &HashMap<String, Contents>) -> Output {
+pub(super) fn printed(call: &Call, input: &Input, files: &HashMap<String, Contents>) -> Output {
     let words: Option<Vec<&str>> = call
         .args
         .iter()
@@ -55,7 +55,7 @@ pub(crate) fn printed(call: &Call, input: &Input, files: &HashMap<String, Conten
                 return None;
             };
             let text = read()?;
-            // What is on longer lines it takes only where it is told that they are.
+            // Without `-A` it reads short lines only.
             let lines = text.lines().all(|line| line.len() <= 64) && text.ends_with('\n');
             match options {
                 ["-d"] if lines => decoded(text)?,
@@ -83,9 +83,10 @@ pub(crate) fn printed(call: &Call, input: &Input, files: &HashMap<String, Conten
         "tr" => tr(&words, read()?)?,
         _ => return None,
     };
-    (output.len() <= MOST).then_some(output)
+    (output.len() <= MAX_OUTPUT).then_some(output)
 }
 
+/// Returns the text that stands for a text in base64.
 fn decoded(text: &str) -> Option<String> {
     let text: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
     let bytes = base64::engine::general_purpose::STANDARD
@@ -94,7 +95,7 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// What `echo` prints where all shells agree on it.
+/// Returns the output of `echo`, if all shells agree on it.
 fn echo(words: &[&str]) -> Option<String> {
     let mut rest = words;
     let mut escapes = false;
@@ -110,14 +111,14 @@ fn echo(words: &[&str]) -> Option<String> {
     let text = rest.join(" ");
     let text = match escapes {
         true => unescape(&text, Escapes::Echo)?,
-        // Some shells read them without being told to.
+        // Some shells read escapes without `-e`.
         false if text.contains('\\') => return None,
         false => text,
     };
     Some(if newline { text + "\n" } else { text })
 }
 
-/// What `printf` prints, of the simple conversions.
+/// Returns the output of `printf` with simple conversions.
 fn printf(words: &[&str]) -> Option<String> {
     let words = match words {
         ["--", words @ ..] => words,
@@ -162,13 +163,13 @@ fn printf(words: &[&str]) -> Option<String> {
         if args.is_empty() {
             return Some(out);
         }
-        if args.len() == before || out.len() > MOST {
+        if args.len() == before || out.len() > MAX_OUTPUT {
             return None;
         }
     }
 }
 
-/// Where escapes stand: each place has others.
+/// The place of an escape; each place has its own escapes.
 #[derive(Clone, Copy, PartialEq)]
 enum Escapes {
     /// In the format of `printf`: `\123`.
@@ -179,7 +180,7 @@ enum Escapes {
     Echo,
 }
 
-/// `None` for an escape that shells read differently, or not at all.
+/// Returns a text without its escapes; `None` for an escape that shells read differently, or not at all.
 fn unescape(text: &str, place: Escapes) -> Option<String> {
     let mut bytes = Vec::new();
     let mut characters = text.chars().peekable();
@@ -197,7 +198,7 @@ fn unescape(text: &str, place: Escapes) -> Option<String> {
             'x' => {
                 characters.next();
                 let byte = number(&mut characters, 16, 2)?;
-                // Some shells leave it as it is, which matters where it is a mark to a shell.
+                // Some shells leave the escape, which matters if the character is special to a shell.
                 if !(byte.is_ascii_alphanumeric() || b" /-._".contains(&byte)) {
                     return None;
                 }
@@ -225,7 +226,7 @@ fn unescape(text: &str, place: Escapes) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A number of at least one digit and at most so many.
+/// Reads a number of one to `most` digits.
 fn number(characters: &mut Peekable<Chars<'_>>, radix: u32, most: usize) -> Option<u8> {
     let mut value = None;
     for _ in 0..most {
@@ -238,6 +239,7 @@ fn number(characters: &mut Peekable<Chars<'_>>, radix: u32, most: usize) -> Opti
     u8::try_from(value?).ok()
 }
 
+/// Returns the output of `tr`.
 fn tr(words: &[&str], text: &str) -> Option<String> {
     let set = |text: &str| -> Option<Vec<char>> {
         if text.contains(['\\', '[']) || !text.is_ascii() {

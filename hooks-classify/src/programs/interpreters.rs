@@ -1,9 +1,8 @@
-//! Judges of programs that run other programs or scripts.
+//! Interpreters: from a call and its input to the script that runs.
 
 use super::effect::{note_option_effects, note_unrecognized};
 use super::roles::option_values;
-use crate::languages::is_connection;
-use crate::model::analysis::{Analysis, Context, Names, OutputOf};
+use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::environment::Contents;
@@ -14,7 +13,7 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::tables::Call;
 
-/// The language of an interpreter, by its name.
+/// Returns the language of an interpreter by its name.
 fn language(name: &str) -> Option<Language> {
     let name = name.rsplit('/').next().unwrap_or(name);
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -29,15 +28,16 @@ fn language(name: &str) -> Option<Language> {
     })
 }
 
-fn code(analysis: &mut Analysis, call: &Call, text: &str, span: Span) {
+/// Runs a text in the language of the interpreter.
+fn run_code(analysis: &mut Analysis, call: &Call, text: &str, span: Span) {
     match language(&call.path) {
         Some(language) => analysis.script(language, &Arg::new(text, span), &call.path),
         None => analysis.script(Language::Code, &Arg::new(text, span), &call.path),
     }
 }
 
-/// Whether perl takes this for what stands between fields, and for nothing more.
-fn separator(text: &str) -> bool {
+/// Returns whether Perl takes a value of `-F` for a separator of fields alone.
+fn is_field_separator(text: &str) -> bool {
     let inner = match text.strip_prefix('/') {
         Some(rest) => match rest.strip_suffix('/') {
             Some(inner) => inner,
@@ -49,7 +49,8 @@ fn separator(text: &str) -> bool {
         .contains(|c: char| c.is_whitespace() || c.is_control() || "/'\"`()[]{}<>;$@#&".contains(c))
 }
 
-/// Where no option gave the text, the first operand is a file or the input is the program.
+/// Analyzes an interpreter: without a script in an option, the first operand is the file of a
+/// script, or the input is the script.
 pub(super) fn interpreter(
     context: &Context<'_>,
     call: &Call,
@@ -76,7 +77,7 @@ pub(super) fn interpreter(
         .filter(|g| g.name == "-F" && call.path.contains("perl"))
         .filter_map(|g| g.value.as_ref())
     {
-        if !separator(&value.text) || !value.known() {
+        if !is_field_separator(&value.text) || !value.known() {
             analysis.find(
                 Effect::Code,
                 value.span,
@@ -106,7 +107,7 @@ pub(super) fn interpreter(
                     &operand.arg.with(text.trim_matches(['|', '>', '<', ' '])),
                     &Input::Unknown,
                 );
-            } else if call.path.ends_with("perl") && may_run(&operand.arg) {
+            } else if call.path.ends_with("perl") && may_be_command(&operand.arg) {
                 analysis.find(
                     Effect::Code,
                     operand.arg.span,
@@ -129,6 +130,7 @@ pub(super) fn interpreter(
     analysis.then(program(context, call, whole, input))
 }
 
+/// Analyzes an interpreter without a script in an option.
 pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     note_option_effects(&mut analysis, call);
@@ -138,7 +140,7 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
             if let Some(Contents::Text(text)) =
                 context.environment.files.get(&file.arg.text).cloned()
             {
-                code(&mut analysis, call, &text, file.arg.span);
+                run_code(&mut analysis, call, &text, file.arg.span);
             } else {
                 analysis.find(
                     Effect::Code,
@@ -148,7 +150,7 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
             }
         }
         _ => match input {
-            Input::Known(text) => code(&mut analysis, call, text, whole),
+            Input::Known(text) => run_code(&mut analysis, call, text, whole),
             _ => analysis.runs_unseen(
                 whole,
                 UnseenCode::Input,
@@ -160,115 +162,9 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
     analysis.done()
 }
 
-pub(super) fn sed(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
-    let mut analysis = Analysis::new();
-    if call.has(&["-e", "--expression", "-f", "--file"]) {
-        let texts: Vec<Arg> = call
-            .options
-            .iter()
-            .filter(|g| g.name == "-e" || g.name == "--expression")
-            .filter_map(|g| g.value.clone())
-            .collect();
-        if texts.len() > 1 {
-            let joined = texts
-                .iter()
-                .map(|t| t.text.as_str())
-                .collect::<Vec<_>>()
-                .join("\n");
-            analysis.script(Language::Sed, &texts[0].with(&joined), &call.path);
-        }
-        for operand in &call.operands {
-            analysis.input_file(&operand.arg);
-        }
-        return analysis.without_operands();
-    }
-    analysis
-}
-
-pub(super) fn awk(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
-    let mut analysis = Analysis::new();
-    // The program may read files that its input names.
-    analysis.with_names(Names::ReadFrom(input.clone()), |inner| {
-        awk_program(inner, call);
-        OutputOf::NOTHING
-    });
-    analysis.without_operands()
-}
-
-fn awk_program(analysis: &mut Analysis, call: &Call) {
-    let given = call.has(&["-f", "--file", "-E", "--exec", "-e", "--source"]);
-    let skip = usize::from(!given);
-    if !given && let Some(first) = call.operands.first() {
-        analysis.script(Language::Awk, &first.arg, &call.path);
-    }
-    let values = call.options.iter().filter_map(|given| given.value.as_ref());
-    let operands = call.operands.iter().skip(skip).map(|operand| &operand.arg);
-    for word in operands.clone().chain(values) {
-        let file = word
-            .text
-            .split_once('=')
-            .map_or(&*word.text, |(_, value)| value);
-        if is_connection(file) {
-            analysis.find(Effect::Code, word.span, "`awk` connects to another machine");
-        }
-    }
-    for operand in operands {
-        if !operand.text.contains('=') {
-            analysis.input_file(operand);
-        }
-    }
-}
-
-pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
-    let mut analysis = Analysis::new();
-    let two = [
-        "--arg",
-        "--argjson",
-        "--slurpfile",
-        "--rawfile",
-        "--argfile",
-    ];
-    if let Some(at) = call
-        .args
-        .iter()
-        .position(|arg| two.contains(&arg.text.as_str()))
-    {
-        let mut rest = call.args.clone();
-        let option = rest[at].text.clone();
-        let value = rest.get(at + 2).cloned();
-        rest.drain(at..(at + 3).min(rest.len()));
-        if let Some(value) = value
-            && option.ends_with("file")
-        {
-            analysis.input_file(&value);
-        }
-        let inner = Call::read(&call.path, &call.program, &rest);
-        let output = analysis.call(inner, whole, input);
-        return analysis.done_with(output);
-    }
-    let commands = ["e", "eval", "ea", "eval-all"];
-    let mut first = call
-        .operands
-        .iter()
-        .map(|operand| operand.arg.text.as_str());
-    let command = call.program.options.contains_key("--inplace")
-        && first.next().is_some_and(|first| commands.contains(&first));
-    let filter = !call.has(&["-f", "--from-file"]);
-    let skip = usize::from(command) + usize::from(filter);
-    let filters = call.operands.iter().take(skip);
-    for operand in filters.skip(usize::from(command)) {
-        analysis.script(Language::Jq, &operand.arg, &call.path);
-    }
-    for operand in call.operands.iter().skip(skip) {
-        analysis.input_file(&operand.arg);
-    }
-    // A filter can neither write nor run anything.
-    analysis.without_operands()
-}
-
-/// Whether a name of a file that is not known may be a command: it may not where what it begins
-/// and ends with is known.
-fn may_run(name: &Arg) -> bool {
+/// Returns whether the unknown name of a file may be a command, by its known first and last
+/// character.
+fn may_be_command(name: &Arg) -> bool {
     if name.known() && !name.glob {
         return false;
     }

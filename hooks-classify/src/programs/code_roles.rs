@@ -1,0 +1,98 @@
+//! Words that hold or name code: from a role and its words to what runs.
+
+use super::words_as_text::joined;
+use crate::model::analysis::{Analysis, Context, OutputOf};
+use crate::model::arg::{Arg, shown};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::role::Role;
+use crate::model::span::Span;
+
+/// Runs a command; with `more`, words follow that are only known when it runs.
+pub(super) fn run_words(
+    analysis: &mut Analysis,
+    words: &[Arg],
+    more: bool,
+    input: &Input,
+) -> OutputOf {
+    let mut words = words.to_vec();
+    if more {
+        let last = words.last().map_or(Span::default(), |word| word.span);
+        words.push(Arg::unknown(last));
+    }
+    match words.is_empty() {
+        true => OutputOf::NOTHING,
+        false => analysis.run(words, input),
+    }
+}
+
+/// Runs words as a text of the shell.
+pub(super) fn run_shell_text(analysis: &mut Analysis, words: &[Arg], input: &Input) -> OutputOf {
+    match joined(words) {
+        Some(text) => analysis.shell_text(&text, input),
+        None => OutputOf::NOTHING,
+    }
+}
+
+/// Loads code from files.
+pub(super) fn load_modules(analysis: &mut Analysis, path: &str, modules: &[Arg]) {
+    for module in modules {
+        let text = &module.text;
+        // A version is no path.
+        let is_named = text.contains('.') && text.contains(char::is_alphabetic);
+        if !module.known() || is_named || text.contains(['/', '\\', ':']) {
+            analysis.code_file(module);
+            let reason = format!("`{path}` loads code from `{}`", shown(module));
+            analysis.find(Effect::Code, module.span, reason);
+        }
+    }
+}
+
+/// Runs programs that show text page by page, unless they only do that.
+pub(super) fn run_pagers(
+    analysis: &mut Analysis,
+    context: &Context<'_>,
+    path: &str,
+    pagers: &[Arg],
+) {
+    for pager in pagers {
+        let variable = context.tables.variable("PAGER", Some(&pager.text));
+        if !pager.known() || variable.is_some() {
+            analysis.record_role(Role::Program, std::slice::from_ref(pager));
+            run_program(analysis, path, pager);
+        }
+    }
+}
+
+/// Runs a program with words that are only known when it runs.
+pub(super) fn run_program(analysis: &mut Analysis, path: &str, program: &Arg) {
+    let reason = format!("`{path}` runs `{}`", shown(program));
+    analysis.find(Effect::Code, program.span, reason);
+    let text = program.with(&format!("{} \"$_\"", program.text));
+    analysis.shell_text(&text, &Input::Unknown);
+}
+
+/// Runs scripts; in some languages all words are one script.
+pub(super) fn run_script(analysis: &mut Analysis, language: Language, scripts: &[Arg], path: &str) {
+    let is_joined = matches!(
+        language,
+        Language::Redis | Language::PowerShell | Language::Mongo | Language::Cmd
+    );
+    if !is_joined {
+        for script in scripts {
+            analysis.script(language, script, path);
+        }
+    } else if let Some(script) = joined(scripts) {
+        analysis.script(language, &script, path);
+    }
+}
+
+/// Runs the scripts in files.
+pub(super) fn run_script_files(analysis: &mut Analysis, path: &str, files: &[Arg]) {
+    for file in files {
+        analysis.code_file(file);
+        let reason = format!("`{path}` runs the file `{}`", shown(file));
+        analysis.find(Effect::Code, file.span, reason);
+    }
+}

@@ -1,0 +1,128 @@
+//! Clients of databases: from a call and its input to the statements that run.
+
+use super::effect::operand_words;
+use super::roles::reads_commands_from_input;
+use crate::model::analysis::{Analysis, Context};
+use crate::model::arg::Arg;
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
+use crate::tables::Call;
+
+/// Analyzes `flyway`, of which the operands are further commands; the strongest command decides.
+pub(super) fn flyway(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let table = context.tables.program("flyway").cloned();
+    let effect = operand_words(call)
+        .iter()
+        .map(|arg| {
+            table
+                .as_ref()
+                .and_then(|t| t.commands.get(&arg.text))
+                .map_or(Effect::Unknown, |c| c.effect)
+        })
+        .max();
+    match effect {
+        Some(effect) => {
+            let own = call.program.effect.max(effect);
+            analysis.find(
+                own,
+                call.operands[0].arg.span,
+                format!("`{}` and what follows it", call.path),
+            );
+            analysis.without_operands()
+        }
+        None => analysis,
+    }
+}
+
+/// Analyzes a client of a database, which reads statements from its input if there are none among
+/// its words.
+pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let settled = call.options.iter().any(|given| {
+        matches!(
+            given.option.verb,
+            Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
+        ) || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
+    });
+    if call
+        .options
+        .iter()
+        .any(|given| reads_commands_from_input(call, given))
+    {
+        run_input(&mut analysis, call, whole, input);
+    }
+    // Scripts run beside a text that was given.
+    for operand in operand_words(call) {
+        if [".js", ".mjs", ".mongodb"]
+            .iter()
+            .any(|end| operand.text.ends_with(end))
+        {
+            analysis.code_file(&operand);
+            analysis.find(Effect::Code, operand.span, "runs this file");
+        }
+    }
+    let (roles, _) = call.roles();
+    let scripted = roles
+        .iter()
+        .any(|(role, _)| matches!(role, Role::Script(_) | Role::ScriptFile));
+    if scripted && !settled {
+        return analysis.with_effect(Effect::Read);
+    }
+    if settled {
+        let means = call.options.iter().any(|given| {
+            matches!(
+                given.option.verb,
+                Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
+            )
+        });
+        return if means {
+            analysis
+        } else {
+            analysis.with_effect(Effect::Read)
+        };
+    }
+    run_input(&mut analysis, call, whole, input);
+    analysis.with_effect(Effect::Read)
+}
+
+/// Runs the statements that a client reads from its standard input.
+fn run_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
+    let Input::Known(text) = input else {
+        analysis.runs_unseen(
+            whole,
+            UnseenCode::Input,
+            format!("`{}` runs its input", call.path),
+        );
+        return;
+    };
+    let language = call
+        .program
+        .options
+        .values()
+        .map(|option| option.role)
+        .chain(call.program.operands.iter().map(|(role, _)| *role))
+        .find_map(|role| match role {
+            Role::Script(language) => Some(language),
+            _ => None,
+        })
+        .unwrap_or(Language::Sql);
+    analysis.script(language, &Arg::new(text.clone(), whole), &call.path);
+}
+
+/// Analyzes `duckdb`, which fetches and loads an extension to read from an address.
+pub(super) fn duckdb(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("://")) {
+        analysis.find(
+            Effect::Create,
+            arg.span,
+            "`duckdb` fetches an extension to read from an address",
+        );
+    }
+    analysis.then(sql_client(context, call, whole, input))
+}

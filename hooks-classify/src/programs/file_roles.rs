@@ -1,0 +1,217 @@
+//! Words that name files: from a role and its words to what the program does with the files.
+
+use crate::model::analysis::{Analysis, Context, ReadsListed};
+use crate::model::arg::{Arg, shown};
+use crate::model::device::{device, kernel, nowhere};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::role::Role;
+use crate::tables::{Call, Operand};
+
+/// Reads files, if the call prints their contents.
+pub(super) fn read_files(
+    analysis: &mut Analysis,
+    context: &Context<'_>,
+    call: &Call,
+    role: Role,
+    files: &[Arg],
+) {
+    if role == Role::Name && !prints_contents(call) {
+        return;
+    }
+    let below = recurses(call) && !filters_source(context, call);
+    for file in files {
+        analysis.reads(file, below);
+    }
+}
+
+/// Reads files whose names fit patterns.
+pub(super) fn filter_files(
+    analysis: &mut Analysis,
+    context: &Context<'_>,
+    call: &Call,
+    filters: &[Arg],
+) {
+    if call.program.contents.is_some() && !prints_contents(call) {
+        return;
+    }
+    for filter in filters {
+        for pattern in patterns(&filter.text) {
+            analysis.input_file(&filter.with(&pattern));
+            let name = pattern.rsplit('/').next().unwrap_or("");
+            if context.tables.is_searched(name) && !context.tables.is_source(name) {
+                let reason = format!("reads files `{pattern}`, a name of secrets");
+                analysis.ask(filter.span, reason);
+            }
+        }
+    }
+}
+
+/// Reads the files that are named in files, or on the input where the name is `-`.
+pub(super) fn read_listed_files(
+    analysis: &mut Analysis,
+    call: &Call,
+    lists: &[Arg],
+    input: &Input,
+) {
+    for list in lists {
+        analysis.reads_listed(ReadsListed {
+            list: list.clone(),
+            input: input.clone(),
+            facts_only: prints_facts(call),
+            below: recurses(call),
+        });
+    }
+}
+
+/// Asks about files of settings, unless they lie where only their user puts files.
+pub(super) fn read_settings(analysis: &mut Analysis, path: &str, files: &[Arg]) {
+    for file in files.iter().filter(|file| !is_users_own(file)) {
+        let reason = format!(
+            "`{path}` follows `{}`, which may name a program",
+            shown(file)
+        );
+        analysis.ask(file.span, reason);
+    }
+}
+
+/// Writes files.
+pub(super) fn write_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) {
+    for file in files.iter().filter(|file| !nowhere(&file.text)) {
+        let effect = if device(&file.text) {
+            Effect::Delete
+        } else if kernel(&file.text) || is_also_operand(call, file) {
+            Effect::Update
+        } else {
+            Effect::Create
+        };
+        let reason = format!("`{}` writes `{}`", call.path, shown(file));
+        analysis.find(effect, file.span, reason);
+        analysis.writes_file(file);
+    }
+}
+
+/// Returns whether a file that is written is another operand as well, and so is there already.
+fn is_also_operand(call: &Call, file: &Arg) -> bool {
+    let same = |operand: &&Operand| operand.arg.text == file.text && operand.arg.known();
+    let count = call.operands.iter().filter(same).count();
+    count > usize::from(is_written_operand(call, file))
+}
+
+/// Returns whether a file that is written is given as an operand, and not by an option.
+fn is_written_operand(call: &Call, file: &Arg) -> bool {
+    !call.options.iter().any(|given| {
+        let value = given.value.as_ref();
+        given.option.role == Role::Output && value.is_some_and(|value| value.text == file.text)
+    })
+}
+
+/// Changes files.
+pub(super) fn change_files(analysis: &mut Analysis, path: &str, files: &[Arg]) {
+    for file in files.iter().filter(|file| !nowhere(&file.text)) {
+        let effect = match device(&file.text) {
+            true => Effect::Delete,
+            false => Effect::Update,
+        };
+        analysis.find(
+            effect,
+            file.span,
+            format!("`{path}` changes `{}`", shown(file)),
+        );
+    }
+}
+
+/// Deletes files.
+pub(super) fn delete_files(analysis: &mut Analysis, path: &str, files: &[Arg]) {
+    for file in files {
+        let reason = format!("`{path}` deletes `{}`", shown(file));
+        analysis.find(Effect::Delete, file.span, reason);
+    }
+}
+
+/// Returns whether a call reads source texts alone in the folders that it is given.
+fn filters_source(context: &Context<'_>, call: &Call) -> bool {
+    let filters = call
+        .options
+        .iter()
+        .filter(|given| given.option.role == Role::Filter);
+    let values = filters.filter_map(|given| given.value.as_ref());
+    // Of what is left out, the rest may be anything.
+    let mut values = values
+        .filter(|value| !value.text.starts_with('!'))
+        .peekable();
+    values.peek().is_some()
+        && values.all(|value| {
+            let patterns = patterns(&value.text);
+            let is_source = |pattern: &String| context.tables.is_source(pattern);
+            patterns.iter().all(is_source)
+        })
+}
+
+/// Returns whether a call prints the contents of the files that it names.
+fn prints_contents(call: &Call) -> bool {
+    // Options before the name of a command are none of its own.
+    let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
+    let own = || {
+        let options = call.options.iter();
+        options.filter(|given| given.span.start >= first)
+    };
+    let given = |names: &[String]| own().any(|given| names.contains(&given.name));
+    call.program.contents.as_ref().is_some_and(|contents| {
+        let name = call.path.rsplit(' ').next().unwrap_or("");
+        let by_itself = !contents.only_on.iter().any(|only| only == name);
+        given(&contents.on) || by_itself && !given(&contents.off)
+    })
+}
+
+/// Returns whether a call reads all that lies in the folders that it names.
+pub(crate) fn recurses(call: &Call) -> bool {
+    let given = |names: &[String]| call.options.iter().any(|given| names.contains(&given.name));
+    let own = call.program.recurses.as_ref();
+    own.is_some_and(|own| {
+        let always = own.on.is_empty() || own.names.contains(&call.path);
+        !given(&own.off) && (always || given(&own.on))
+    })
+}
+
+/// Returns whether a program prints facts about the files that it is given, such as their number of
+/// lines, and none of their contents.
+pub(crate) fn prints_facts(call: &Call) -> bool {
+    let takes = |role: Role| {
+        call.program
+            .operands
+            .iter()
+            .any(|(other, _)| *other == role)
+    };
+    takes(Role::Name) && !takes(Role::Input) && !prints_contents(call)
+}
+
+/// Returns the patterns of names that a filter of files consists of; none if it leaves files out.
+fn patterns(filter: &str) -> Vec<String> {
+    if filter.starts_with('!') {
+        return Vec::new();
+    }
+    // A regular expression is reduced to the name that is likely meant.
+    let filter = filter.replace(['\\', '^', '$'], "");
+    match filter.split_once('{').and_then(|(before, rest)| {
+        let (choice, after) = rest.split_once('}')?;
+        Some((before, choice, after))
+    }) {
+        Some((before, choice, after)) => choice
+            .split(',')
+            .map(|one| format!("{before}{one}{after}"))
+            .collect(),
+        None => vec![filter],
+    }
+}
+
+/// Returns whether a file lies where only its user puts files.
+fn is_users_own(file: &Arg) -> bool {
+    let text = file.text.as_str();
+    file.known()
+        && !text.split('/').any(|part| part == "..")
+        && text.starts_with(['/', '~'])
+        && !["/tmp/", "/var/tmp/", "/dev/"]
+            .iter()
+            .any(|shared| text.starts_with(shared))
+}

@@ -1,0 +1,120 @@
+//! `sed`, `awk` and `jq`: from a call to the script and the files that it reads.
+
+use crate::languages::awk::is_connection;
+use crate::model::analysis::{Analysis, Context, Names, OutputOf};
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+/// Analyzes `sed`: with the script in an option, all operands are files.
+pub(super) fn sed(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if call.has(&["-e", "--expression", "-f", "--file"]) {
+        let texts: Vec<Arg> = call
+            .options
+            .iter()
+            .filter(|g| g.name == "-e" || g.name == "--expression")
+            .filter_map(|g| g.value.clone())
+            .collect();
+        if texts.len() > 1 {
+            let joined = texts
+                .iter()
+                .map(|t| t.text.as_str())
+                .collect::<Vec<_>>()
+                .join("\n");
+            analysis.script(Language::Sed, &texts[0].with(&joined), &call.path);
+        }
+        for operand in &call.operands {
+            analysis.input_file(&operand.arg);
+        }
+        return analysis.without_operands();
+    }
+    analysis
+}
+
+/// Analyzes `awk`, of which the program may read files that its input names.
+pub(super) fn awk(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    // The program may read files that its input names.
+    analysis.with_names(Names::ReadFrom(input.clone()), |inner| {
+        awk_program(inner, call);
+        OutputOf::NOTHING
+    });
+    analysis.without_operands()
+}
+
+/// Runs the program of `awk` and reads its files.
+fn awk_program(analysis: &mut Analysis, call: &Call) {
+    let given = call.has(&["-f", "--file", "-E", "--exec", "-e", "--source"]);
+    let skip = usize::from(!given);
+    if !given && let Some(first) = call.operands.first() {
+        analysis.script(Language::Awk, &first.arg, &call.path);
+    }
+    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    let operands = call.operands.iter().skip(skip).map(|operand| &operand.arg);
+    for word in operands.clone().chain(values) {
+        let file = word
+            .text
+            .split_once('=')
+            .map_or(&*word.text, |(_, value)| value);
+        if is_connection(file) {
+            analysis.find(Effect::Code, word.span, "`awk` connects to another machine");
+        }
+    }
+    for operand in operands {
+        if !operand.text.contains('=') {
+            analysis.input_file(operand);
+        }
+    }
+}
+
+/// Analyzes `jq` and its like, of which the filter neither writes nor runs anything.
+pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let two = [
+        "--arg",
+        "--argjson",
+        "--slurpfile",
+        "--rawfile",
+        "--argfile",
+    ];
+    if let Some(at) = call
+        .args
+        .iter()
+        .position(|arg| two.contains(&arg.text.as_str()))
+    {
+        let mut rest = call.args.clone();
+        let option = rest[at].text.clone();
+        let value = rest.get(at + 2).cloned();
+        rest.drain(at..(at + 3).min(rest.len()));
+        if let Some(value) = value
+            && option.ends_with("file")
+        {
+            analysis.input_file(&value);
+        }
+        let inner = Call::read(&call.path, &call.program, &rest);
+        let output = analysis.call(inner, whole, input);
+        return analysis.done_with(output);
+    }
+    let commands = ["e", "eval", "ea", "eval-all"];
+    let mut first = call
+        .operands
+        .iter()
+        .map(|operand| operand.arg.text.as_str());
+    let command = call.program.options.contains_key("--inplace")
+        && first.next().is_some_and(|first| commands.contains(&first));
+    let filter = !call.has(&["-f", "--from-file"]);
+    let skip = usize::from(command) + usize::from(filter);
+    let filters = call.operands.iter().take(skip);
+    for operand in filters.skip(usize::from(command)) {
+        analysis.script(Language::Jq, &operand.arg, &call.path);
+    }
+    for operand in call.operands.iter().skip(skip) {
+        analysis.input_file(&operand.arg);
+    }
+    // A filter can neither write nor run anything.
+    analysis.without_operands()
+}

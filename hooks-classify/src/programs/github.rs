@@ -1,0 +1,102 @@
+//! `gh api`: from a call to the effect of its request.
+
+use super::effect::operand_words;
+use crate::model::analysis::{Analysis, Context};
+use crate::model::arg::UNKNOWN;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+/// Analyzes `gh api`, of which the method or the GraphQL query decides the effect.
+pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let fields = ["-f", "-F", "--raw-field", "--field", "--input", "--form"];
+    let mut method = None;
+    let mut query = None;
+    let mut body = false;
+    for given in &call.options {
+        let Some(value) = &given.value else { continue };
+        let text = value.text.as_str();
+        match given.name.as_str() {
+            "-X" | "--method" => method = Some(text.to_ascii_uppercase()),
+            "--hostname" if !value.known() => {
+                analysis.ask(value.span, "an expansion decides where the words go")
+            }
+            name if fields.contains(&name) => {
+                body = true;
+                let file = name == "--input"
+                    || text
+                        .split_once('=')
+                        .is_some_and(|(_, v)| v.starts_with('@'));
+                if file {
+                    analysis.ask(value.span, "sends the contents of a file");
+                }
+                if let Some(text) = text.strip_prefix("query=") {
+                    query = Some(text.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    let path = operand_words(call)
+        .first()
+        .map(|arg| arg.text.clone())
+        .unwrap_or_default();
+    if path.starts_with(UNKNOWN) || (path.starts_with("http") && path.contains(UNKNOWN)) {
+        analysis.ask(whole, "an expansion decides where the words go");
+    }
+    let query_of = path.split_once('?').map_or("", |(_, query)| query);
+    if query_of.contains(UNKNOWN) {
+        analysis.ask(whole, "sends the value of an expansion over the network");
+    }
+    if path.trim_start_matches('/') == "graphql" {
+        return analysis.with_effect(match query {
+            Some(text) if text.starts_with('@') || text.contains(UNKNOWN) => Effect::Update,
+            Some(text) => graphql(&text),
+            None => Effect::Update,
+        });
+    }
+    analysis.with_effect(match method.as_deref() {
+        None if body => Effect::Create,
+        None | Some("GET" | "HEAD") => Effect::Read,
+        Some("POST") => Effect::Create,
+        Some("PUT" | "PATCH") => Effect::Update,
+        Some("DELETE") => Effect::Delete,
+        Some(_) => Effect::Unknown,
+    })
+}
+
+/// Returns the effect of a GraphQL query.
+fn graphql(text: &str) -> Effect {
+    let mut depth = 0usize;
+    let mut word = String::new();
+    let mut worst = Effect::Read;
+    let mut fields = Vec::new();
+    for c in text.chars().chain([' ']) {
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+            continue;
+        }
+        if depth == 0 && matches!(word.as_str(), "mutation" | "subscription") {
+            worst = Effect::Update;
+        }
+        if depth == 1 && !word.is_empty() {
+            fields.push(word.to_ascii_lowercase());
+        }
+        word.clear();
+        match c {
+            '{' | '(' => depth += 1,
+            '}' | ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    if worst == Effect::Update
+        && fields
+            .iter()
+            .any(|f| f.starts_with("delete") || f.starts_with("remove"))
+    {
+        return Effect::Delete;
+    }
+    worst
+}

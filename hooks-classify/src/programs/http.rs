@@ -1,0 +1,258 @@
+//! Clients of HTTP and gRPC: from a call to the effect of its request.
+
+use super::effect::operand_words;
+use super::remote::ask_about_input;
+use super::requests::{ask_about_key_hosts, method};
+use super::roles::role;
+use crate::model::analysis::{Analysis, Context};
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+/// Analyzes `curl`, of which the method decides the effect.
+pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let mut strongest = Effect::Read;
+    let mut request = Request::default();
+    for given in &call.options {
+        let text = given.value.as_ref().map_or("", |value| value.text.as_str());
+        let name = given.name.as_str();
+        match name {
+            "--next" | "-:" => strongest = strongest.max(std::mem::take(&mut request).effect()),
+            "-X" | "--request" => request.method = Some(text.to_owned()),
+            "-T" | "--upload-file" => request.upload = true,
+            "-I" | "--head" => request.head = true,
+            "-G" | "--get" => request.get = true,
+            "-d" | "--json" | "-F" | "--form" | "--form-string" => request.body = true,
+            _ if name.starts_with("--data") => request.body = true,
+            _ => {}
+        }
+        if ["-n", "--netrc", "--netrc-optional", "--netrc-file"].contains(&name) {
+            analysis.ask(given.span, "`curl` sends credentials from a file");
+        }
+        let Some(value) = &given.value else { continue };
+        if ["-b", "--cookie"].contains(&name) && !text.is_empty() && !text.contains('=') {
+            analysis.ask(value.span, "`curl` sends cookies from a file");
+        }
+        let file = match name {
+            "-F" | "--form" => text
+                .split_once('=')
+                .map(|(_, v)| v)
+                .and_then(|v| v.strip_prefix(['@', '<']))
+                .map(|v| v.split(';').next().unwrap_or(v)),
+            "--data-urlencode" | "--url-query" => text.split_once('@').map(|(_, v)| v),
+            "-T" | "--upload-file" => Some(text),
+            "-H" | "--header" | "--proxy-header" | "-d" | "--json" => text.strip_prefix('@'),
+            _ if name.starts_with("--data") => text.strip_prefix('@'),
+            _ => None,
+        };
+        // A part of a form may have its headers from a file.
+        let headers = [";headers=@", ";headers=<"];
+        let headers = headers.iter().find_map(|mark| text.split_once(mark));
+        let headers = headers.filter(|_| matches!(name, "-F" | "--form"));
+        // Written by the same call, if it names it for that, too.
+        let tag = call.options.iter().any(|other| {
+            other.name == "--etag-save" && other.value.as_ref().is_some_and(|v| v.text == text)
+        });
+        let tag = (name == "--etag-compare" && !tag).then_some(text);
+        let files = [file, tag, headers.map(|(_, file)| file)];
+        for file in files.into_iter().flatten() {
+            analysis.input_file(&value.with(file));
+            analysis.ask(value.span, "`curl` sends the contents of a file");
+        }
+        if ["-H", "--header", "--proxy-header"].contains(&name) && text.starts_with('@') {
+            let reason = "`curl` sends headers of a file, which may set another method";
+            analysis.find(Effect::Unknown, value.span, reason);
+        }
+        if (name == "-w" || name == "--write-out") && text.starts_with('@') {
+            analysis.find(
+                Effect::Unknown,
+                value.span,
+                "`curl` reads its options from a file",
+            );
+        }
+        if (name == "-w" || name == "--write-out")
+            && let Some((_, rest)) = text.split_once("%output{")
+        {
+            let file = rest.split('}').next().unwrap_or("");
+            role(
+                &mut analysis,
+                context,
+                call,
+                Role::Output,
+                &[value.with(file)],
+                &Input::Unknown,
+            );
+        }
+    }
+    strongest = strongest.max(request.effect());
+    for given in call
+        .options
+        .iter()
+        .filter(|g| ["-Q", "--quote"].contains(&g.name.as_str()))
+    {
+        if let Some(value) = &given.value
+            && value
+                .text
+                .trim_start_matches(['-', '+', '*'])
+                .to_ascii_uppercase()
+                .starts_with(['D', 'R'])
+            && ["DELE", "RMD", "RM ", "RMDIR"].iter().any(|word| {
+                value
+                    .text
+                    .trim_start_matches(['-', '+', '*'])
+                    .to_ascii_uppercase()
+                    .starts_with(word)
+            })
+        {
+            analysis.find(Effect::Delete, value.span, "`curl` deletes on the server");
+        }
+    }
+    let given = |name: &'static str| {
+        let options = call.options.iter().filter(move |given| given.name == name);
+        options.filter_map(|given| given.value.clone())
+    };
+    let default = given("--proto-default");
+    let files = default
+        .clone()
+        .any(|value| value.text.to_ascii_lowercase().starts_with("file"));
+    let addresses: Vec<_> = given("--url").chain(operand_words(call)).collect();
+    for address in &addresses {
+        ask_about_file_address(&mut analysis, address, files);
+    }
+    let strange = addresses
+        .into_iter()
+        .filter(|address| !only_fetches(&address.text));
+    let default = default.filter(|scheme| !only_fetches(&format!("{}://", scheme.text)));
+    for arg in strange.chain(default) {
+        let reason = "`curl` speaks a protocol that may change something";
+        analysis.find(Effect::Unknown, arg.span, reason);
+    }
+    analysis.with_effect(strongest)
+}
+
+/// Returns whether `curl` only fetches from an address, by its scheme, or else by the name of its
+/// host.
+fn only_fetches(address: &str) -> bool {
+    let text = address.trim_start().to_ascii_lowercase();
+    match text.split_once(':') {
+        Some((scheme, rest)) if rest.starts_with('/') => {
+            ["http", "https", "ftp", "ftps", "sftp", "scp", "file"].contains(&scheme)
+                || scheme.contains(UNKNOWN)
+        }
+        _ => {
+            let guessed = [
+                "dict", "gopher", "imap", "ldap", "mqtt", "pop3", "smtp", "telnet",
+            ];
+            // Of a pattern, any part may be the beginning; of a file, every line.
+            !text.starts_with(['{', '[', '@']) && !guessed.iter().any(|name| text.starts_with(name))
+        }
+    }
+}
+
+/// Asks about an address that is a file with secrets.
+fn ask_about_file_address(analysis: &mut Analysis, address: &Arg, protocol: bool) {
+    let text = address.text.to_ascii_lowercase();
+    let path = match text.strip_prefix("file:") {
+        Some(path) => &address.text[address.text.len() - path.len()..],
+        None if protocol => address.text.as_str(),
+        None => return,
+    };
+    // `file://HOST/PATH`; a host is left out.
+    let path = match path.strip_prefix("//") {
+        Some(rest) => rest.find('/').map_or(rest, |at| &rest[at..]),
+        None => path,
+    };
+    if path.contains(['%', '[', '{', '*', '?', '\\']) || !address.known() {
+        let reason = "which file `curl` reads is not plain to see";
+        analysis.ask(address.span, reason);
+    }
+    analysis.input_file(&address.with(path));
+}
+
+#[derive(Default)]
+struct Request {
+    method: Option<String>,
+    upload: bool,
+    head: bool,
+    get: bool,
+    body: bool,
+}
+
+impl Request {
+    fn effect(self) -> Effect {
+        match self.method {
+            Some(name) => method(&name),
+            None if self.upload => Effect::Create,
+            None if self.head && self.body && !self.get => Effect::Create,
+            None if self.head || self.get => Effect::Read,
+            None if self.body => Effect::Create,
+            None => Effect::Read,
+        }
+    }
+}
+
+/// Analyzes `httpie`: `[METHOD] URL [ITEM…]`.
+pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let mut operands = operand_words(call);
+    let first = operands
+        .first()
+        .map_or("", |arg| arg.text.as_str())
+        .to_owned();
+    let standard = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+        .contains(&first.to_ascii_uppercase().as_str());
+    let capital =
+        !first.is_empty() && first.chars().all(|c| c.is_ascii_uppercase()) && operands.len() > 1;
+    let named = (standard || capital).then(|| operands.remove(0).text);
+    let mut body =
+        matches!(input, Input::Known(_) | Input::Unknown) && !call.has(&["--ignore-stdin", "-I"]);
+    if body {
+        ask_about_input(&mut analysis, call, whole, input);
+    }
+    if let Some(address) = operands.first() {
+        ask_about_key_hosts(&mut analysis, context, address);
+    }
+    for item in operands.iter().skip(1) {
+        let text = item.text.as_str();
+        let mark = text.find([':', '=', '@']);
+        let Some(at) = mark else { continue };
+        let rest = &text[at..];
+        let file = ["@", "=@", ":=@", "==@", ":@"]
+            .iter()
+            .find_map(|m| rest.strip_prefix(m));
+        if let Some(file) = file {
+            analysis.input_file(&item.with(file));
+            analysis.ask(item.span, "sends the contents of a file");
+        }
+        if rest.starts_with("==") {
+            continue;
+        }
+        body |= rest.starts_with('=') || rest.starts_with(":=") || rest.starts_with('@');
+    }
+    analysis.with_effect(match named {
+        Some(name) => method(&name),
+        None if body => Effect::Create,
+        None => Effect::Read,
+    })
+}
+
+/// Analyzes `grpcurl`, which only reads with `list` and `describe`.
+pub(super) fn grpcurl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    let operands = operand_words(call);
+    let reads = |at: usize| {
+        operands
+            .get(at)
+            .is_some_and(|arg| arg.text == "list" || arg.text == "describe")
+            && operands.len() <= at + 2
+    };
+    if reads(0) || reads(1) {
+        analysis.with_effect(Effect::Read)
+    } else {
+        analysis.with_effect(Effect::Create)
+    }
+}

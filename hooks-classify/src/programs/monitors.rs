@@ -1,0 +1,125 @@
+//! Programs that watch other programs: from a call to what it shows and changes of them.
+
+use crate::model::analysis::{Analysis, Context};
+use crate::model::arg::UNKNOWN;
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::tables::{Call, Given};
+
+/// Analyzes a program that captures packets; those of the loopback interface hold what programs of
+/// this machine send to each other.
+pub(super) fn capture(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let contents = [
+        "-A", "-x", "-xx", "-X", "-XX", "-w", "-v", "-vv", "-vvv", "-V", "-O", "-T", "-z",
+    ];
+    capture_with(call, whole, call.has(&contents))
+}
+
+/// Analyzes a program that captures packets and always shows their contents; see [`capture`].
+pub(super) fn capture_contents(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    capture_with(call, whole, true)
+}
+
+/// Analyzes a program that captures packets and may show their contents.
+fn capture_with(call: &Call, whole: Span, shows_contents: bool) -> Analysis {
+    let mut analysis = Analysis::new();
+    let value = |names: &'static [&'static str]| {
+        let options = call.options.iter();
+        let options = options.filter(|given| names.contains(&given.name.as_str()));
+        options.filter_map(|given| given.value.as_ref())
+    };
+    let prints = |given: &Given| {
+        given.option.verb == Some(OptionEffect::Forces(Effect::Read))
+            || ["-D", "--list-interfaces", "-L", "-G"].contains(&given.name.as_str())
+    };
+    // `-I` of some is a file, and of others a flag.
+    let from_file = value(&["-r", "-I"]).next().is_some();
+    if from_file || call.options.iter().any(prints) {
+        return analysis;
+    }
+    let own = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name.starts_with("lo")
+            || ["any", "all", "pktap", "nflog", "loopback", "dbus"]
+                .iter()
+                .any(|word| name.contains(word))
+            || name.parse::<u32>().is_ok()
+            || name.contains(UNKNOWN)
+    };
+    let mut interfaces = value(&["-i", "--interface", "-d"]).peekable();
+    let asked = match interfaces.peek() {
+        Some(_) => interfaces.any(|interface| own(&interface.text)),
+        None => shows_contents,
+    };
+    if asked {
+        let reason = format!("`{}` shows what programs of this machine send", call.path);
+        analysis.ask(whole, reason);
+    }
+    analysis
+}
+
+/// Analyzes `ps`, which may print the environment of processes and with it their secrets.
+pub(super) fn ps(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let mut value = false;
+    for arg in &call.args {
+        let text = arg.text.as_str();
+        let is_value = std::mem::take(&mut value);
+        // A column of that name, wherever it is asked for: `-o pid,environ`, `oenviron=`.
+        if text.contains("environ") {
+            analysis.ask(arg.span, "`ps` prints the environment of processes");
+        }
+        let dashed = text.starts_with('-');
+        let letters = text.trim_start_matches('-');
+        if is_value || text.starts_with("--") || !letters.chars().all(|c| c.is_ascii_alphabetic()) {
+            continue;
+        }
+        let own = match dashed {
+            true => "oOkpqtUCGgsun",
+            false => "oOkpqtU",
+        };
+        let flags = letters.split(|c| own.contains(c)).next().unwrap_or("");
+        value = letters.ends_with(|c| own.contains(c));
+        if flags.contains('E') || !dashed && flags.contains('e') {
+            analysis.ask(arg.span, "`ps` prints the environment of processes");
+        }
+    }
+    analysis
+}
+
+/// Analyzes `pprof`, which keeps what it fetches in a file.
+pub(super) fn pprof(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let values = call
+        .options
+        .iter()
+        .filter(|given| given.name.ends_with("base"))
+        .filter_map(|given| given.value.as_ref());
+    let operands = call.operands.iter().map(|operand| &operand.arg);
+    if let Some(arg) = operands.chain(values).find(|arg| arg.text.contains(':')) {
+        analysis.find(
+            Effect::Create,
+            arg.span,
+            format!("`{}` keeps responses in a file", call.path),
+        );
+    }
+    analysis
+}
+
+/// Analyzes `strace`, which may change the results of system calls.
+pub(super) fn strace(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for given in call.options.iter().filter(|given| given.name == "-e") {
+        let Some(value) = &given.value else { continue };
+        let text = value.text.trim_start();
+        if text.starts_with("inject") || text.starts_with("fault") || !value.known() {
+            analysis.find(
+                Effect::Code,
+                value.span,
+                "`strace` changes system calls of the command",
+            );
+        }
+    }
+    analysis
+}

@@ -1,0 +1,116 @@
+//! Package managers: from a call to what it changes and runs.
+
+use crate::model::analysis::{Analysis, Context};
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+/// Analyzes `pacman`, which refreshes its databases with `-y`.
+pub(super) fn pacman(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    for given in &call.options {
+        let name = given.name.as_str();
+        if name == "--refresh" || (name.contains('y') && !name.starts_with("--")) {
+            analysis.find(
+                Effect::Update,
+                given.span,
+                format!("`{}` with `{name}` refreshes its databases", call.path),
+            );
+        }
+    }
+    analysis
+}
+
+/// Analyzes `rpm`, for which `-E` expands macros: `%(…)` and `%{lua:…}` run code.
+pub(super) fn rpm(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let mut plain = false;
+    for given in call
+        .options
+        .iter()
+        .filter(|g| ["-E", "--eval"].contains(&g.name.as_str()))
+    {
+        let Some(value) = &given.value else { continue };
+        let inner = value
+            .text
+            .trim_start_matches("%{")
+            .trim_start_matches(['?', '!', '%']);
+        let name = inner.trim_end_matches('}');
+        if value.known()
+            && !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && ![
+                "load", "include", "define", "global", "undefine", "dump", "trace",
+            ]
+            .contains(&name)
+        {
+            plain = true;
+            continue;
+        }
+        analysis.find(
+            Effect::Code,
+            value.span,
+            "`rpm` expands macros, which may run commands",
+        );
+        if let Some((_, rest)) = value.text.split_once("%(") {
+            let command = rest.rsplit_once(')').map_or(rest, |(command, _)| command);
+            analysis.shell_text(&value.with(command), &Input::Unknown);
+        }
+    }
+    if plain && call.options.len() == 1 && call.operands.is_empty() && call.strange.is_empty() {
+        analysis.find(Effect::Read, whole, "`rpm` prints what a macro stands for");
+        return analysis.done();
+    }
+    analysis
+}
+
+/// Analyzes `npm diff`, which runs the scripts of packages that are not published.
+pub(super) fn npm_diff(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let analysis = Analysis::new();
+    let specs: Vec<&Arg> = call
+        .options
+        .iter()
+        .filter(|given| given.name == "--diff")
+        .filter_map(|given| given.value.as_ref())
+        .collect();
+    if specs.len() == 2
+        && specs
+            .iter()
+            .all(|spec| spec.known() && is_published(&spec.text))
+    {
+        analysis
+    } else {
+        analysis.with_effect(Effect::Code)
+    }
+}
+
+/// Returns whether a package is `NAME@VERSION` or `@SCOPE/NAME@VERSION`.
+fn is_published(spec: &str) -> bool {
+    let plain = |part: &str, more: &str| {
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || more.contains(c))
+    };
+    let (scoped, rest) = match spec.strip_prefix('@') {
+        Some(rest) => (true, rest),
+        None => (false, spec),
+    };
+    let Some((name, version)) = rest.split_once('@') else {
+        return false;
+    };
+    let named = match name.split_once('/') {
+        Some((scope, name)) => scoped && plain(scope, "-_.") && plain(name, "-_."),
+        None => !scoped && plain(name, "-_."),
+    };
+    let archive = [".tgz", ".tar", ".gz"]
+        .iter()
+        .any(|end| version.ends_with(end));
+    named
+        && !name.starts_with('.')
+        && !archive
+        && !version.starts_with('.')
+        && plain(version, ".-+^~*<>=")
+}

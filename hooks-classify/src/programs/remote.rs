@@ -1,0 +1,201 @@
+//! Programs that work on another machine: from a call to what runs and is sent there.
+
+use super::addresses::host_of_place;
+use super::effect::operand_words;
+use super::requests::{method, overridden_by_header};
+use crate::model::analysis::{Analysis, Context};
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::tables::{Call, Given};
+
+/// Analyzes `ssh`, which runs the words after the host in a shell of that host.
+pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let operands = operand_words(call);
+    // `--` after the host ends the options, and is no part of the command.
+    if operands.len() > 2 && operands[1].text == "--" {
+        let mut rest = call.args.clone();
+        rest.remove(call.args.len() + 1 - operands.len());
+        let inner = Call::read(&call.path, &call.program, &rest);
+        let output = analysis.call(inner, whole, input);
+        return analysis.done_with(output);
+    }
+    if operands
+        .first()
+        .is_some_and(|host| host.text.starts_with('-') || !host.known())
+    {
+        analysis.find(
+            Effect::Code,
+            operands[0].span,
+            "the host is only known when it runs, and may be an option",
+        );
+    }
+    for given in &call.options {
+        let Some(value) = &given.value else { continue };
+        if ["-l", "-J", "-o"].contains(&given.name.as_str()) && !value.known() {
+            analysis.ask(
+                value.span,
+                "sends the value of an expansion to another machine",
+            );
+        }
+        let text = value.text.to_ascii_lowercase();
+        if let Some(rest) = text.strip_prefix("sendenv") {
+            let harmless = |name: &str| name.starts_with("lang") || name.starts_with("lc_");
+            if !rest.trim_matches([' ', '=']).split(' ').all(harmless) {
+                analysis.ask(value.span, "sends variables to another machine");
+            }
+        }
+    }
+    let waits = call.has(&["-N", "-f"]);
+    if operands.len() > 1 && !waits {
+        if !call.has(&["-n"]) {
+            ask_about_input(&mut analysis, call, whole, input);
+        }
+        analysis.with_effect(Effect::Read)
+    } else if let (1, false, Input::Known(text)) = (operands.len(), waits, input)
+        && !call.has(&["-W"])
+    {
+        // The shell there runs what it is given.
+        analysis.shell_text(&Arg::new(text.clone(), whole), &Input::Unknown);
+        analysis.with_effect(Effect::Read)
+    } else {
+        analysis
+    }
+}
+
+/// Analyzes `rsync`, for which `-e` names the program that connects.
+pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let plain = |arg: &Arg| {
+        let mut words = arg.text.split_whitespace();
+        words.next() == Some("ssh")
+            && {
+                let rest: Vec<&str> = words.collect();
+                rest.iter().all(|w| {
+                    !w.to_ascii_lowercase().contains("command")
+                        && !w.starts_with("-F")
+                        && !w.contains(['`', '$', ';', '|', '&'])
+                })
+            }
+            && arg.known()
+    };
+    let shells = |name: &str| name == "-e" || name == "--rsh";
+    if call
+        .options
+        .iter()
+        .any(|g| shells(&g.name) && g.value.as_ref().is_some_and(plain))
+    {
+        // Read again without them: they count for nothing.
+        let mut rest = Vec::new();
+        let mut words = call.args.iter();
+        while let Some(word) = words.next() {
+            if word.text == "-e" || word.text == "--rsh" {
+                words.next();
+            } else if word.text.starts_with("--rsh=")
+                || (word.text.starts_with("-e") && word.text.len() > 2)
+            {
+                continue;
+            } else if word.text.starts_with('-')
+                && !word.text.starts_with("--")
+                && word.text.ends_with('e')
+                && word.text.len() > 2
+            {
+                rest.push(word.with(&word.text[..word.text.len() - 1]));
+                words.next();
+            } else {
+                rest.push(word.clone());
+            }
+        }
+        let inner = Call::read(&call.path, &call.program, &rest);
+        let output = analysis.call(inner, whole, input);
+        return analysis.done_with(output);
+    }
+    let lists = |given: &&Given| LISTS.contains(&given.name.as_str());
+    if let Some(given) = call.options.iter().find(lists)
+        && let Some(host) = call.operands.iter().find_map(|o| host_of_place(&o.arg))
+    {
+        let reason = format!("`rsync` sends the contents of a file to `{host}`");
+        analysis.ask(given.span, reason);
+    }
+    if call.operands.len() == 1 {
+        analysis.with_effect(Effect::Read)
+    } else {
+        analysis
+    }
+}
+
+/// Options of `rsync` with files whose lines the other machine is told.
+const LISTS: &[&str] = &[
+    "--files-from",
+    "--exclude-from",
+    "--include-from",
+    "--early-input",
+];
+
+/// Analyzes a program that sends its input over the network; the request in the input decides the
+/// effect.
+pub(super) fn sends_input(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    // A probe of `nc` sends nothing.
+    if call.has(&["-z"]) {
+        return analysis;
+    }
+    ask_about_input(&mut analysis, call, whole, input);
+    if let Input::Known(text) = input {
+        let effect = protocol_effect(text);
+        if effect > Effect::Read {
+            let reason = format!("`{}` sends a request that is more than a read", call.path);
+            analysis.find(effect, whole, reason);
+        }
+    }
+    analysis
+}
+
+/// Returns the effect of text that goes to a server: requests of HTTP, greetings and goodbyes are
+/// known. Any other text may be a command of any protocol.
+fn protocol_effect(text: &str) -> Effect {
+    let mut in_head = false;
+    let mut strongest = overridden_by_header(text).unwrap_or(Effect::Read);
+    for line in text.lines().map(str::trim) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let first = words.first().map_or("", |word| *word);
+        let is_header = line.split(':').next().is_some_and(|name| {
+            name.len() < line.len() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+        });
+        match words.as_slice() {
+            [] => in_head = false,
+            [name, _, version] if version.starts_with("HTTP/") => {
+                in_head = true;
+                strongest = strongest.max(method(name));
+            }
+            _ if in_head && is_header => {}
+            _ if GREETINGS
+                .iter()
+                .any(|word| first.eq_ignore_ascii_case(word)) => {}
+            ["DELETE", target] if target.starts_with('/') => strongest = Effect::Delete,
+            _ => strongest = strongest.max(Effect::Create),
+        }
+    }
+    strongest
+}
+
+/// First words of lines that change nothing, whatever the protocol.
+const GREETINGS: &[&str] = &[
+    "quit",
+    "q",
+    "exit",
+    "ehlo",
+    "helo",
+    "lhlo",
+    "noop",
+    "capability",
+];
+
+/// Asks about an input that goes to another machine, where it is unknown.
+pub(super) fn ask_about_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
+    if *input == Input::Unknown {
+        analysis.ask(whole, format!("`{}` sends its input", call.path));
+    }
+}

@@ -1,0 +1,84 @@
+//! Words that go to another machine: from a role and its words to what the program sends there.
+
+use super::addresses::{as_address, elsewhere, holds_unknown};
+use super::requests::{ask_about_key_hosts, method};
+use crate::model::analysis::{Analysis, Context};
+use crate::model::arg::{Arg, shown};
+use crate::model::effect::Effect;
+use crate::model::role::Role;
+use crate::tables::members;
+
+/// Asks about hosts that give out the keys of the machine.
+pub(super) fn ask_about_hosts(analysis: &mut Analysis, context: &Context<'_>, hosts: &[Arg]) {
+    for host in hosts {
+        ask_about_key_hosts(analysis, context, host);
+    }
+}
+
+/// Asks about words that are sent, and reads the files that they name.
+pub(super) fn send_words(
+    analysis: &mut Analysis,
+    context: &Context<'_>,
+    path: &str,
+    role: Role,
+    words: &[Arg],
+) {
+    for word in words.iter().filter(|word| holds_unknown(word)) {
+        let reason = format!("`{path}` sends the value of an expansion over the network");
+        analysis.ask(word.span, reason);
+    }
+    for word in words {
+        if role == Role::Url {
+            ask_about_key_hosts(analysis, context, word);
+        }
+        if let Some(file) = word.text.strip_prefix("file://") {
+            analysis.input_file(&word.with(file));
+        }
+        if role != Role::Url
+            && let Some(file) = word.text.strip_prefix('@')
+        {
+            analysis.input_file(&word.with(file));
+        }
+    }
+}
+
+/// Asks about other machines that are shown the credentials of the user.
+pub(super) fn show_credentials(
+    analysis: &mut Analysis,
+    context: &Context<'_>,
+    path: &str,
+    endpoints: &[Arg],
+) {
+    for endpoint in endpoints {
+        ask_about_key_hosts(analysis, context, endpoint);
+        let address = match endpoint.text.contains("://") {
+            true => endpoint.clone(),
+            false => as_address(endpoint),
+        };
+        if let Some(host) = elsewhere(&address) {
+            let reason = format!("`{path}` shows the user's credentials to `{host}`");
+            analysis.ask(endpoint.span, reason);
+        }
+    }
+}
+
+/// Notes requests that do not stand among the words.
+pub(super) fn note_requests_in_files(analysis: &mut Analysis, path: &str, requests: &[Arg]) {
+    for request in requests {
+        if members(&request.text).is_none() {
+            let reason = format!("`{path}` sends a request that is not shown");
+            analysis.find(Effect::Code, request.span, reason);
+        }
+    }
+}
+
+/// Notes the effects of requests by their methods.
+pub(super) fn note_methods(analysis: &mut Analysis, path: &str, methods: &[Arg]) {
+    for arg in methods {
+        let effect = method(&arg.text);
+        if effect > Effect::Read {
+            let reason = format!("`{path}` sends a request `{}`", shown(arg));
+            analysis.find(effect, arg.span, reason);
+        }
+    }
+}

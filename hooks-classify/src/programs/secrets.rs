@@ -1,0 +1,107 @@
+//! Programs that may print secrets: from a call to whether it must be asked about.
+
+use crate::model::analysis::{Analysis, Context};
+use crate::model::arg::Arg;
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::tables::Call;
+
+/// Analyzes a program that prints keys unless an option keeps them back.
+pub(super) fn private_keys(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let kept = [
+        "-noout", "-pubout", "-pubin", "-nokeys", "-help", "--help", "-export",
+    ];
+    let stated = |arg: &Arg| {
+        let name = arg.text.trim_start_matches('-');
+        kept.iter().any(|k| k.trim_start_matches('-') == name)
+    };
+    if !call.args.iter().any(stated) {
+        analysis.ask(whole, format!("`{}` prints a private key", call.path));
+    }
+    analysis
+}
+
+/// Analyzes a program for which `-d` decrypts with a cipher or a key, and decodes without one.
+pub(super) fn decrypts(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let keyed = |name: &str| {
+        let name = name.trim_start_matches('-');
+        let ciphers = [
+            "aes", "des", "chacha", "camellia", "aria", "sm4", "rc", "bf", "cast", "seed",
+        ];
+        matches!(name, "k" | "K" | "pass" | "kfile" | "pbkdf2" | "iv")
+            || ciphers.iter().any(|cipher| name.starts_with(cipher))
+    };
+    let command = call.path.rsplit(' ').next().unwrap_or("");
+    let named = keyed(command)
+        || call
+            .args
+            .iter()
+            .any(|arg| arg.text.starts_with('-') && keyed(&arg.text));
+    if named && call.has(&["-d"]) {
+        analysis.ask(whole, format!("`{}` prints decrypted text", call.path));
+    }
+    analysis
+}
+
+/// Analyzes a command that prints a state: as JSON it has the secrets that the text leaves out.
+pub(super) fn state_as_json(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    if call.has(&["-json"]) && call.operands.is_empty() {
+        analysis.ask(
+            whole,
+            format!("`{}` prints the secrets of the state", call.path),
+        );
+    }
+    analysis
+}
+
+/// Analyzes a program of which a format or a list of properties may name an environment.
+pub(super) fn environment(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    for value in values {
+        let mut words = value.text.split(|c: char| !c.is_ascii_alphanumeric());
+        if words.any(|word| matches!(word, "Env" | "Environment")) {
+            let reason = format!(
+                "`{}` prints an environment, which may hold secrets",
+                call.path
+            );
+            analysis.ask(value.span, reason);
+        }
+    }
+    analysis
+}
+
+/// Analyzes a program that replaces variables in a text by their values.
+pub(super) fn substitutes(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let span = call.args.last().map_or(Span::default(), |arg| arg.span);
+    let mut texts: Vec<Arg> = call.operands.iter().map(|o| o.arg.clone()).collect();
+    if let Input::Known(text) = input {
+        texts.push(Arg::new(text.as_str(), span));
+    }
+    for text in texts {
+        for part in text.text.split('$').skip(1) {
+            let part = part.trim_start_matches('{');
+            let name = part.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            analysis.prints_variable(name.clone().next().unwrap_or(""), text.span);
+        }
+    }
+    analysis
+}
+
+/// Analyzes `wg show`, which may print the keys of a tunnel.
+pub(super) fn wg_show(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
+    let mut analysis = Analysis::new();
+    let keys = ["private-key", "preshared-keys", "dump"];
+    if call
+        .args
+        .iter()
+        .any(|arg| !arg.known() || keys.contains(&arg.text.as_str()))
+    {
+        analysis.ask(whole, format!("`{}` prints private keys", call.path));
+    }
+    analysis
+}
