@@ -7,8 +7,9 @@
 
 use super::judge::{Arg, Input, UNKNOWN as MARK, plain};
 use super::shell::Span;
-use super::tables::{Call, Decides, Given, Language, Role, RunsInput};
+use super::tables::{Decides, Language, Role, RunsInput};
 use super::{Classification, Crud};
+use crate::options::call::{Call, ParsedOption};
 
 /// Stands in the text of a [`Word`] for what is only known when the command runs (P-09).
 pub const UNKNOWN: char = MARK;
@@ -502,7 +503,7 @@ impl Recorder {
                 .map(|given| (given.name.clone(), given.value.as_ref().map(Word::of)))
                 .collect(),
             operands: call.operands.iter().map(|o| Word::of(&o.arg)).collect(),
-            understood: call.strange.is_empty(),
+            understood: call.unrecognized.is_empty(),
             connects: call.program.connects(),
             connects_here: call.connects_here(),
         };
@@ -696,7 +697,7 @@ fn decided_by(part: &mut Part, call: &Call) {
                 folder: Some(Word::of(arg)),
                 needed: false,
             })),
-            Decides::UnknownCommand(_) if call.strange.is_empty() => {}
+            Decides::UnknownCommand(_) if call.unrecognized.is_empty() => {}
             Decides::UnknownCommand(pattern) | Decides::Manifest(pattern) => {
                 part.manifests.push(Manifest {
                     pattern: pattern.clone(),
@@ -706,7 +707,7 @@ fn decided_by(part: &mut Part, call: &Call) {
             }
         }
     }
-    let runs = |given: &&Given| given.option.role == Role::ScriptFile;
+    let runs = |given: &&ParsedOption| given.option.role == Role::ScriptFile;
     for value in call
         .options
         .iter()

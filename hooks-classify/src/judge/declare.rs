@@ -6,8 +6,9 @@
 use super::environment::OWN;
 use super::simple::{is_name, split_assignment};
 use super::{Arg, Input, Judge, Output, UNKNOWN, Value};
+use crate::options::call::Call;
 use crate::shell::{Piece, Span, Word};
-use crate::tables::{Call, Effect};
+use crate::tables::Effect;
 
 /// Words before the name of a command that leave it a declaration.
 const BEFORE: &[&str] = &["command", "builtin", "noglob", "nocorrect", "-", "-p", "--"];
@@ -42,7 +43,7 @@ impl Judge<'_> {
     /// Judges a declaration.
     pub(super) fn declare(&mut self, name: &str, args: &[Arg], whole: Span) -> Output {
         let call = self.read_builtin(name, args)?;
-        self.strange(&call);
+        self.unrecognized(&call);
         // What an option may change counts wherever it stands; what it promises, only where it is
         // read as an option.
         let flag = |letter: char| {

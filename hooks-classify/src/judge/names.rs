@@ -2,7 +2,8 @@
 //! substitution, from a variable.
 
 use super::{Arg, Input, Judge, UNKNOWN};
-use crate::tables::{Call, Role};
+use crate::options::call::Call;
+use crate::tables::Role;
 
 /// A file or folder that a word names which is not known when the command is judged; or a folder in
 /// which such a file lies.

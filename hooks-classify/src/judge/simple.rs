@@ -9,8 +9,9 @@ use super::table::elsewhere;
 use super::table::roles::prints_facts;
 use super::words::is_number;
 use super::{Arg, Input, Judge, Named, Output, Place, UNKNOWN, Value};
+use crate::options::call::Call;
 use crate::shell::{Change, Piece, Redirect, Span, Word};
-use crate::tables::{Call, Effect};
+use crate::tables::Effect;
 
 impl Judge<'_> {
     pub(super) fn simple(

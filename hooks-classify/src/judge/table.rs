@@ -14,8 +14,9 @@ use super::redirect::shown;
 use super::special::{Outcome, from_input, special};
 use super::{Arg, Finding, Input, Judge, Output, UNKNOWN};
 use crate::Crud;
+use crate::options::call::{Call, ParsedOption};
 use crate::shell::Span;
-use crate::tables::{Call, Effect, Given, Language, Program, Role, Verb, matches};
+use crate::tables::{Effect, Language, OptionEffect, Program, Role, matches};
 
 /// From more folders than this it is not followed where the shell goes.
 const FOLDERS: usize = 8;
@@ -72,7 +73,7 @@ impl Judge<'_> {
             Outcome::Table | Outcome::NoOperands => None,
         };
         let before = self.findings.len();
-        self.strange(call);
+        self.unrecognized(call);
         self.effect(call, base, whole);
         self.remotes(call);
         self.options(call, input);
@@ -265,8 +266,8 @@ impl Judge<'_> {
         let mut raised = means;
         for (at, given) in call.options.iter().enumerate() {
             let promises = matches!(
-                given.option.verb,
-                Some(Verb::Only(_) | Verb::Means(Effect::Read))
+                given.option.effect,
+                Some(OptionEffect::Forces(_) | OptionEffect::Replaces(Effect::Read))
             );
             if promises && withdrawn(call, at) {
                 continue;
@@ -274,15 +275,19 @@ impl Judge<'_> {
             let entry = |effect| (effect, given.span, given.name.as_str());
             let stronger =
                 |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
-            match given.option.verb {
-                Some(Verb::Means(effect)) if stronger(means, effect) => means = Some(entry(effect)),
-                Some(Verb::Only(effect)) if stronger(only, effect) => only = Some(entry(effect)),
-                Some(Verb::Raises(effect)) if stronger(raised, effect) => {
+            match given.option.effect {
+                Some(OptionEffect::Replaces(effect)) if stronger(means, effect) => {
+                    means = Some(entry(effect))
+                }
+                Some(OptionEffect::Forces(effect)) if stronger(only, effect) => {
+                    only = Some(entry(effect))
+                }
+                Some(OptionEffect::AtLeast(effect)) if stronger(raised, effect) => {
                     raised = Some(entry(effect))
                 }
-                Some(verb @ (Verb::Reveals | Verb::MeansSecret)) => {
+                Some(verb @ (OptionEffect::Reveals | OptionEffect::ReadsSecret)) => {
                     self.ask(given.span, format!("`{}` shows secrets", given.name));
-                    if verb == Verb::MeansSecret && stronger(means, Effect::Read) {
+                    if verb == OptionEffect::ReadsSecret && stronger(means, Effect::Read) {
                         means = Some(entry(Effect::Read));
                     }
                 }
@@ -322,12 +327,12 @@ impl Judge<'_> {
     /// Notes what options say of themselves, for judges that do the rest.
     pub(super) fn verbs(&mut self, call: &Call) {
         for given in &call.options {
-            match given.option.verb {
-                Some(Verb::Raises(effect) | Verb::Means(effect)) => {
+            match given.option.effect {
+                Some(OptionEffect::AtLeast(effect) | OptionEffect::Replaces(effect)) => {
                     let reason = format!("`{}` with `{}` {}", call.path, given.name, verb(effect));
                     self.find(effect, given.span, reason);
                 }
-                Some(Verb::Reveals | Verb::MeansSecret) => {
+                Some(OptionEffect::Reveals | OptionEffect::ReadsSecret) => {
                     self.ask(given.span, format!("`{}` shows secrets", given.name))
                 }
                 _ => {}
@@ -345,7 +350,7 @@ impl Judge<'_> {
     }
 
     /// Notes what happens with what an option is given.
-    pub(super) fn option(&mut self, call: &Call, given: &Given, input: &Input) {
+    pub(super) fn option(&mut self, call: &Call, given: &ParsedOption, input: &Input) {
         if matches!(given.option.role, Role::Argv { .. }) {
             self.role(call, given.option.role, &given.rest, input);
         } else if let Some(value) = &given.value {
@@ -354,8 +359,8 @@ impl Judge<'_> {
     }
 
     /// Notes what no table knows.
-    pub(super) fn strange(&mut self, call: &Call) {
-        for (reason, span) in &call.strange {
+    pub(super) fn unrecognized(&mut self, call: &Call) {
+        for (reason, span) in &call.unrecognized {
             self.find(Effect::Unknown, *span, reason.clone());
         }
     }
@@ -385,7 +390,7 @@ fn withdrawn(call: &Call, at: usize) -> bool {
             return true;
         }
     }
-    let works = |given: &Given| WORKS.contains(&given.name.as_str());
+    let works = |given: &ParsedOption| WORKS.contains(&given.name.as_str());
     let compresses = call.program.options.contains_key("--decompress");
     if compresses && LOOKS.contains(&given.name.as_str()) && call.options.iter().any(works) {
         return true;
@@ -393,7 +398,7 @@ fn withdrawn(call: &Call, at: usize) -> bool {
     let name = given.name.as_str();
     let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
     let own = base(name);
-    let verb = given.option.verb;
+    let verb = given.option.effect;
     let negated = call.args.iter().any(|arg| {
         arg.text.strip_prefix("--no-").is_some_and(|rest| {
             let positive = format!("--{rest}");
@@ -401,7 +406,8 @@ fn withdrawn(call: &Call, at: usize) -> bool {
             let mut options = call.program.options.iter();
             own == "--*"
                 || own.starts_with(&positive)
-                || options.any(|(name, option)| option.verb == verb && name.starts_with(&positive))
+                || options
+                    .any(|(name, option)| option.effect == verb && name.starts_with(&positive))
         })
     });
     negated
@@ -448,7 +454,7 @@ fn address(call: &Call) -> Option<String> {
 /// Whether an option has a program print something else, such as its version.
 fn prints_other(call: &Call) -> bool {
     call.options.iter().enumerate().any(|(at, given)| {
-        given.option.verb == Some(Verb::Only(Effect::Read)) && !withdrawn(call, at)
+        given.option.effect == Some(OptionEffect::Forces(Effect::Read)) && !withdrawn(call, at)
     })
 }
 

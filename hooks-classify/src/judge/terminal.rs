@@ -2,7 +2,8 @@
 
 use super::{Input, Judge};
 use crate::TerminalInput;
-use crate::tables::{Call, Effect, Keyboard, Pager, Terminal, Verb};
+use crate::options::call::Call;
+use crate::tables::{Effect, Keyboard, OptionEffect, Pager, Terminal};
 
 impl Judge<'_> {
     /// Judges something whose output reaches no terminal if it is `captured`.
@@ -50,8 +51,8 @@ fn starts_pager(pager: &Pager, call: &Call) -> bool {
 
 /// Whether a call prints its help or version and ends.
 fn only_prints(call: &Call) -> bool {
-    let mut verbs = call.options.iter().map(|given| given.option.verb);
-    verbs.any(|verb| verb == Some(Verb::Only(Effect::Read)))
+    let mut verbs = call.options.iter().map(|given| given.option.effect);
+    verbs.any(|verb| verb == Some(OptionEffect::Forces(Effect::Read)))
 }
 
 fn given(call: &Call, names: &[String]) -> bool {

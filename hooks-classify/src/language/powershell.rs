@@ -69,7 +69,7 @@ const VERBS: &[&str] = &[
     "mount",
 ];
 
-/// Whether a name is a command's, `Verb-Noun`.
+/// Whether a name is a command's, `OptionEffect-Noun`.
 pub(crate) fn cmdlet(name: &str) -> bool {
     name.split_once('-').is_some_and(|(verb, noun)| {
         noun.chars().all(|c| c.is_ascii_alphanumeric())

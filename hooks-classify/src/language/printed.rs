@@ -7,7 +7,7 @@ use base64::Engine;
 
 use crate::judge::environment::Contents;
 use crate::judge::{Input, Judge, Output};
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Longer texts than this are not followed.
 const MOST: usize = 20_000;

@@ -9,8 +9,8 @@ use thiserror::Error;
 use super::private::Private;
 use super::secrets::{Lists, Paths};
 use super::{
-    Contents, Count, Decides, Effect, Keyboard, Language, Opt, Pager, Program, Recurses, Role,
-    Style, Takes, Terminal, Variable, Verb,
+    Contents, Count, Decides, Effect, Keyboard, Language, Opt, OptionEffect, Pager, Program,
+    Recurses, Role, Style, Takes, Terminal, Variable,
 };
 
 /// A mistake in a table.
@@ -72,7 +72,6 @@ struct Raw {
     only_first: bool,
     #[serde(default)]
     options_first: bool,
-    permutes: Option<bool>,
     help: Option<String>,
     terminal: Option<RawTerminal>,
     pager: Option<RawPager>,
@@ -254,11 +253,9 @@ pub(super) fn secrets(text: &str) -> Result<Paths, TableError> {
 
 fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     let names_files = raw.decided_by.is_some() || raw.configured_by.is_some();
-    let permutes = raw.permutes.unwrap_or(true);
     let mut options = HashMap::new();
     for line in &raw.options {
-        for (mut name, mut option) in option_line(line)? {
-            option.permutes = permutes;
+        for (mut name, option) in option_line(line)? {
             if raw.style.as_deref() == Some("slash") {
                 name.make_ascii_lowercase();
             }
@@ -297,7 +294,11 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         given: raw.given.as_deref().map(effect).transpose()?,
         operands,
         options,
-        style: style(raw.style.as_deref())?,
+        style: match (&raw.style, parent) {
+            (Some(name), _) => style(name)?,
+            (None, Some(parent)) if parent.style.is_inherited() => parent.style,
+            (None, _) => Style::Gnu,
+        },
         judge,
         commands: HashMap::new(),
         patterns: Vec::new(),
@@ -312,7 +313,6 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         shows: raw.shows,
         only_first: raw.only_first,
         options_first: raw.options_first,
-        permutes,
         help: match raw.help {
             Some(words) => words.split_whitespace().map(str::to_owned).collect(),
             None => parent.map(|p| p.help.clone()).unwrap_or_default(),
@@ -483,16 +483,29 @@ fn option_names(
     }
 }
 
-fn style(name: Option<&str>) -> Result<Style, String> {
+fn style(name: &str) -> Result<Style, String> {
     Ok(match name {
-        None | Some("gnu") => Style::Gnu,
-        Some("posix") => Style::Posix,
-        Some("single") => Style::Single,
-        Some("bundled") => Style::Bundled,
-        Some("assign") => Style::Assign,
-        Some("slash") => Style::Slash,
-        Some("none") => Style::None,
-        Some(other) => return Err(format!("unknown style `{other}`")),
+        "gnu" => Style::Gnu,
+        "posix" => Style::Posix,
+        "bsd" => Style::Bsd,
+        "git" => Style::Git,
+        "bash-builtin" => Style::BashBuiltin,
+        "zsh-builtin" => Style::ZshBuiltin,
+        "cobra" => Style::Cobra,
+        "cobra-posix" => Style::CobraPosix,
+        "clap" => Style::Clap,
+        "clap-posix" => Style::ClapPosix,
+        "argparse" => Style::Argparse,
+        "aws" => Style::Aws,
+        "single-dash" => Style::SingleDash,
+        "single-dash-bsd" => Style::SingleDashBsd,
+        "bundled" => Style::Bundled,
+        "bundled-bsd" => Style::BundledBsd,
+        "ps" => Style::Ps,
+        "assign" => Style::Assign,
+        "slash" => Style::Slash,
+        "none" => Style::None,
+        other => return Err(format!("unknown style `{other}`")),
     })
 }
 
@@ -605,8 +618,7 @@ fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
     let mut option = Opt {
         takes,
         role: Role::Text,
-        verb: None,
-        permutes: true,
+        effect: None,
     };
     if let Some(word) = words.peek()
         && !["raises", "means", "only", "reveals"].contains(word)
@@ -617,12 +629,12 @@ fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
     if let Some(verb) = words.next() {
         let secret = verb == "means" && words.next_if_eq(&"secret").is_some();
         let mut what = || effect(words.next().ok_or("a verb without an effect")?);
-        option.verb = Some(match verb {
-            _ if secret => Verb::MeansSecret,
-            "raises" => Verb::Raises(what()?),
-            "means" => Verb::Means(what()?),
-            "only" => Verb::Only(what()?),
-            "reveals" => Verb::Reveals,
+        option.effect = Some(match verb {
+            _ if secret => OptionEffect::ReadsSecret,
+            "raises" => OptionEffect::AtLeast(what()?),
+            "means" => OptionEffect::Replaces(what()?),
+            "only" => OptionEffect::Forces(what()?),
+            "reveals" => OptionEffect::Reveals,
             other => return Err(format!("unknown verb `{other}` in `{line}`")),
         });
     }

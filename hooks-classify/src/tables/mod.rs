@@ -1,10 +1,8 @@
 //! What is known about programs: the tables in `programs/`, each read when its
 //! program is first met.
 
-mod call;
 mod load;
 mod private;
-mod request;
 mod secrets;
 
 mod embedded {
@@ -14,9 +12,6 @@ mod embedded {
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
-
-pub(crate) use call::{Call, Given, Operand};
-pub(crate) use request::members;
 
 use super::Crud;
 
@@ -49,17 +44,49 @@ impl Effect {
     }
 }
 
-/// How the options of a program are told apart from its operands.
+/// How a program tells options from operands: [`rules`](crate::options) says what follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Style {
+    /// `getopt_long` of GNU: options and operands mix, long names may be abbreviated.
     Gnu,
+    /// The first operand ends the options.
     Posix,
-    Single,
+    /// As `Gnu` or as `Posix`, depending on the version or the option.
+    Bsd,
+    Git,
+    BashBuiltin,
+    ZshBuiltin,
+    Cobra,
+    /// As `Cobra`; the first operand ends the options.
+    CobraPosix,
+    Clap,
+    /// As `Clap`; the first operand ends the options.
+    ClapPosix,
+    Argparse,
+    Aws,
+    /// Long names have one dash, or two.
+    SingleDash,
+    /// As `SingleDash` for operands as with `Bsd`: the package `flag` of Go.
+    SingleDashBsd,
+    /// Letters without a dash in the first word, whose values are the words behind it.
     Bundled,
+    /// As `Bundled` for operands as with `Bsd`.
+    BundledBsd,
+    /// As `Bundled`; a value may follow its letter in the same word.
+    Ps,
     Assign,
-    /// As `Single`, with `/name:value` for `-name=value`, in any case.
+    /// As `SingleDash`, with `/name:value` for `-name=value`, in any case.
     Slash,
+    /// Every word is an operand.
     None,
+}
+
+impl Style {
+    /// Returns whether a command without a style has the style of the program above it.
+    pub(crate) fn is_inherited(self) -> bool {
+        use Style::{Argparse, Aws, Clap, Cobra, Git};
+        matches!(self, Argparse | Aws | Clap | Cobra | Git)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -150,38 +177,42 @@ pub(crate) enum Takes {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Verb {
-    Raises(Effect),
-    Means(Effect),
-    Only(Effect),
+pub(crate) enum OptionEffect {
+    AtLeast(Effect),
+    Replaces(Effect),
+    Forces(Effect),
     Reveals,
-    /// As `Means(Read)` and `Reveals`.
-    MeansSecret,
+    /// As `Replaces(Read)` and `Reveals`.
+    ReadsSecret,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Opt {
     pub(crate) takes: Takes,
     pub(crate) role: Role,
-    pub(crate) verb: Option<Verb>,
-    /// Whether its program reads it as an option behind an operand, too.
-    pub(crate) permutes: bool,
+    pub(crate) effect: Option<OptionEffect>,
 }
 
 impl Opt {
     /// Returns true if the option makes a call harmless: `--help`, `--dry-run`.
     pub(crate) fn exempts(&self) -> bool {
         matches!(
-            self.verb,
-            Some(Verb::Only(Effect::Read) | Verb::Means(Effect::Read))
+            self.effect,
+            Some(OptionEffect::Forces(Effect::Read) | OptionEffect::Replaces(Effect::Read))
         )
     }
 
     /// Returns true if the option does more than read.
     pub(crate) fn changes(&self) -> bool {
-        match self.verb {
-            Some(Verb::Raises(_) | Verb::Reveals | Verb::MeansSecret) => true,
-            Some(Verb::Means(effect) | Verb::Only(effect)) if effect != Effect::Read => true,
+        match self.effect {
+            Some(OptionEffect::AtLeast(_) | OptionEffect::Reveals | OptionEffect::ReadsSecret) => {
+                true
+            }
+            Some(OptionEffect::Replaces(effect) | OptionEffect::Forces(effect))
+                if effect != Effect::Read =>
+            {
+                true
+            }
             _ => !matches!(
                 self.role,
                 Role::Text | Role::Input | Role::Filter | Role::List | Role::Folder
@@ -286,8 +317,6 @@ pub(crate) struct Program {
     pub(crate) only_first: bool,
     /// Whether what looks like an option behind an operand is one more operand.
     pub(crate) options_first: bool,
-    /// Whether it reads options behind an operand, too.
-    pub(crate) permutes: bool,
     pub(crate) terminal: Option<Terminal>,
     pub(crate) pager: Option<Pager>,
     pub(crate) contents: Option<Contents>,
@@ -438,7 +467,7 @@ impl Program {
         !self.has_commands()
             && self.given.is_none()
             && self.judge.is_none()
-            && self.options.values().all(|option| option.verb.is_none())
+            && self.options.values().all(|option| option.effect.is_none())
     }
 }
 

@@ -3,8 +3,9 @@
 use super::{Outcome, args};
 use crate::judge::redirect::nowhere;
 use crate::judge::{Input, Judge};
+use crate::options::call::Call;
 use crate::shell::Span;
-use crate::tables::{Call, Effect};
+use crate::tables::Effect;
 
 /// The last `--cache-dir` counts.
 pub(super) fn mypy(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
@@ -231,7 +232,7 @@ pub(super) fn flag_values(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input
             .program
             .options
             .get(&name)
-            .is_some_and(|option| option.verb.is_some());
+            .is_some_and(|option| option.effect.is_some());
         if promises && (pair[1].text == "false" || !pair[1].known()) {
             judge.find(
                 Effect::Create,

@@ -3,9 +3,10 @@
 use super::{Outcome, args};
 use crate::judge::redirect::shown;
 use crate::judge::{Arg, Input, Judge, UNKNOWN, Value};
+use crate::options::call::Call;
 use crate::parts::UnseenCode;
 use crate::shell::Span;
-use crate::tables::{Call, Effect};
+use crate::tables::Effect;
 
 /// A name that is set may be one that changes what runs, and an index in it
 /// is computed: `a[$(cmd)]` runs `cmd`, even where the word is quoted.

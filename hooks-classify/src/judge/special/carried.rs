@@ -2,8 +2,9 @@
 
 use super::{Outcome, services};
 use crate::judge::{Arg, Input, Judge};
+use crate::options::call::Call;
 use crate::shell::Span;
-use crate::tables::{Call, Effect};
+use crate::tables::Effect;
 
 /// `@FILE` stands for the arguments in a file.
 pub(super) fn arguments_file(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
@@ -67,7 +68,11 @@ pub(super) fn compile_flags(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Inp
                 ]
                 .contains(&flag))
     };
-    for operand in call.operands.iter().filter(|operand| operand.after) {
+    for operand in call
+        .operands
+        .iter()
+        .filter(|operand| operand.after_double_dash)
+    {
         let text = operand.arg.text.as_str();
         if !operand.arg.known()
             || text.starts_with('@')

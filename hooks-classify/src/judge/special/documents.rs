@@ -3,8 +3,9 @@
 use super::{Outcome, args};
 use crate::judge::redirect::nowhere;
 use crate::judge::{Input, Judge};
+use crate::options::call::Call;
 use crate::shell::Span;
-use crate::tables::{Call, Effect, Role};
+use crate::tables::{Effect, Role};
 
 pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     // The old style gives values to letters in order; read as words with dashes.
@@ -61,15 +62,15 @@ pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
         // `-x` and `-c` say create; what else was given still counts.
         let others = call.options.iter().any(|g| {
             !["-x", "--extract", "--get", "-c", "--create"].contains(&g.name.as_str())
-                && matches!(g.option.verb, Some(crate::tables::Verb::Means(e)) if e > Effect::Read)
+                && matches!(g.option.effect, Some(crate::tables::OptionEffect::Replaces(e)) if e > Effect::Read)
         });
         if !others {
             for given in &call.options {
-                if let Some(crate::tables::Verb::Raises(effect)) = given.option.verb {
+                if let Some(crate::tables::OptionEffect::AtLeast(effect)) = given.option.effect {
                     judge.find(effect, given.span, format!("`tar` with `{}`", given.name));
                 }
             }
-            judge.strange(call);
+            judge.unrecognized(call);
             for given in &call.options {
                 if !["-f", "--file"].contains(&given.name.as_str()) {
                     judge.option(call, given, input);

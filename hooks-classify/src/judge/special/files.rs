@@ -3,8 +3,9 @@
 use super::{Outcome, args};
 use crate::judge::redirect::{device, nowhere};
 use crate::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::options::call::Call;
 use crate::shell::Span;
-use crate::tables::{Call, Effect, Role};
+use crate::tables::{Effect, Role};
 
 /// Copying nothing onto a file empties it.
 pub(super) fn cp(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
@@ -139,7 +140,7 @@ pub(super) fn rename(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
 pub(super) fn less(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for operand in &call.operands {
         let arg = &operand.arg;
-        if operand.after || !arg.text.starts_with('+') {
+        if operand.after_double_dash || !arg.text.starts_with('+') {
             judge.input_file(arg);
             continue;
         }

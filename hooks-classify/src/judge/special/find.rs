@@ -2,8 +2,9 @@
 
 use super::Outcome;
 use crate::judge::{Arg, Input, Judge, Named, UNKNOWN};
+use crate::options::call::Call;
 use crate::shell::Span;
-use crate::tables::{Call, Effect, Role};
+use crate::tables::{Effect, Role};
 
 /// What `find` runs, deletes and writes.
 pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {

@@ -2,8 +2,9 @@
 
 use super::{Outcome, args};
 use crate::judge::{Input, Judge, UNKNOWN};
+use crate::options::call::Call;
 use crate::shell::Span;
-use crate::tables::{Call, Effect};
+use crate::tables::Effect;
 
 /// `gh api`: the method decides, or what a GraphQL query does.
 pub(super) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {

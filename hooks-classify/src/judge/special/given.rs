@@ -2,8 +2,9 @@
 
 use super::{Outcome, args};
 use crate::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::options::call::Call;
 use crate::shell::Span;
-use crate::tables::{Call, Effect, Role, Verb};
+use crate::tables::{Effect, OptionEffect, Role};
 
 /// `xargs`: the words it reads come last, or where `-I` says.
 pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
@@ -60,7 +61,7 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
             }
         },
     }
-    judge.strange(call);
+    judge.unrecognized(call);
     judge.options(call, input);
     // Alone, a program is told all by what is read: also to write or to run.
     if let [name, rest @ ..] = words.as_slice()
@@ -118,7 +119,7 @@ pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) ->
         set.push((name.to_owned(), arg.with(value)));
         at += 1;
     }
-    judge.strange(call);
+    judge.unrecognized(call);
     for given in &call.options {
         if let Some(value) = &given.value {
             if ["-S", "--split-string"].contains(&given.name.as_str()) {
@@ -140,10 +141,12 @@ pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) ->
 
 /// `at` runs what it reads, later.
 pub(super) fn at(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
-    let lists = call
-        .options
-        .iter()
-        .any(|g| matches!(g.option.verb, Some(Verb::Means(_) | Verb::Only(_))));
+    let lists = call.options.iter().any(|g| {
+        matches!(
+            g.option.effect,
+            Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
+        )
+    });
     if !lists && let Input::Known(text) = input {
         let span = call
             .operands

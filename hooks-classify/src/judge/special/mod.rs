@@ -23,8 +23,9 @@ mod wrappers;
 pub(super) use services::{from_input, method};
 
 use super::{Arg, Input, Judge, Output};
+use crate::options::call::Call;
 use crate::shell::Span;
-use crate::tables::{Call, Effect};
+use crate::tables::Effect;
 
 /// What a judge decided.
 #[derive(Debug)]
@@ -171,7 +172,7 @@ pub(super) fn special(name: &str) -> Special {
     )
 }
 
-/// Whether a name is that of a PowerShell command, `Verb-Noun`.
+/// Whether a name is that of a PowerShell command, `OptionEffect-Noun`.
 pub(super) fn cmdlet(name: &str) -> bool {
     crate::language::powershell::cmdlet(name)
 }

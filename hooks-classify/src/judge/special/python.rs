@@ -4,8 +4,9 @@ use super::Outcome;
 use super::runs::program;
 use crate::judge::redirect::shown;
 use crate::judge::{Arg, Input, Judge};
+use crate::options::call::Call;
 use crate::shell::Span;
-use crate::tables::{Call, Effect, Language};
+use crate::tables::{Effect, Language};
 
 pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let args = &call.args;
@@ -177,7 +178,10 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
     let mut inner = Call::read(&call.path, &call.program, &[]);
     inner.operands = rest
         .into_iter()
-        .map(|arg| crate::tables::Operand { arg, after: true })
+        .map(|arg| crate::options::call::Operand {
+            arg,
+            after_double_dash: true,
+        })
         .collect();
     program(judge, &inner, whole, input)
 }

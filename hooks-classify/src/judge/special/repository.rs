@@ -2,18 +2,20 @@
 
 use super::{Outcome, args};
 use crate::judge::{Input, Judge};
+use crate::options::call::Call;
 use crate::shell::Span;
-use crate::tables::{Call, Effect, Role, Verb};
+use crate::tables::{Effect, OptionEffect, Role};
 
 pub(super) fn config(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
     if !call.has(&["--name-only"]) {
         judge.role(call, Role::Setting, &args(call), input);
     }
-    if call
-        .options
-        .iter()
-        .any(|given| matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_))))
-    {
+    if call.options.iter().any(|given| {
+        matches!(
+            given.option.effect,
+            Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
+        )
+    }) {
         return Outcome::NoOperands;
     }
     let operands = args(call);
@@ -30,10 +32,12 @@ pub(super) fn config(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input)
 }
 
 pub(super) fn push(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
-    let dry = call
-        .options
-        .iter()
-        .any(|given| matches!(given.option.verb, Some(Verb::Only(Effect::Read))));
+    let dry = call.options.iter().any(|given| {
+        matches!(
+            given.option.effect,
+            Some(OptionEffect::Forces(Effect::Read))
+        )
+    });
     if call.has(&["-n", "--dry-run"]) && !call.has(&["--no-verify"]) {
         judge.find(
             Effect::Code,
@@ -64,7 +68,11 @@ pub(super) fn push(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -
 
 pub(super) fn checkout(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let branch = call.has(&["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"]);
-    if call.operands.iter().any(|operand| operand.after) {
+    if call
+        .operands
+        .iter()
+        .any(|operand| operand.after_double_dash)
+    {
         return Outcome::Is(Effect::Delete);
     }
     let operands = args(call);

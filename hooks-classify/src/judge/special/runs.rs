@@ -5,9 +5,10 @@ use crate::judge::environment::Contents;
 use crate::judge::redirect::shown;
 use crate::judge::{Arg, Input, Judge};
 use crate::language::is_connection;
+use crate::options::call::Call;
 use crate::parts::UnseenCode;
 use crate::shell::Span;
-use crate::tables::{Call, Effect, Language, Role, Verb};
+use crate::tables::{Effect, Language, OptionEffect, Role};
 
 /// The language of an interpreter, by its name.
 fn language(name: &str) -> Option<Language> {
@@ -58,12 +59,12 @@ pub(super) fn interpreter(
     let only = call
         .options
         .iter()
-        .any(|g| matches!(g.option.verb, Some(Verb::Only(_))))
+        .any(|g| matches!(g.option.effect, Some(OptionEffect::Forces(_))))
         || (call.operands.is_empty()
             && call
                 .options
                 .iter()
-                .any(|g| matches!(g.option.verb, Some(Verb::Means(_)))));
+                .any(|g| matches!(g.option.effect, Some(OptionEffect::Replaces(_)))));
     for value in call
         .options
         .iter()
@@ -114,7 +115,7 @@ pub(super) fn interpreter(
             && !call
                 .options
                 .iter()
-                .any(|g| matches!(g.option.verb, Some(Verb::Means(_))))
+                .any(|g| matches!(g.option.effect, Some(OptionEffect::Replaces(_))))
         {
             return Outcome::Is(Effect::Read);
         }
@@ -148,7 +149,7 @@ pub(super) fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
             ),
         },
     }
-    judge.strange(call);
+    judge.unrecognized(call);
     Outcome::Done(None)
 }
 

@@ -2,8 +2,9 @@
 
 use super::Outcome;
 use crate::judge::{Arg, Input, Judge};
+use crate::options::call::Call;
 use crate::shell::Span;
-use crate::tables::{Call, Effect};
+use crate::tables::Effect;
 
 /// A first word `+nightly` names a toolchain.
 pub(super) fn toolchain(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
@@ -49,7 +50,7 @@ pub(super) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: 
     let after: Vec<Arg> = call
         .operands
         .iter()
-        .filter(|o| o.after)
+        .filter(|o| o.after_double_dash)
         .map(|o| o.arg.clone())
         .collect();
     if after.is_empty() {
@@ -62,6 +63,6 @@ pub(super) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: 
     words.push(Arg::new("src/lib.rs", whole));
     let inner = Call::read("rustfmt", &program, &words);
     let output = judge.call(&inner, whole, input);
-    judge.strange(call);
+    judge.unrecognized(call);
     Outcome::Done(output)
 }

@@ -3,9 +3,10 @@
 use super::{Outcome, args};
 use crate::judge::table::{overridden_by_header, place};
 use crate::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::options::call::{Call, ParsedOption};
 use crate::parts::UnseenCode;
 use crate::shell::Span;
-use crate::tables::{Call, Effect, Given, Language, Role, Verb};
+use crate::tables::{Effect, Language, OptionEffect, Role};
 
 pub(in crate::judge) fn method(name: &str) -> Effect {
     match name.to_ascii_uppercase().as_str() {
@@ -346,7 +347,7 @@ pub(super) fn rsync(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
         let inner = Call::read(&call.path, &call.program, &rest);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
-    let lists = |given: &&Given| LISTS.contains(&given.name.as_str());
+    let lists = |given: &&ParsedOption| LISTS.contains(&given.name.as_str());
     if let Some(given) = call.options.iter().find(lists)
         && let Some(host) = call.operands.iter().find_map(|o| place(&o.arg))
     {
@@ -396,7 +397,7 @@ pub(super) fn flyway(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
 
 /// Without a statement on the command line, the input holds them.
 /// Whether an option has `psql` read commands from its standard input.
-pub(in crate::judge) fn from_input(call: &Call, given: &Given) -> bool {
+pub(in crate::judge) fn from_input(call: &Call, given: &ParsedOption) -> bool {
     call.path == "psql"
         && given.option.role == Role::ScriptFile
         && given.value.as_ref().is_some_and(|value| value.text == "-")
@@ -409,8 +410,10 @@ pub(super) fn sql_client(
     input: &Input,
 ) -> Outcome {
     let settled = call.options.iter().any(|given| {
-        matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_)))
-            || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
+        matches!(
+            given.option.effect,
+            Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
+        ) || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
     });
     if call.options.iter().any(|given| from_input(call, given)) {
         input_text(judge, call, whole, input);
@@ -433,10 +436,12 @@ pub(super) fn sql_client(
         return Outcome::Is(Effect::Read);
     }
     if settled {
-        let means = call
-            .options
-            .iter()
-            .any(|given| matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_))));
+        let means = call.options.iter().any(|given| {
+            matches!(
+                given.option.effect,
+                Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
+            )
+        });
         return if means {
             Outcome::Table
         } else {

@@ -4,9 +4,10 @@ use super::Outcome;
 use crate::judge::environment::Contents;
 use crate::judge::redirect::shown;
 use crate::judge::{Arg, Input, Judge};
+use crate::options::call::Call;
 use crate::parts::UnseenCode;
 use crate::shell::Span;
-use crate::tables::{Call, Effect};
+use crate::tables::Effect;
 
 /// `sh`, `bash`: `-c TEXT`, a file, or the input.
 pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {

@@ -3,9 +3,10 @@
 use super::{Outcome, args};
 use crate::judge::{Arg, Input, Judge, UNKNOWN};
 use crate::language::powershell;
+use crate::options::call::{Call, ParsedOption};
 use crate::parts::UnseenCode;
 use crate::shell::Span;
-use crate::tables::{Call, Effect, Given, Language, Verb};
+use crate::tables::{Effect, Language, OptionEffect};
 
 pub(super) fn sysctl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let sets = call
@@ -110,7 +111,7 @@ pub(super) fn nft(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome
         if call
             .options
             .iter()
-            .any(|given| matches!(given.option.verb, Some(Verb::Raises(_))))
+            .any(|given| matches!(given.option.effect, Some(OptionEffect::AtLeast(_))))
         {
             Outcome::Is(effect.max(Effect::Update))
         } else {
@@ -352,7 +353,7 @@ pub(super) fn wsl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome
     let verbs = call
         .options
         .iter()
-        .any(|given| given.option.verb.is_some() || !given.rest.is_empty());
+        .any(|given| given.option.effect.is_some() || !given.rest.is_empty());
     if call.operands.is_empty() && !lists && !verbs {
         Outcome::Is(Effect::Code)
     } else {
@@ -518,7 +519,8 @@ pub(super) fn rpm(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
             judge.shell_text(&value.with(command), &Input::Unknown);
         }
     }
-    if plain && call.options.len() == 1 && call.operands.is_empty() && call.strange.is_empty() {
+    if plain && call.options.len() == 1 && call.operands.is_empty() && call.unrecognized.is_empty()
+    {
         judge.find(Effect::Read, whole, "`rpm` prints what a macro stands for");
         return Outcome::Done(None);
     }
@@ -550,8 +552,8 @@ fn capture_with(judge: &mut Judge<'_>, call: &Call, whole: Span, shows_contents:
         let options = options.filter(|given| names.contains(&given.name.as_str()));
         options.filter_map(|given| given.value.as_ref())
     };
-    let prints = |given: &Given| {
-        given.option.verb == Some(Verb::Only(Effect::Read))
+    let prints = |given: &ParsedOption| {
+        given.option.effect == Some(OptionEffect::Forces(Effect::Read))
             || ["-D", "--list-interfaces", "-L", "-G"].contains(&given.name.as_str())
     };
     // `-I` of some is a file, and of others a flag.

@@ -3,8 +3,9 @@
 use super::{Outcome, args};
 use crate::judge::redirect::shown;
 use crate::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::options::call::Call;
 use crate::shell::Span;
-use crate::tables::{Call, Effect};
+use crate::tables::Effect;
 
 fn joined(words: &[Arg]) -> Option<Arg> {
     let (first, last) = (words.first()?, words.last()?);
@@ -16,14 +17,14 @@ fn joined(words: &[Arg]) -> Option<Arg> {
     Some(Arg::new(text, Span::new(first.span.start, last.span.end)))
 }
 
-fn strange(judge: &mut Judge<'_>, call: &Call) {
+fn unrecognized(judge: &mut Judge<'_>, call: &Call) {
     judge.verbs(call);
-    judge.strange(call);
+    judge.unrecognized(call);
 }
 
 pub(super) fn watch(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     if call.has(&["-x", "--exec"]) {
-        strange(judge, call);
+        unrecognized(judge, call);
         let words = args(call);
         return Outcome::Done(if words.is_empty() {
             None
@@ -36,7 +37,7 @@ pub(super) fn watch(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> O
 
 /// Assignments before the command; shells; edited files.
 pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
-    strange(judge, call);
+    unrecognized(judge, call);
     judge.options(call, input);
     let mut words = args(call);
     if call.has(&["-e", "--edit"]) {
@@ -98,7 +99,7 @@ pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
 
 /// `parallel COMMAND ::: WORDS`
 pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
-    strange(judge, call);
+    unrecognized(judge, call);
     judge.options(call, &Input::Unknown);
     // It is run also where the command is not.
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("{=")) {
@@ -189,7 +190,7 @@ pub(super) fn flock(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
     let Some(file) = words.first() else {
         return Outcome::Table;
     };
-    strange(judge, call);
+    unrecognized(judge, call);
     let number = file.text.chars().all(|c| c.is_ascii_digit());
     if number && words.len() == 1 {
         judge.find(Effect::Read, whole, "`flock` locks an open file");

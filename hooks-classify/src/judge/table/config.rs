@@ -2,8 +2,9 @@
 
 use crate::judge::redirect::shown;
 use crate::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::options::call::Call;
 use crate::shell::Span;
-use crate::tables::{Call, Effect, matches};
+use crate::tables::{Effect, matches};
 
 /// Returns true if the name of a variable or a setting says that it is a secret.
 fn private(name: &str) -> bool {

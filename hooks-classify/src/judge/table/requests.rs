@@ -4,7 +4,8 @@
 use crate::host;
 use crate::judge::special::method;
 use crate::judge::{Arg, Judge, UNKNOWN};
-use crate::tables::{Call, Effect, Role};
+use crate::options::call::Call;
+use crate::tables::{Effect, Role};
 
 /// Headers with which servers take a request for one with another method; also as fields of a query or
 /// a form. Servers read `_` in the name of a header as `-`.

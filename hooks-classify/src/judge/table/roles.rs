@@ -4,8 +4,10 @@ use super::{as_address, elsewhere, leaves};
 use crate::judge::environment::Contents;
 use crate::judge::redirect::{device, kernel, nowhere, shown};
 use crate::judge::{Arg, Input, Judge, Output};
+use crate::options::call::{Call, Operand};
+use crate::options::request::members;
 use crate::shell::Span;
-use crate::tables::{Call, Effect, Language, Operand, Role, members};
+use crate::tables::{Effect, Language, Role};
 
 impl Judge<'_> {
     /// Notes what happens with words in a role.
