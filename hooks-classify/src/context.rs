@@ -2,7 +2,8 @@
 //!
 //! It is not trusted: it can make a class stronger, and never weaker.
 
-use super::{Classification, Crud, Decision};
+use super::{Classification, Decision};
+use crate::model::effect::Crud;
 
 /// The text of a command as the words of a program, where a context names one.
 ///
@@ -53,7 +54,8 @@ pub(super) fn raised(
 
 #[cfg(test)]
 mod tests {
-    use crate::{Classification, Classifier, Crud, Decision};
+    use crate::model::effect::Crud;
+    use crate::{Classification, Classifier, Decision};
 
     fn within(command: &str, context: &str) -> Classification {
         let classifier = Classifier::new();

@@ -25,8 +25,8 @@ mod explain;
 pub mod host;
 mod judge;
 mod language;
+mod model;
 mod options;
-mod parts;
 mod shell;
 mod tables;
 mod verdict;
@@ -34,16 +34,20 @@ mod verdict;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use explain::Explanation;
-pub use judge::plain as plain_program;
-pub use parts::{
-    FileRead, Judgement, Manifest, Part, PartAssignment, PartCall, Parts, Script, Touch, UNKNOWN,
-    UnseenCode, Word,
+pub use model::arg::UNKNOWN;
+pub use model::effect::Crud;
+pub use model::language::Language;
+pub use model::parts::{
+    FileRead, Manifest, Part, PartAssignment, PartCall, Parts, Script, Touch, Word,
 };
-pub use tables::{Language, Tables};
-pub use verdict::{Classification, Crud, Decision, Finding, Method, TerminalInput, ToolEffect};
+pub use model::program_name::plain_program;
+pub use model::terminal_input::TerminalInput;
+pub use model::unseen_code::UnseenCode;
+pub use tables::Tables;
+pub use verdict::{Classification, Decision, Finding, Judgement, Method, ToolEffect};
 
 use judge::Judge;
-use parts::Recorder;
+use judge::recorder::Recorder;
 use thiserror::Error;
 
 /// The longest command, in characters (P-01).
@@ -261,8 +265,8 @@ struct ByTables {
 /// What a walk found.
 #[derive(Debug)]
 pub(crate) struct Judged {
-    findings: Vec<judge::Finding>,
-    steps: Vec<judge::Step>,
+    findings: Vec<model::finding::Finding>,
+    steps: Vec<model::finding::Step>,
     agreed: bool,
     terminal_input: TerminalInput,
     parts: Parts,
@@ -354,7 +358,7 @@ pub fn read_command_line(words: &[&str]) -> Option<CommandLine> {
     let program = Tables::embedded().program(name)?;
     let args: Vec<_> = rest
         .iter()
-        .map(|word| judge::Arg::new(*word, shell::Span::default()))
+        .map(|word| model::arg::Arg::new(*word, model::span::Span::default()))
         .collect();
     let call = options::call::Call::read(name, program, &args);
     let mut line = CommandLine {

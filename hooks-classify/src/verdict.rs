@@ -5,34 +5,11 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::judge::{self, Sure};
-use super::shell::Span;
-
-/// What a command does to things; the strongest effect is the greatest (P-09).
-#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Crud {
-    /// Nothing changes anywhere.
-    Read,
-    /// Something new comes to be, or code runs that is not shown.
-    Create,
-    /// Something changes.
-    Update,
-    /// Something goes away.
-    Delete,
-}
-
-impl fmt::Display for Crud {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Read => "READ",
-            Self::Create => "CREATE",
-            Self::Update => "UPDATE",
-            Self::Delete => "DELETE",
-        })
-    }
-}
+use crate::model::effect::Crud;
+use crate::model::finding::{self, Sure};
+use crate::model::parts::Parts;
+use crate::model::span::Span;
+use crate::model::terminal_input::TerminalInput;
 
 /// Whether somebody must agree first (P-06).
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -52,27 +29,6 @@ impl fmt::Display for Decision {
             Self::RequiresConfirmation => "REQUIRES_CONFIRMATION",
         })
     }
-}
-
-/// How a command takes further commands from its terminal.
-///
-/// The decision does not depend on it: `less notes.txt` reads, although its user may type
-/// `!rm notes.txt`. If an agent can write to the terminal of a running command, its caller has to
-/// ask about such commands, because the text that the agent writes later is not classified.
-#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum TerminalInput {
-    /// No program takes commands from the terminal.
-    #[default]
-    None,
-    /// A program, such as `git log`, starts the pager that its environment or settings name. With
-    /// `PAGER=cat` and the variable of the program (`GIT_PAGER=cat`), no pager takes commands.
-    Pager,
-    /// A program takes commands itself: a pager, an editor, a REPL, a debugger, a shell.
-    Commands,
 }
 
 /// How an answer was found (P-07).
@@ -120,6 +76,33 @@ pub struct Finding {
     /// Whether the tables know what it does, or that it runs code that is not shown; if not, the
     /// effect is assumed.
     pub understood: bool,
+}
+
+/// A classification, and the parts it came from (P-05).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Judgement {
+    /// What the command would do.
+    pub classification: Classification,
+    /// What it is made of; no parts, and not [`complete`](Parts::complete), where that could not
+    /// be found out.
+    pub parts: Parts,
+}
+
+impl Judgement {
+    pub(crate) fn new(classification: Classification, parts: Option<Parts>) -> Self {
+        Self {
+            classification,
+            parts: parts.unwrap_or_default(),
+        }
+    }
+}
+
+/// A judgement without parts, which no rule of one's own can allow.
+impl From<Classification> for Judgement {
+    fn from(classification: Classification) -> Self {
+        Self::new(classification, None)
+    }
 }
 
 /// An effect of a tool that is not a shell; see [`Classification::of_tool`].
@@ -173,7 +156,7 @@ impl Classification {
     #[must_use]
     pub fn of_tool(line: &str, effects: impl IntoIterator<Item = ToolEffect>) -> Self {
         let whole = Span::new(0, line.len());
-        let finding = |effect: ToolEffect| judge::Finding {
+        let finding = |effect: ToolEffect| finding::Finding {
             span: whole,
             effect: effect.effect,
             ask: effect.ask,
@@ -183,7 +166,7 @@ impl Classification {
                 false => Sure::Guess,
             },
         };
-        let found: Vec<judge::Finding> = effects.into_iter().map(finding).collect();
+        let found: Vec<finding::Finding> = effects.into_iter().map(finding).collect();
         let verdict = Self::new(line, &found, true);
         let reason = verdict.findings.first().map(|first| first.reason.clone());
         Self {
@@ -192,7 +175,7 @@ impl Classification {
         }
     }
 
-    pub(crate) fn new(command: &str, found: &[judge::Finding], agreed: bool) -> Self {
+    pub(crate) fn new(command: &str, found: &[finding::Finding], agreed: bool) -> Self {
         let crud = found
             .iter()
             .map(|finding| finding.effect)
@@ -332,7 +315,7 @@ impl Characters {
     }
 }
 
-fn public(command: &str, characters: &Characters, finding: &judge::Finding) -> Finding {
+fn public(command: &str, characters: &Characters, finding: &finding::Finding) -> Finding {
     let Range { start, end } = finding.span.within(command);
     Finding {
         start,

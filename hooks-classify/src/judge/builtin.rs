@@ -1,11 +1,12 @@
 //! The shell's own commands.
 
-use super::environment::Contents;
 use super::names::DESCRIPTORS;
-use super::redirect::shown;
-use super::{Arg, Input, Judge, Output, Place, UNKNOWN, Value};
-use crate::shell::Span;
-use crate::tables::Effect;
+use super::{Judge, Place};
+use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::effect::Effect;
+use crate::model::environment::{Contents, Value};
+use crate::model::io::{Input, Output};
+use crate::model::span::Span;
 
 impl Judge<'_> {
     /// The shell's own commands that run or set something; `None` for others.

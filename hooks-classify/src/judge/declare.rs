@@ -3,12 +3,15 @@
 //! Their operands are assignments: shells do not split them, evaluate subscripts and numbers in
 //! them, and read options before the first operand only.
 
-use super::environment::OWN;
+use super::Judge;
 use super::simple::{is_name, split_assignment};
-use super::{Arg, Input, Judge, Output, UNKNOWN, Value};
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::environment::{OWN, Value};
+use crate::model::io::{Input, Output};
+use crate::model::script::{Piece, Word};
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::{Piece, Span, Word};
-use crate::tables::Effect;
 
 /// Words before the name of a command that leave it a declaration.
 const BEFORE: &[&str] = &["command", "builtin", "noglob", "nocorrect", "-", "-p", "--"];

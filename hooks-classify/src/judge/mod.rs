@@ -7,9 +7,10 @@
 
 mod builtin;
 mod declare;
-pub(crate) mod environment;
 mod names;
 mod numbers;
+mod perform;
+pub(crate) mod recorder;
 mod redirect;
 mod run;
 mod salvage;
@@ -22,62 +23,22 @@ mod words;
 
 use std::collections::{HashMap, HashSet};
 
-pub(crate) use environment::{Environment, Value};
-pub(crate) use names::Named;
 use numbers::Shown;
-pub use run::plain;
 pub(crate) use special::SPECIALS;
-pub(crate) use words::{Arg, UNKNOWN};
 
-use super::parts::{Recorder, UnseenCode};
-use super::shell::{Inner, Reading, Script, Span};
-use super::tables::{Effect, Tables};
-use super::{Crud, TerminalInput};
-
-/// How sure a finding is; the ground of `confidence`.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub(crate) enum Sure {
-    /// A table says so.
-    Known,
-    /// It follows from code that is not shown.
-    Likely,
-    /// Nothing is known about it.
-    Guess,
-}
-
-/// What one part of a command does.
-#[derive(Clone, Debug)]
-pub(crate) struct Finding {
-    pub(crate) span: Span,
-    pub(crate) effect: Crud,
-    /// Must be asked about although it may only read.
-    pub(crate) ask: bool,
-    pub(crate) reason: String,
-    pub(crate) sure: Sure,
-}
-
-/// A line of the explanation.
-#[derive(Clone, Debug)]
-pub(crate) struct Step {
-    pub(crate) depth: usize,
-    pub(crate) span: Span,
-    pub(crate) label: String,
-    /// The findings that were there before this step.
-    pub(crate) before: usize,
-}
-
-/// What a command reads on its standard input.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Input {
-    /// Whatever it was for the whole command.
-    Inherited,
-    Known(String),
-    /// A pipe or a file of which nothing is known.
-    Unknown,
-}
-
-/// What a command prints, where that is known.
-pub(crate) type Output = Option<String>;
+use super::shell::Reading;
+use super::tables::Tables;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::{Crud, Effect};
+use crate::model::environment::{Environment, Value};
+use crate::model::finding::{Finding, Step, Sure};
+use crate::model::io::{Input, Output};
+use crate::model::named::Named;
+use crate::model::script::{Inner, Script};
+use crate::model::span::Span;
+use crate::model::terminal_input::TerminalInput;
+use crate::model::unseen_code::UnseenCode;
+use recorder::Recorder;
 
 /// How positions in a text become positions in the whole command.
 #[derive(Clone, Copy, Debug)]

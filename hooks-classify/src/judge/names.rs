@@ -1,18 +1,12 @@
 //! Names of files that commands print, and that commands behind them read: in a pipeline, by a
 //! substitution, from a variable.
 
-use super::{Arg, Input, Judge, UNKNOWN};
+use super::Judge;
+use crate::model::arg::Arg;
+use crate::model::io::Input;
+use crate::model::named::Named;
+use crate::model::role::Role;
 use crate::options::call::Call;
-use crate::tables::Role;
-
-/// A file or folder that a word names which is not known when the command is judged; or a folder in
-/// which such a file lies.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Named {
-    pub(crate) path: String,
-    /// Whether it is a secret, or may hold some.
-    pub(crate) secret: bool,
-}
 
 /// No more names than this are kept of one pipeline.
 const MOST_NAMES: usize = 64;
@@ -42,22 +36,12 @@ impl Judge<'_> {
     }
 
     pub(super) fn named_file(&self, path: &str) -> Named {
-        let mut places = self.places(path);
-        let secret = places.any(|place| {
-            self.tables.secret_within(&place) || self.tables.reads_secrets_below(&place)
-        });
-        Named {
-            path: path.to_owned(),
-            secret,
-        }
+        self.context().named_file(path)
     }
 
     /// Returns a path as it stands and, if it is relative, from each folder in which the shell may be.
     pub(crate) fn places(&self, path: &str) -> impl Iterator<Item = String> {
-        let relative = !path.starts_with(['/', '~', UNKNOWN]) || path.starts_with(UNKNOWN);
-        let folders = self.environment.folders.iter().filter(move |_| relative);
-        std::iter::once(path.to_owned())
-            .chain(folders.map(move |folder| format!("{folder}/{path}")))
+        self.environment.places(path)
     }
 
     /// Returns the names that a command reads from its input.
@@ -106,7 +90,7 @@ impl Judge<'_> {
 
     /// Notes a file with names of files that are read, or the input where it is `-`.
     pub(super) fn listed(&mut self, call: &Call, list: &Arg, input: &Input) {
-        use super::environment::Contents;
+        use crate::model::environment::Contents;
         let contents = match list.text.as_str() {
             "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => Some(input.clone()),
             file => match self.environment.files.get(file) {
@@ -131,7 +115,7 @@ impl Judge<'_> {
 
     /// Returns the names that are in a file: those of the command that writes it, if it is a process.
     pub(super) fn names_of_file(&self, file: &Arg) -> Vec<Named> {
-        use super::environment::Contents;
+        use crate::model::environment::Contents;
         match self.environment.files.get(&file.text) {
             Some(Contents::Text(text)) => self.names_in(&Input::Known(text.clone())),
             _ => self.names_in(&Input::Unknown),

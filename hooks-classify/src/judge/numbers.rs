@@ -7,11 +7,13 @@
 
 use std::collections::HashSet;
 
-use super::environment::{COMPUTED, FILLED, Value, is_numeric};
+use super::Judge;
 use super::words::is_number;
-use super::{Arg, Judge, UNKNOWN};
-use crate::parts::UnseenCode;
-use crate::shell::Span;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::environment::{COMPUTED, FILLED, Value, is_numeric};
+use crate::model::program_name::plain_program;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
 
 /// What is printed, as far as it is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,7 +216,7 @@ impl Judge<'_> {
             true => is_numeric(&arg.text),
             false => arg.inert,
         };
-        let name = super::plain(&name.text);
+        let name = plain_program(&name.text);
         let flags_within = |letters: &str| {
             flags
                 .iter()

@@ -1,11 +1,15 @@
 //! Redirections.
 
-use super::environment::Contents;
+use super::Judge;
 use super::names::DESCRIPTORS;
-use super::{Arg, Input, Judge, Named, Output};
-use crate::Crud;
-use crate::shell::{Operator, Redirect, Span};
-use crate::tables::Effect;
+use crate::model::arg::{Arg, shown};
+use crate::model::device::{device, kernel, nowhere};
+use crate::model::effect::{Crud, Effect};
+use crate::model::environment::Contents;
+use crate::model::io::{Input, Output};
+use crate::model::named::Named;
+use crate::model::script::{Operator, Redirect};
+use crate::model::span::Span;
 
 /// What a command's redirections come to.
 #[derive(Debug)]
@@ -64,30 +68,6 @@ impl Sent {
 
 const INPUT: u32 = 0;
 const OUTPUT: u32 = 1;
-
-/// Files that are none: what is written to them is gone or shown.
-pub(crate) fn nowhere(path: &str) -> bool {
-    matches!(
-        path,
-        "-" | "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/full" | "/dev/zero"
-    ) || path
-        .strip_prefix("/dev/fd/")
-        .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
-}
-
-/// Whether writing to a path destroys what is on a disk.
-pub(crate) fn device(path: &str) -> bool {
-    path.starts_with("/dev/")
-        && !nowhere(path)
-        && !path.starts_with("/dev/shm/")
-        && !path.starts_with("/dev/tcp/")
-        && !path.starts_with("/dev/udp/")
-}
-
-/// Whether a path is a setting of the running system.
-pub(crate) fn kernel(path: &str) -> bool {
-    path.starts_with("/proc/") || path.starts_with("/sys/")
-}
 
 impl Judge<'_> {
     /// What the redirections do.
@@ -277,12 +257,12 @@ impl Judge<'_> {
             let reason = format!("reads files in `{}` that may be secrets", shown(file));
             self.ask(file.span, reason);
         }
-        if !path.contains(super::UNKNOWN) {
+        if !path.contains(crate::model::arg::UNKNOWN) {
             return;
         }
         let handed = self.handed.clone();
         if let Some(Named { path, .. }) = handed.iter().find(|named| named.secret) {
-            let path = path.replace(super::UNKNOWN, "…");
+            let path = path.replace(crate::model::arg::UNKNOWN, "…");
             let reason = format!("may read `{path}`, which holds secrets");
             self.ask(file.span, reason);
         }
@@ -336,9 +316,4 @@ impl Judge<'_> {
             }
         }
     }
-}
-
-/// A word for people: what is not known as `…`.
-pub(crate) fn shown(arg: &Arg) -> String {
-    arg.text.replace(super::UNKNOWN, "…")
 }

@@ -2,38 +2,17 @@
 //! program of the tables.
 
 use super::builtin::quoted;
-use super::environment::Contents;
-use super::{Arg, Input, Judge, Output, Place, UNKNOWN};
-use crate::parts::UnseenCode;
-use crate::shell::Span;
-use crate::tables::Effect;
-
-/// Folders whose programs are what their names say.
-const SYSTEM: &[&str] = &[
-    "/bin/",
-    "/usr/bin/",
-    "/usr/local/bin/",
-    "/sbin/",
-    "/usr/sbin/",
-    "/usr/local/sbin/",
-    "/opt/homebrew/bin/",
-    "/usr/lib/git-core/",
-    "/usr/libexec/git-core/",
-    "/busybox/",
-];
+use super::{Judge, Place};
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::environment::Contents;
+use crate::model::io::{Input, Output};
+use crate::model::program_name::SYSTEM_FOLDERS;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
 
 /// What the shell runs itself, of what tables describe.
 const ITSELF: &[&str] = &["compgen", "complete", "jobs", "noglob", "nocorrect"];
-
-/// Returns the name of a program without its folder, if that is a folder of the system, in which
-/// programs are what their names say.
-#[must_use]
-pub fn plain(name: &str) -> &str {
-    SYSTEM
-        .iter()
-        .find_map(|folder| name.strip_prefix(folder))
-        .unwrap_or(name)
-}
 
 impl Judge<'_> {
     /// Runs a command of which the words are known as far as they are.
@@ -225,7 +204,7 @@ impl Judge<'_> {
     /// A program by its path.
     fn path(&mut self, path: &str, args: &[Arg], whole: Span, input: &Input) -> Output {
         let clean = path.replace("/./", "/").replace("//", "/");
-        for folder in SYSTEM {
+        for folder in SYSTEM_FOLDERS {
             if let Some(name) = clean.strip_prefix(folder)
                 && !name.contains('/')
                 && !self.environment.files.contains_key(&clean)

@@ -1,9 +1,10 @@
 //! Text that the parsers do not read, or read differently: what another shell may run of it.
 
-use super::{Arg, Input, Judge, Place};
-use crate::Crud;
-use crate::shell::Span;
-use crate::tables::Effect;
+use super::{Judge, Place};
+use crate::model::arg::Arg;
+use crate::model::effect::{Crud, Effect};
+use crate::model::io::Input;
+use crate::model::span::Span;
 
 /// More parts of a text than this are not tried.
 const MAX_PARTS: usize = 64;

@@ -1,17 +1,21 @@
 //! Simple commands: assignments, redirections, and a program.
 
-use super::environment::{OWN, is_numeric};
 use super::names::DESCRIPTORS;
 use super::numbers::Shown;
-use super::redirect::{How, Printed, shown};
-use super::run::plain;
+use super::redirect::{How, Printed};
 use super::table::elsewhere;
 use super::table::roles::prints_facts;
 use super::words::is_number;
-use super::{Arg, Input, Judge, Named, Output, Place, UNKNOWN, Value};
+use super::{Judge, Place};
+use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::effect::Effect;
+use crate::model::environment::{OWN, Value, is_numeric};
+use crate::model::io::{Input, Output};
+use crate::model::named::Named;
+use crate::model::program_name::plain_program;
+use crate::model::script::{Change, Piece, Redirect, Word};
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::{Change, Piece, Redirect, Span, Word};
-use crate::tables::Effect;
 
 impl Judge<'_> {
     pub(super) fn simple(
@@ -260,7 +264,7 @@ impl Judge<'_> {
         {
             return false;
         }
-        let program = self.tables.program(plain(&name.text));
+        let program = self.tables.program(plain_program(&name.text));
         let call = program.map(|program| Call::read(&name.text, program, &args[1..]));
         call.is_some_and(|call| prints_facts(&call))
     }

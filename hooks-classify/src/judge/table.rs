@@ -9,14 +9,18 @@ use std::sync::Arc;
 
 pub(super) use requests::overridden_by_header;
 
-use super::environment::Contents;
-use super::redirect::shown;
+use super::Judge;
 use super::special::{Outcome, from_input, special};
-use super::{Arg, Finding, Input, Judge, Output, UNKNOWN};
-use crate::Crud;
+use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::effect::{Crud, Effect, OptionEffect};
+use crate::model::environment::Contents;
+use crate::model::finding::Finding;
+use crate::model::io::{Input, Output};
+use crate::model::language::Language;
+use crate::model::role::Role;
+use crate::model::span::Span;
 use crate::options::call::{Call, ParsedOption};
-use crate::shell::Span;
-use crate::tables::{Effect, Language, OptionEffect, Program, Role, matches};
+use crate::tables::{Program, matches};
 
 /// From more folders than this it is not followed where the shell goes.
 const FOLDERS: usize = 8;
@@ -285,9 +289,9 @@ impl Judge<'_> {
                 Some(OptionEffect::AtLeast(effect)) if stronger(raised, effect) => {
                     raised = Some(entry(effect))
                 }
-                Some(verb @ (OptionEffect::Reveals | OptionEffect::ReadsSecret)) => {
+                Some(verb @ (OptionEffect::Reveals | OptionEffect::ReplacesAndReveals)) => {
                     self.ask(given.span, format!("`{}` shows secrets", given.name));
-                    if verb == OptionEffect::ReadsSecret && stronger(means, Effect::Read) {
+                    if verb == OptionEffect::ReplacesAndReveals && stronger(means, Effect::Read) {
                         means = Some(entry(Effect::Read));
                     }
                 }
@@ -332,7 +336,7 @@ impl Judge<'_> {
                     let reason = format!("`{}` with `{}` {}", call.path, given.name, verb(effect));
                     self.find(effect, given.span, reason);
                 }
-                Some(OptionEffect::Reveals | OptionEffect::ReadsSecret) => {
+                Some(OptionEffect::Reveals | OptionEffect::ReplacesAndReveals) => {
                     self.ask(given.span, format!("`{}` shows secrets", given.name))
                 }
                 _ => {}

@@ -1,9 +1,11 @@
 //! Programs that take commands from a terminal.
 
-use super::{Input, Judge};
-use crate::TerminalInput;
+use super::Judge;
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::terminal_input::TerminalInput;
 use crate::options::call::Call;
-use crate::tables::{Effect, Keyboard, OptionEffect, Pager, Terminal};
+use crate::tables::{Keyboard, Pager, Terminal};
 
 impl Judge<'_> {
     /// Judges something whose output reaches no terminal if it is `captured`.

@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::environment::perhaps;
 use super::numbers::Shown;
 use super::redirect::{How, Printed};
 use super::simple::is_address;
-use super::{Arg, Environment, Input, Judge, Output, STEPS, Value};
-use crate::shell::{AndOr, Command, Join, Kind, Pipeline, Redirect, Script, Span};
-use crate::tables::Effect;
+use super::{Judge, STEPS};
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::environment::{Environment, Value, perhaps};
+use crate::model::io::{Input, Output};
+use crate::model::script::{AndOr, Command, Join, Kind, Pipeline, Redirect, Script};
+use crate::model::span::Span;
 
 /// As many known values of a loop's variable are followed one by one.
 const ROUNDS: usize = 8;
@@ -364,7 +367,7 @@ impl Judge<'_> {
     fn each(
         &mut self,
         name: &str,
-        words: Option<&[crate::shell::Word]>,
+        words: Option<&[crate::model::script::Word]>,
         body: &Script,
         input: &Input,
     ) {

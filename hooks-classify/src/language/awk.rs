@@ -1,7 +1,9 @@
 //! `awk`: output to files and commands, `system`, `getline` from commands.
 
-use crate::judge::{Arg, Input, Judge};
-use crate::tables::Effect;
+use crate::judge::Judge;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
 
 #[derive(Clone, Debug, PartialEq)]
 enum Token {

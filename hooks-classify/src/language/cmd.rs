@@ -1,7 +1,9 @@
 //! The command shell of Windows.
 
-use crate::judge::{Arg, Input, Judge};
-use crate::tables::Effect;
+use crate::judge::Judge;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
 
 pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
     // A caret takes the meaning of the next character away.

@@ -12,8 +12,11 @@ mod python;
 mod syntax;
 mod words;
 
-use crate::judge::{Arg, Input, Judge, UNKNOWN};
-use crate::tables::{Effect, Language};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::language::Language;
 
 pub(super) use javascript::mongo;
 

@@ -12,9 +12,10 @@ mod sql;
 mod variables;
 
 pub(crate) use self::awk::is_connection;
-use super::judge::{Arg, Judge};
-use super::parts::UnseenCode;
-use super::tables::Language;
+use super::judge::Judge;
+use crate::model::arg::Arg;
+use crate::model::language::Language;
+use crate::model::unseen_code::UnseenCode;
 
 impl Judge<'_> {
     /// Judges a script that a program was given.

@@ -2,8 +2,10 @@
 
 use base64::Engine;
 
-use crate::judge::{Arg, Judge, UNKNOWN};
-use crate::tables::{Effect, Language};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::language::Language;
 
 const VERBS: &[&str] = &[
     "get",

@@ -5,8 +5,9 @@ use std::str::Chars;
 
 use base64::Engine;
 
-use crate::judge::environment::Contents;
-use crate::judge::{Input, Judge, Output};
+use crate::judge::Judge;
+use crate::model::environment::Contents;
+use crate::model::io::{Input, Output};
 use crate::options::call::Call;
 
 /// Longer texts than this are not followed.

@@ -1,7 +1,8 @@
 //! Redis: commands by what they do to the keys.
 
-use crate::judge::{Arg, Judge, UNKNOWN};
-use crate::tables::Effect;
+use crate::judge::Judge;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
 
 const READ: &[&str] = &[
     "GET",

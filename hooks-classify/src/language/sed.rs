@@ -1,13 +1,17 @@
 //! `sed`: the commands that write or run something.
 
-use crate::judge::{Arg, Input, Judge};
-use crate::tables::Effect;
+use crate::judge::Judge;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
 
 pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
     if !arg.known() {
         // `s/a/$X/` with an unknown text may end the command and start another.
-        let risky = arg.text.trim_end().ends_with(crate::judge::UNKNOWN);
-        if risky || arg.text.starts_with(crate::judge::UNKNOWN) && !starts_with_address(&arg.text) {
+        let risky = arg.text.trim_end().ends_with(crate::model::arg::UNKNOWN);
+        if risky
+            || arg.text.starts_with(crate::model::arg::UNKNOWN) && !starts_with_address(&arg.text)
+        {
             judge.find(
                 Effect::Code,
                 arg.span,
@@ -33,7 +37,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
 /// `${FROM},${TO}p`: numbers of lines.
 fn starts_with_address(text: &str) -> bool {
     let rest = text.trim_start_matches([
-        crate::judge::UNKNOWN,
+        crate::model::arg::UNKNOWN,
         ',',
         '1',
         '2',
@@ -141,7 +145,7 @@ impl Reader<'_> {
                 Some(c)
                     if c.is_ascii_digit()
                         || matches!(c, '$' | ',' | '+' | '~' | ' ' | '!')
-                        || c == crate::judge::UNKNOWN =>
+                        || c == crate::model::arg::UNKNOWN =>
                 {
                     self.at += 1
                 }

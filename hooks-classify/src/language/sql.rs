@@ -9,8 +9,10 @@ use sqlparser::ast::{CopyTarget, Statement};
 use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
-use crate::judge::{Arg, Input, Judge, UNKNOWN};
-use crate::tables::Effect;
+use crate::judge::Judge;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
 
 use client::client_command;
 use statement::{PRAGMAS, pragma_writes, statement_effect};

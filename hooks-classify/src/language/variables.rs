@@ -1,7 +1,8 @@
 //! Secret variables of the environment that a script names.
 
-use crate::judge::{Arg, Judge};
-use crate::tables::Language;
+use crate::judge::Judge;
+use crate::model::arg::Arg;
+use crate::model::language::Language;
 
 /// Names by which languages reach their environment, in small letters.
 const ENVIRONMENTS: &[&str] = &[

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::reader::read;
 use super::roles::{Roles, distribute};
-use crate::judge::Arg;
-use crate::shell::Span;
-use crate::tables::{Opt, Program, Role, RunsInput};
+use crate::model::arg::Arg;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::tables::{Opt, Program, RunsInput};
 
 /// A command line, told apart.
 #[derive(Debug)]

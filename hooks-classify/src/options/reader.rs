@@ -7,9 +7,11 @@ use super::call::{Call, Operand, ParsedOption};
 use super::request::{Member, members};
 use super::rules::{FirstWord, LongNames, Operands, Rules};
 use super::scope::{Found, Scope};
-use crate::judge::Arg;
-use crate::shell::Span;
-use crate::tables::{Opt, OptionEffect, Program, Role, Style, Takes};
+use crate::model::arg::Arg;
+use crate::model::effect::OptionEffect;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::tables::{Opt, Program, Style, Takes};
 
 /// Reads `args`, the words behind `name`.
 pub(super) fn read(name: &str, program: &Arc<Program>, args: &[Arg]) -> Call {
@@ -321,7 +323,7 @@ impl Reader {
                     Some(
                         OptionEffect::AtLeast(_)
                         | OptionEffect::Reveals
-                        | OptionEffect::ReadsSecret,
+                        | OptionEffect::ReplacesAndReveals,
                     ) => self.give(found, None, arg.span, next),
                     Some(_) => {
                         let silent = Opt {

@@ -12,7 +12,7 @@ pub(crate) enum Member {
 /// Returns the members of a request, or of all requests in a list, by the names of their options
 /// (`WithDecryption` is `--with-decryption`). Returns `None` if the text does not show them.
 pub(crate) fn members(text: &str) -> Option<Vec<(String, Member)>> {
-    if text.contains(crate::judge::UNKNOWN) {
+    if text.contains(crate::model::arg::UNKNOWN) {
         return None;
     }
     if text.trim_start().starts_with(['{', '[']) {

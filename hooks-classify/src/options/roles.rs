@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::judge::Arg;
-use crate::tables::{Count, Role};
+use crate::model::arg::Arg;
+use crate::model::role::Role;
+use crate::tables::Count;
 
 /// Operands by role, and those that no role has room for.
 pub(super) type Roles = (Vec<(Role, Vec<Arg>)>, Vec<Arg>);

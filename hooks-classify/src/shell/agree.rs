@@ -1,7 +1,8 @@
 //! Two readings of one text, and whether they mean the same.
 
 use super::nesting::{CAP, SHALLOW, depth};
-use super::{Script, brush, tree};
+use super::{brush, tree};
+use crate::model::script::Script;
 
 /// What the two parsers made of a text.
 #[derive(Debug)]

@@ -6,9 +6,12 @@ use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, CompoundCommand
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, SourceSpan};
 
-use super::{
-    AndOr, Command, Join, Kind, Mode, Operator, Pipeline, Redirect, Script, Span, Word, lex,
+use super::here_document::{detach, duplicate, here_document};
+use super::lex::{Mode, lex};
+use crate::model::script::{
+    AndOr, Command, Join, Kind, Operator, Pipeline, Redirect, Script, Word,
 };
+use crate::model::span::Span;
 
 /// The script that `text` is, if it is one.
 pub(crate) fn parse(text: &str) -> Option<Script> {
@@ -341,7 +344,7 @@ impl Lower<'_> {
                 (
                     Operator::HereDocument,
                     said(descriptor).unwrap_or_else(|| Operator::descriptor("<<")),
-                    super::document(&text, document.requires_expansion, at),
+                    here_document(&text, document.requires_expansion, at),
                 )
             }
             ast::IoRedirect::File(descriptor, kind, target) => {
@@ -360,7 +363,7 @@ impl Lower<'_> {
                     File::Append => (Operator::Append, ">>"),
                     File::ReadAndWrite => (Operator::ReadWrite, "<>"),
                     File::DuplicateInput => (Operator::Duplicate, "<&"),
-                    File::DuplicateOutput => (super::duplicate(&word), ">&"),
+                    File::DuplicateOutput => (duplicate(&word), ">&"),
                 };
                 let own = Operator::descriptor(sign);
                 (operator, said(descriptor).unwrap_or(own), word)
@@ -402,7 +405,7 @@ impl Lower<'_> {
             let mut lowered = lex(value, 0, value.len(), Mode::Word, &|at| {
                 ends.get(&at).copied()
             });
-            super::detach(&mut lowered);
+            detach(&mut lowered);
             lowered.span = span;
             lowered
         }

@@ -3,7 +3,8 @@
 //! Where a substitution ends is the parsers' to say (`ends`); the scan here
 //! is for those that they do not report, such as one inside of `${x:-…}`.
 
-use super::{Change, Inner, Piece, Position, Span, Word};
+use crate::model::script::{Change, Inner, Piece, Position, Word};
+use crate::model::span::Span;
 
 /// What quotes mean in a text.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,9 +6,12 @@ use std::collections::HashMap;
 
 use tree_sitter::{Node, Parser};
 
-use super::{
-    AndOr, Command, Join, Kind, Mode, Operator, Pipeline, Redirect, Script, Span, Word, lex,
+use super::here_document::{duplicate, here_document};
+use super::lex::{Mode, lex};
+use crate::model::script::{
+    AndOr, Command, Join, Kind, Operator, Pipeline, Redirect, Script, Word,
 };
+use crate::model::span::Span;
 
 thread_local! {
     static PARSER: RefCell<Option<Parser>> = RefCell::new({
@@ -371,7 +374,7 @@ impl Lower<'_> {
             text.to_owned()
         };
         let expands = !start.contains(['\'', '"', '\\']);
-        let target = super::document(&text, expands, at);
+        let target = here_document(&text, expands, at);
         command.redirects.insert(
             place,
             Redirect {
@@ -443,7 +446,7 @@ impl Lower<'_> {
             ">>" | "&>>" => Operator::Append,
             "<>" => Operator::ReadWrite,
             "<&" => Operator::Duplicate,
-            ">&" => super::duplicate(&target),
+            ">&" => duplicate(&target),
             _ => return None,
         };
         Some((

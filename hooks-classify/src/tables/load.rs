@@ -9,9 +9,12 @@ use thiserror::Error;
 use super::private::Private;
 use super::secrets::{Lists, Paths};
 use super::{
-    Contents, Count, Decides, Effect, Keyboard, Language, Opt, OptionEffect, Pager, Program,
-    Recurses, Role, Style, Takes, Terminal, Variable,
+    Contents, Count, Decides, Keyboard, Opt, Pager, Program, Recurses, Style, Takes, Terminal,
+    Variable,
 };
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::language::Language;
+use crate::model::role::Role;
 
 /// A mistake in a table.
 #[derive(Debug, Error)]
@@ -630,7 +633,7 @@ fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
         let secret = verb == "means" && words.next_if_eq(&"secret").is_some();
         let mut what = || effect(words.next().ok_or("a verb without an effect")?);
         option.effect = Some(match verb {
-            _ if secret => OptionEffect::ReadsSecret,
+            _ if secret => OptionEffect::ReplacesAndReveals,
             "raises" => OptionEffect::AtLeast(what()?),
             "means" => OptionEffect::Replaces(what()?),
             "only" => OptionEffect::Forces(what()?),

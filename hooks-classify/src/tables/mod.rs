@@ -13,36 +13,14 @@ mod embedded {
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use super::Crud;
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::language::Language;
+use crate::model::role::Role;
 
 use embedded::{COUNT, FILES, NAMES, SECTIONS};
 
 const VARIABLES: &str = include_str!("../../programs/variables.toml");
 const SECRETS: &str = include_str!("../../programs/secrets.toml");
-
-/// What a call does, as a table says it. The strongest is the greatest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Effect {
-    Read,
-    Create,
-    /// Runs code that the command line does not show.
-    Code,
-    /// Not understood.
-    Unknown,
-    Update,
-    Delete,
-}
-
-impl Effect {
-    pub(crate) fn crud(self) -> Crud {
-        match self {
-            Self::Read => Crud::Read,
-            Self::Create | Self::Code | Self::Unknown => Crud::Create,
-            Self::Update => Crud::Update,
-            Self::Delete => Crud::Delete,
-        }
-    }
-}
 
 /// How a program tells options from operands: [`rules`](crate::options) says what follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,100 +68,11 @@ impl Style {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Role {
-    Text,
-    Input,
-    /// A file of which facts are printed, and not its contents.
-    Name,
-    /// A file that may name programs, unless it is one of the user's own.
-    Settings,
-    Output,
-    Append,
-    Update,
-    Delete,
-    Argv {
-        more: bool,
-    },
-    Shell,
-    Program,
-    /// The name of something built in, or the path of code to load.
-    Module,
-    /// A program that shows what it is given: the usual ones do no more.
-    Pager,
-    Script(Language),
-    ScriptFile,
-    Url,
-    Send,
-    /// A line of the head of a request: `Name: value`.
-    Header,
-    /// Text that shapes what is printed, and leaves this machine not at all.
-    Format,
-    /// The server in the place of the user's own, which gets the user's credentials.
-    Endpoint,
-    /// The name of the machine that is spoken to, which may not be a word of an address.
-    Host,
-    Config,
-    /// A whole request as JSON or YAML, whose members are options.
-    Request,
-    /// The name of a setting that is printed.
-    Setting,
-    /// A pattern of the names of files that are read.
-    Filter,
-    /// A file with the names of files that are read; `-` is the standard input.
-    List,
-    /// The folder in which the program runs, and its relative paths begin.
-    Folder,
-    /// The method of a request, as HTTP names them.
-    Method,
-}
-
-/// The language of a script that a command runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-#[allow(missing_docs, reason = "the names of the languages")]
-pub enum Language {
-    Sed,
-    Awk,
-    Python,
-    Perl,
-    Ruby,
-    Node,
-    Php,
-    Lua,
-    Jq,
-    Sql,
-    Redis,
-    PowerShell,
-    Mongo,
-    Cmd,
-    /// One that has no judge of its own.
-    Code,
-}
-
-impl Language {
-    /// Returns whether programs of the language read data from their standard input: the script
-    /// of `sed`, `awk` and `jq` is one of their words or a file.
-    fn filters(self) -> bool {
-        matches!(self, Self::Sed | Self::Awk | Self::Jq)
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Takes {
     Nothing,
     Value,
     /// Only where it is joined to the option.
     Maybe,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum OptionEffect {
-    AtLeast(Effect),
-    Replaces(Effect),
-    Forces(Effect),
-    Reveals,
-    /// As `Replaces(Read)` and `Reveals`.
-    ReadsSecret,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -205,9 +94,9 @@ impl Opt {
     /// Returns true if the option does more than read.
     pub(crate) fn changes(&self) -> bool {
         match self.effect {
-            Some(OptionEffect::AtLeast(_) | OptionEffect::Reveals | OptionEffect::ReadsSecret) => {
-                true
-            }
+            Some(
+                OptionEffect::AtLeast(_) | OptionEffect::Reveals | OptionEffect::ReplacesAndReveals,
+            ) => true,
             Some(OptionEffect::Replaces(effect) | OptionEffect::Forces(effect))
                 if effect != Effect::Read =>
             {
@@ -589,7 +478,7 @@ impl Tables {
     /// Returns the variable that changes what runs with values of a kind only, if `value` is one of
     /// them. A list begins with `(`.
     pub(crate) fn special_value(&self, name: &str, value: &str) -> Option<&Variable> {
-        let unknown = value.contains(crate::judge::UNKNOWN);
+        let unknown = value.contains(crate::model::arg::UNKNOWN);
         let list = value.starts_with('(');
         self.variables.iter().find(|variable| {
             let counts = |only: &String| match only.as_str() {

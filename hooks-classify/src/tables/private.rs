@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::matches;
 use super::secrets::{fits, open};
-use crate::judge::UNKNOWN;
+use crate::model::arg::UNKNOWN;
 
 /// Folders that may hold secrets, and the exceptions.
 #[derive(Debug, Default)]

@@ -228,13 +228,13 @@ fn ends_with(parent: &str, above: &str) -> bool {
 /// with, and a pattern in which `*` stands for anything.
 pub(super) fn fits(word: &str, pattern: &str) -> bool {
     let hidden = pattern.starts_with('.') && word.starts_with(['*', '?', '[']);
-    let word = word.replace(crate::judge::UNKNOWN, "*");
+    let word = word.replace(crate::model::arg::UNKNOWN, "*");
     !hidden && overlap(word.as_bytes(), pattern.as_bytes())
 }
 
 /// What may stand for other characters.
 pub(super) fn open(c: char) -> bool {
-    matches!(c, '*' | '?' | '[') || c == crate::judge::UNKNOWN
+    matches!(c, '*' | '?' | '[') || c == crate::model::arg::UNKNOWN
 }
 
 /// Whether a pattern of the shell has enough of a name in it that it is likely meant: little of a

@@ -1,11 +1,12 @@
 //! Judges of compilers and build programs.
 
 use super::{Outcome, args};
-use crate::judge::redirect::nowhere;
-use crate::judge::{Input, Judge};
+use crate::judge::Judge;
+use crate::model::device::nowhere;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::Span;
-use crate::tables::Effect;
 
 /// The last `--cache-dir` counts.
 pub(super) fn mypy(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {

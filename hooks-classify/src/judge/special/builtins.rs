@@ -1,12 +1,14 @@
 //! Judges of the shell's own commands that tables describe as well.
 
 use super::{Outcome, args};
-use crate::judge::redirect::shown;
-use crate::judge::{Arg, Input, Judge, UNKNOWN, Value};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::effect::Effect;
+use crate::model::environment::Value;
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
 use crate::options::call::Call;
-use crate::parts::UnseenCode;
-use crate::shell::Span;
-use crate::tables::Effect;
 
 /// A name that is set may be one that changes what runs, and an index in it
 /// is computed: `a[$(cmd)]` runs `cmd`, even where the word is quoted.

@@ -1,10 +1,12 @@
 //! Programs where one value among harmless ones carries code, or names a file that is written.
 
 use super::{Outcome, services};
-use crate::judge::{Arg, Input, Judge};
+use crate::judge::Judge;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::Span;
-use crate::tables::Effect;
 
 /// `@FILE` stands for the arguments in a file.
 pub(super) fn arguments_file(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {

@@ -1,11 +1,13 @@
 //! Archives, tables and pictures.
 
 use super::{Outcome, args};
-use crate::judge::redirect::nowhere;
-use crate::judge::{Input, Judge};
+use crate::judge::Judge;
+use crate::model::device::nowhere;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::role::Role;
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::Span;
-use crate::tables::{Effect, Role};
 
 pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     // The old style gives values to letters in order; read as words with dashes.
@@ -62,11 +64,13 @@ pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
         // `-x` and `-c` say create; what else was given still counts.
         let others = call.options.iter().any(|g| {
             !["-x", "--extract", "--get", "-c", "--create"].contains(&g.name.as_str())
-                && matches!(g.option.effect, Some(crate::tables::OptionEffect::Replaces(e)) if e > Effect::Read)
+                && matches!(g.option.effect, Some(crate::model::effect::OptionEffect::Replaces(e)) if e > Effect::Read)
         });
         if !others {
             for given in &call.options {
-                if let Some(crate::tables::OptionEffect::AtLeast(effect)) = given.option.effect {
+                if let Some(crate::model::effect::OptionEffect::AtLeast(effect)) =
+                    given.option.effect
+                {
                     judge.find(effect, given.span, format!("`tar` with `{}`", given.name));
                 }
             }

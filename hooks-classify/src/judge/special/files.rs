@@ -1,11 +1,14 @@
 //! Judges of programs that handle files.
 
 use super::{Outcome, args};
-use crate::judge::redirect::{device, nowhere};
-use crate::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::device::{device, nowhere};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::role::Role;
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::Span;
-use crate::tables::{Effect, Role};
 
 /// Copying nothing onto a file empties it.
 pub(super) fn cp(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {

@@ -1,10 +1,14 @@
 //! Programs that look for files, and do something with what they find.
 
 use super::Outcome;
-use crate::judge::{Arg, Input, Judge, Named, UNKNOWN};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::named::Named;
+use crate::model::role::Role;
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::Span;
-use crate::tables::{Effect, Role};
 
 /// What `find` runs, deletes and writes.
 pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {

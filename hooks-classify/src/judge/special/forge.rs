@@ -1,10 +1,12 @@
 //! Judges of programs that speak to services.
 
 use super::{Outcome, args};
-use crate::judge::{Input, Judge, UNKNOWN};
+use crate::judge::Judge;
+use crate::model::arg::UNKNOWN;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::Span;
-use crate::tables::Effect;
 
 /// `gh api`: the method decides, or what a GraphQL query does.
 pub(super) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {

@@ -1,10 +1,13 @@
 //! Programs that run a command which they are given, by arguments or by input.
 
 use super::{Outcome, args};
-use crate::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::role::Role;
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::Span;
-use crate::tables::{Effect, OptionEffect, Role};
 
 /// `xargs`: the words it reads come last, or where `-I` says.
 pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {

@@ -22,10 +22,12 @@ mod wrappers;
 
 pub(super) use services::{from_input, method};
 
-use super::{Arg, Input, Judge, Output};
+use super::Judge;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::{Input, Output};
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::Span;
-use crate::tables::Effect;
 
 /// What a judge decided.
 #[derive(Debug)]

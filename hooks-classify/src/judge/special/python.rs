@@ -2,11 +2,13 @@
 
 use super::Outcome;
 use super::runs::program;
-use crate::judge::redirect::shown;
-use crate::judge::{Arg, Input, Judge};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, shown};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::Span;
-use crate::tables::{Effect, Language};
 
 pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let args = &call.args;

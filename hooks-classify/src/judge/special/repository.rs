@@ -1,10 +1,12 @@
 //! Judges of `git`'s commands.
 
 use super::{Outcome, args};
-use crate::judge::{Input, Judge};
+use crate::judge::Judge;
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::role::Role;
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::Span;
-use crate::tables::{Effect, OptionEffect, Role};
 
 pub(super) fn config(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
     if !call.has(&["--name-only"]) {

@@ -1,14 +1,17 @@
 //! Judges of programs that run other programs or scripts.
 
 use super::Outcome;
-use crate::judge::environment::Contents;
-use crate::judge::redirect::shown;
-use crate::judge::{Arg, Input, Judge};
+use crate::judge::Judge;
 use crate::language::is_connection;
+use crate::model::arg::{Arg, shown};
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::environment::Contents;
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
 use crate::options::call::Call;
-use crate::parts::UnseenCode;
-use crate::shell::Span;
-use crate::tables::{Effect, Language, OptionEffect, Role};
 
 /// The language of an interpreter, by its name.
 fn language(name: &str) -> Option<Language> {

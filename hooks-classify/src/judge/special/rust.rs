@@ -1,10 +1,12 @@
 //! The tools of Rust.
 
 use super::Outcome;
-use crate::judge::{Arg, Input, Judge};
+use crate::judge::Judge;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::Span;
-use crate::tables::Effect;
 
 /// A first word `+nightly` names a toolchain.
 pub(super) fn toolchain(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {

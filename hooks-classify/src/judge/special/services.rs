@@ -1,12 +1,16 @@
 //! Judges of programs that reach other machines.
 
 use super::{Outcome, args};
+use crate::judge::Judge;
 use crate::judge::table::{overridden_by_header, place};
-use crate::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
 use crate::options::call::{Call, ParsedOption};
-use crate::parts::UnseenCode;
-use crate::shell::Span;
-use crate::tables::{Effect, Language, OptionEffect, Role};
 
 pub(in crate::judge) fn method(name: &str) -> Effect {
     match name.to_ascii_uppercase().as_str() {

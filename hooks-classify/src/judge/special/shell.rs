@@ -1,13 +1,14 @@
 //! Shells, and what reads text as one does.
 
 use super::Outcome;
-use crate::judge::environment::Contents;
-use crate::judge::redirect::shown;
-use crate::judge::{Arg, Input, Judge};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, shown};
+use crate::model::effect::Effect;
+use crate::model::environment::Contents;
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
 use crate::options::call::Call;
-use crate::parts::UnseenCode;
-use crate::shell::Span;
-use crate::tables::Effect;
 
 /// `sh`, `bash`: `-c TEXT`, a file, or the input.
 pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {

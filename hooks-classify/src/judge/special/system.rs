@@ -1,12 +1,15 @@
 //! Judges of programs about the machine, and of Windows.
 
 use super::{Outcome, args};
-use crate::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::judge::Judge;
 use crate::language::powershell;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
 use crate::options::call::{Call, ParsedOption};
-use crate::parts::UnseenCode;
-use crate::shell::Span;
-use crate::tables::{Effect, Language, OptionEffect};
 
 pub(super) fn sysctl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let sets = call

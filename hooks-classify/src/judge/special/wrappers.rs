@@ -1,11 +1,12 @@
 //! Judges of programs that wrap other commands.
 
 use super::{Outcome, args};
-use crate::judge::redirect::shown;
-use crate::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::Span;
-use crate::tables::Effect;
 
 fn joined(words: &[Arg]) -> Option<Arg> {
     let (first, last) = (words.first()?, words.last()?);

@@ -1,10 +1,12 @@
 //! Settings that a call gives a program, and the remote repositories that it names.
 
-use crate::judge::redirect::shown;
-use crate::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::shell::Span;
-use crate::tables::{Effect, matches};
+use crate::tables::matches;
 
 /// Returns true if the name of a variable or a setting says that it is a secret.
 fn private(name: &str) -> bool {

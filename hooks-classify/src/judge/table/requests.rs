@@ -2,10 +2,12 @@
 //! change the method.
 
 use crate::host;
+use crate::judge::Judge;
 use crate::judge::special::method;
-use crate::judge::{Arg, Judge, UNKNOWN};
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::role::Role;
 use crate::options::call::Call;
-use crate::tables::{Effect, Role};
 
 /// Headers with which servers take a request for one with another method; also as fields of a query or
 /// a form. Servers read `_` in the name of a header as `-`.

@@ -1,13 +1,17 @@
 //! Operands and values of options by the role that they play.
 
 use super::{as_address, elsewhere, leaves};
-use crate::judge::environment::Contents;
-use crate::judge::redirect::{device, kernel, nowhere, shown};
-use crate::judge::{Arg, Input, Judge, Output};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, shown};
+use crate::model::device::{device, kernel, nowhere};
+use crate::model::effect::Effect;
+use crate::model::environment::Contents;
+use crate::model::io::{Input, Output};
+use crate::model::language::Language;
+use crate::model::role::Role;
+use crate::model::span::Span;
 use crate::options::call::{Call, Operand};
 use crate::options::request::members;
-use crate::shell::Span;
-use crate::tables::{Effect, Language, Role};
 
 impl Judge<'_> {
     /// Notes what happens with words in a role.

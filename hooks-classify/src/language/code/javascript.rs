@@ -13,9 +13,10 @@ use tree_sitter::Node;
 
 use super::names::{JAVASCRIPT, MONGO, Names};
 use super::syntax::{children, is_field, nodes, parse};
-use crate::judge::{Arg, Judge};
+use crate::judge::Judge;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
 use crate::shell::plain;
-use crate::tables::Effect;
 
 /// What an expression is made of, besides names, properties and calls.
 const EXPRESSIONS: &[&str] = &[

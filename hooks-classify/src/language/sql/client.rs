@@ -1,7 +1,9 @@
 //! Commands of the clients of databases, which no server sees.
 
-use crate::judge::{Arg, Input, Judge};
-use crate::tables::Effect;
+use crate::judge::Judge;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
 
 pub(super) fn client_command(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

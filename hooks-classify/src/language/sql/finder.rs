@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{Expr, ObjectName, Query, TableFactor, Visitor};
 
-use crate::tables::Effect;
+use crate::model::effect::Effect;
 
 /// Looks for functions that change something, wherever they are called, and
 /// for statements below others.

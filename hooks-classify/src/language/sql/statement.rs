@@ -4,7 +4,7 @@ use super::finder::Finder;
 
 use sqlparser::ast::{Query, SetExpr, Statement, Visit};
 
-use crate::tables::Effect;
+use crate::model::effect::Effect;
 
 pub(super) fn statement_effect(statement: &Statement) -> (Effect, String) {
     let mut finder = Finder {

@@ -1,10 +1,11 @@
-//! What earlier parts of a command set that later parts see.
+//! State of a shell: what earlier parts of a command set that later parts see.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use super::{Arg, Named, UNKNOWN};
-use crate::shell::Command;
+use super::arg::{Arg, UNKNOWN};
+use super::named::Named;
+use super::script::Command;
 
 /// Variables, functions, aliases and files, as far as the text sets them.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +49,7 @@ pub(crate) struct Environment {
 }
 
 /// Variables that the shell sets by itself.
-pub(super) const OWN: &[&str] = &[
+pub(crate) const OWN: &[&str] = &[
     "_",
     "PWD",
     "OLDPWD",
@@ -94,7 +95,7 @@ pub(super) const OWN: &[&str] = &[
 ];
 
 /// Variables that shells keep as numbers: what they are set to is computed.
-pub(super) const COMPUTED: &[&str] = &[
+pub(crate) const COMPUTED: &[&str] = &[
     "OPTIND",
     "RANDOM",
     "SRANDOM",
@@ -129,7 +130,7 @@ pub(super) const COMPUTED: &[&str] = &[
 ];
 
 /// Variables that the shell itself fills with what it reads and compares.
-pub(super) const FILLED: &[&str] = &[
+pub(crate) const FILLED: &[&str] = &[
     "BASH_REMATCH",
     "REPLY",
     "MAPFILE",
@@ -197,12 +198,12 @@ impl Value {
 }
 
 /// An address, unless something else stands there.
-pub(super) fn perhaps(address: &str) -> String {
+pub(crate) fn perhaps(address: &str) -> String {
     format!("{UNKNOWN}{}", address.trim_start_matches(UNKNOWN))
 }
 
 /// Whether a text holds nothing but digits and what stands between them.
-pub(super) fn is_numeric(text: &str) -> bool {
+pub(crate) fn is_numeric(text: &str) -> bool {
     text.chars()
         .all(|c| c.is_ascii_digit() || "-+. :\n".contains(c))
 }
@@ -232,6 +233,14 @@ impl Environment {
         self.positional = Some(Vec::new());
         self.given = false;
         self.moved = false;
+    }
+
+    /// Returns a path as it stands and, if it is relative, from each folder in which the shell may be.
+    pub(crate) fn places(&self, path: &str) -> impl Iterator<Item = String> {
+        let relative = !path.starts_with(['/', '~']);
+        let folders = self.folders.iter().filter(move |_| relative);
+        std::iter::once(path.to_owned())
+            .chain(folders.map(move |folder| format!("{folder}/{path}")))
     }
 
     /// Sets a variable, and each variable that it may refer to.

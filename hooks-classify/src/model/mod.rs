@@ -1,0 +1,18 @@
+//! Plain data that all layers speak of; nothing in here judges.
+
+pub(crate) mod analysis;
+pub(crate) mod arg;
+pub(crate) mod device;
+pub(crate) mod effect;
+pub(crate) mod environment;
+pub(crate) mod finding;
+pub(crate) mod io;
+pub(crate) mod language;
+pub(crate) mod named;
+pub(crate) mod parts;
+pub(crate) mod program_name;
+pub(crate) mod role;
+pub(crate) mod script;
+pub(crate) mod span;
+pub(crate) mod terminal_input;
+pub(crate) mod unseen_code;

@@ -1,0 +1,45 @@
+//! Code that is only known when it runs: where it comes from.
+
+/// Where code comes from that is only known when it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UnseenCode {
+    /// The input of an interpreter: a pipe, a file or a document.
+    Input,
+    /// A word that is a script in another language than the shell's.
+    Script,
+    /// Text that the shell runs.
+    Text,
+    /// The name of a program.
+    Program,
+    /// The value of an alias.
+    Alias,
+    /// An expression that the shell computes, or an index in it.
+    Expression,
+}
+
+impl UnseenCode {
+    /// What a part with such code does, as the end of a sentence.
+    #[must_use]
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Input => "runs what it reads",
+            Self::Script => "runs a script that is only known when it runs",
+            Self::Text => "runs text that is only known when it runs",
+            Self::Program => "runs a program that is only known when it runs",
+            Self::Alias => "runs an alias that is not known",
+            Self::Expression => "computes an expression that is only known when it runs",
+        }
+    }
+
+    /// The source of a part that has two of them.
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            _ if self == other => self,
+            // Neither may hide the other.
+            (Self::Input | Self::Script, Self::Input | Self::Script) => Self::Text,
+            (Self::Input | Self::Script, _) => other,
+            _ => self,
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Words that both parsers lower alike: the text of a here-document, and the target of `>&`.
+
+use super::lex::{Mode, lex};
+use crate::model::script::{Change, Operator, Piece, Position, Word};
+use crate::model::span::Span;
+
+/// The word that a here-document is. Blanks at the ends of its lines are not
+/// compared, since the parsers place them differently.
+pub(super) fn here_document(text: &str, expands: bool, span: Span) -> Word {
+    let text = text.strip_prefix('\n').unwrap_or(text);
+    let text = text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    let text = text.trim();
+    let mut word = if expands {
+        lex(text, 0, text.len(), Mode::Document, &|_| None)
+    } else {
+        Word {
+            pieces: vec![Piece::Text {
+                text: text.to_owned(),
+                quoted: true,
+            }],
+            span,
+        }
+    };
+    detach(&mut word);
+    word.span = span;
+    word
+}
+
+/// Says that the positions in a word are those of another text.
+pub(super) fn detach(word: &mut Word) {
+    for piece in &mut word.pieces {
+        match piece {
+            Piece::Substitution { text, .. } | Piece::Process { text } => text.at = Position(None),
+            Piece::Variable {
+                change:
+                    Change::Default(inner)
+                    | Change::Assign(inner)
+                    | Change::Length(inner)
+                    | Change::Indirect(inner)
+                    | Change::Other(inner),
+                ..
+            }
+            | Piece::Arithmetic { inner } => detach(inner),
+            Piece::Text { .. } | Piece::Variable { .. } => {}
+        }
+    }
+}
+
+/// What `>&` with this word does: a descriptor is duplicated, a file written.
+pub(super) fn duplicate(word: &Word) -> Operator {
+    match word.literal() {
+        Some(text)
+            if text
+                .trim_end_matches('-')
+                .chars()
+                .all(|c| c.is_ascii_digit()) =>
+        {
+            Operator::Duplicate
+        }
+        _ => Operator::Write,
+    }
+}
