@@ -387,6 +387,8 @@ pub struct OptionEntry {
     pub takes_value: bool,
     /// Whether it may have a value, which is joined to it.
     pub may_have_value: bool,
+    /// Whether all words behind it are a command that it runs.
+    pub takes_command: bool,
     /// Whether it makes a call harmless.
     pub exempts: bool,
 }
@@ -404,6 +406,7 @@ pub fn options_of(path: &str) -> Option<(String, Vec<OptionEntry>)> {
         name: name.clone(),
         takes_value: option.takes == tables::Takes::Value,
         may_have_value: option.takes == tables::Takes::Maybe,
+        takes_command: matches!(option.role, model::role::Role::Argv { .. }),
         exempts: option.exempts(),
     };
     let mut entries: Vec<_> = program.options.iter().map(entry).collect();
