@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::reader::read;
 use super::roles::{Roles, distribute};
 use crate::model::arg::Arg;
+use crate::model::device::nowhere;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::{Opt, Program, RunsInput};
@@ -80,6 +81,12 @@ impl Call {
         let is_host = |option: &Opt| option.role == Role::Host;
         self.program.options.values().any(is_host)
             && !self.options.iter().any(|given| is_host(&given.option))
+    }
+
+    /// Returns whether the program writes a file if it is told to write to `path`: `-` is one to
+    /// some.
+    pub(crate) fn is_file(&self, path: &str) -> bool {
+        path == "-" && self.program.dash_is_file || !nowhere(path)
     }
 
     /// Operands with their roles; the rest for which there is no room.

@@ -62,6 +62,8 @@ struct Raw {
     #[serde(default)]
     sends: bool,
     #[serde(default)]
+    dash_is_file: bool,
+    #[serde(default)]
     offline: bool,
     #[serde(default)]
     online: bool,
@@ -309,6 +311,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         options_anywhere: raw.options_anywhere || parent.is_some_and(|p| p.options_anywhere),
         reveals: raw.reveals,
         reveals_given: raw.reveals_given,
+        dash_is_file: raw.dash_is_file || parent.is_some_and(|p| p.dash_is_file),
         sends: raw.sends || parent.is_some_and(|p| p.sends),
         offline: raw.offline || !raw.online && parent.is_some_and(|p| p.offline),
         hosts: raw.hosts || parent.is_some_and(|p| p.hosts),

@@ -194,6 +194,8 @@ pub(crate) struct Program {
     /// The secret that it prints if it has an operand.
     pub(crate) reveals_given: Option<String>,
     pub(crate) sends: bool,
+    /// Whether `-` is the name of a file where the program writes to a file.
+    pub(crate) dash_is_file: bool,
     /// Whether addresses among its words are no more than text to it.
     pub(crate) offline: bool,
     /// Whether its words may be a place on another machine without `://`: `host:path`.

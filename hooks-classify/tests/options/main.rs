@@ -6,6 +6,7 @@
 #![cfg(unix)]
 
 mod harmless;
+mod help;
 mod lines;
 mod parsers;
 #[path = "../support/random.rs"]

@@ -3,7 +3,7 @@
 use super::{as_address, elsewhere, leaves};
 use crate::judge::Judge;
 use crate::model::arg::{Arg, shown};
-use crate::model::device::{device, kernel, nowhere};
+use crate::model::device::{device, kernel};
 use crate::model::effect::Effect;
 use crate::model::environment::Contents;
 use crate::model::io::{Input, Output};
@@ -63,7 +63,7 @@ impl Judge<'_> {
                 }
             }
             Role::Output => {
-                for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
+                for arg in args.iter().filter(|arg| call.is_file(&arg.text)) {
                     // One that is also an operand is there already.
                     let same =
                         |operand: &Operand| operand.arg.text == arg.text && operand.arg.known();
@@ -87,7 +87,7 @@ impl Judge<'_> {
                 }
             }
             Role::Append | Role::Update => {
-                for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
+                for arg in args.iter().filter(|arg| call.is_file(&arg.text)) {
                     let effect = if device(&arg.text) {
                         Effect::Delete
                     } else {
