@@ -169,7 +169,7 @@ impl Reader {
             // The words of a command that an option takes are not its value.
             let most = if letters { args.len() } else { 1 };
             for taken in args.iter().take(next.at).skip(at).take(most) {
-                self.option_in_disguise(&scope, taken);
+                self.option_in_disguise(&scope, taken, &next);
             }
             at = next.at;
         }
@@ -217,13 +217,21 @@ impl Reader {
 
     /// Reads a word that was taken for the value of an option as an option: a version of the program
     /// that takes no value there does so. What it promises does not count.
-    fn option_in_disguise(&mut self, scope: &Scope<'_>, taken: &Arg) {
-        if !taken.text.starts_with("--") || taken.text.len() < 3 {
+    fn option_in_disguise(&mut self, scope: &Scope<'_>, taken: &Arg, next: &Next<'_>) {
+        let long = taken.text.starts_with("--") && taken.text.len() > 2;
+        // Some commands of git parse their words twice, first without most options.
+        let git = scope.program.style == Style::Git;
+        let letters = git && taken.text.starts_with('-') && taken.text.len() > 1;
+        if !long && !letters {
             return;
         }
         let unrecognized = self.call.unrecognized.len();
+        let mut next = Next {
+            args: if git { next.args } else { &[] },
+            at: next.at,
+        };
         self.doubtful = true;
-        self.option(scope, taken, &mut Next::nothing());
+        self.option(scope, taken, &mut next);
         self.doubtful = false;
         self.call.unrecognized.truncate(unrecognized);
     }

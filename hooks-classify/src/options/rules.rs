@@ -110,6 +110,10 @@ impl Rules {
                 operands: Operands::EndPromises,
                 ..ONE_DASH
             },
+            Style::SingleDashPosix => Self {
+                operands: Operands::EndOptions,
+                ..ONE_DASH
+            },
             Style::Bundled => Self {
                 first_word: FirstWord::ValuesBehind,
                 ..GNU

@@ -505,6 +505,7 @@ fn style(name: &str) -> Result<Style, String> {
         "aws" => Style::Aws,
         "single-dash" => Style::SingleDash,
         "single-dash-bsd" => Style::SingleDashBsd,
+        "single-dash-posix" => Style::SingleDashPosix,
         "bundled" => Style::Bundled,
         "bundled-bsd" => Style::BundledBsd,
         "ps" => Style::Ps,

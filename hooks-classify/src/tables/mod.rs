@@ -46,6 +46,8 @@ pub(crate) enum Style {
     SingleDash,
     /// As `SingleDash` for operands as with `Bsd`: the package `flag` of Go.
     SingleDashBsd,
+    /// As `SingleDash`; the first operand ends the options.
+    SingleDashPosix,
     /// Letters without a dash in the first word, whose values are the words behind it.
     Bundled,
     /// As `Bundled` for operands as with `Bsd`.

@@ -44,27 +44,15 @@ const PROGRAMS: &[&str] = &[
     "nohup",
     "timeout",
     "stdbuf",
-    "setsid",
-    "flock",
     "xargs",
     "find",
     "sed",
-    "awk",
     "tar",
     "gzip",
-    "bzip2",
-    "xz",
-    "zip",
-    "unzip",
-    "ar",
-    "patch",
     "diff",
     "date -d",
     "ptx",
     "fold",
-    "time",
-    "taskset 1",
-    "ionice",
     "busybox cp",
     "busybox rm",
     "busybox touch",
@@ -116,6 +104,105 @@ const PROGRAMS: &[&str] = &[
     "git rev-parse",
     "git for-each-ref",
     "git cat-file",
+];
+
+/// More of them, which not every machine has.
+const MORE_PROGRAMS: &[&str] = &[
+    "zip",
+    "unzip",
+    "bzip2",
+    "xz",
+    "zstd",
+    "lz4",
+    "lzma",
+    "ar",
+    "patch",
+    "flock",
+    "taskset 1",
+    "ionice",
+    "time",
+    "objcopy",
+    "strip",
+    "elfedit",
+    "ranlib",
+    "zipcloak",
+    "zipsplit",
+    "zipnote",
+    "ssh-keygen",
+    "openssl",
+    "sqlite3",
+    "ed",
+    "jar",
+    "javac",
+    "keytool",
+    "make",
+    "localedef",
+    "fallocate",
+    "run-parts",
+    "chroot .",
+    "unshare",
+    "setsid",
+    "prlimit",
+    "perl",
+    "python3",
+    "jq",
+    "rename.ul",
+    "iconv",
+    "uconv",
+    "base64",
+    "column",
+    "mkfs",
+    "mkfs.ext4",
+    "mkswap",
+    "tune2fs",
+    "e2label",
+    "e2fsck",
+    "wipefs",
+    "debugfs",
+    "chattr",
+    "script",
+    "choom",
+    "setarch",
+    "chrt",
+    "node",
+    "vim",
+    "gdb",
+    "watch",
+    "strace",
+    "awk",
+    "mawk",
+    "xxd",
+    "hexdump",
+    "od",
+    "comm",
+    "paste",
+    "pr",
+    "col",
+    "sdiff",
+    "diff3",
+    "cmp",
+    "zdiff",
+    "xzdiff",
+    "look",
+    "man",
+    "less",
+    "tput",
+    "tset",
+    "infocmp",
+    "ctags",
+    "cpp",
+    "xdg-mime",
+    "nm",
+    "objdump",
+    "readelf",
+    "ldd",
+    "tclsh",
+    "file",
+    "gzexe",
+    "znew",
+    "zforce",
+    "uncompress",
+    "scriptreplay",
 ];
 
 /// Commands of shells that set variables, whose names and numbers may hold commands.
@@ -347,6 +434,13 @@ fn allowed(classifier: &Classifier, text: &str) -> bool {
         .is_ok_and(|verdict| verdict.decision != Decision::RequiresConfirmation)
 }
 
+/// Returns true if the program that a path of commands begins with is installed.
+pub(crate) fn is_installed(path: &str) -> bool {
+    let name = path.split(' ').next().unwrap_or(path);
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|folder| folder.join(name).is_file())
+}
+
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
@@ -408,6 +502,12 @@ fn allowed_lines_of_programs_change_nothing() {
         .iter()
         .copied()
         .filter(|path| has(path.split(' ').next().unwrap_or(path)))
+        .chain(
+            MORE_PROGRAMS
+                .iter()
+                .copied()
+                .filter(|path| is_installed(path)),
+        )
         .collect();
     let options: Vec<_> = programs.iter().map(|path| options(path)).collect();
     let lines = count(2_000);
