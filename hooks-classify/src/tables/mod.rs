@@ -4,6 +4,8 @@
 mod call;
 mod load;
 mod private;
+#[path = "../../build/raw.rs"]
+mod raw;
 mod request;
 mod secrets;
 
