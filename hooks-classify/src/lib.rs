@@ -82,8 +82,7 @@ pub enum InputError {
 
 /// Says of commands what they would do (P-07, P-09).
 ///
-/// Cheap to make and to share: the table of a program is read once for the
-/// process, when a command first names it.
+/// Cheap to make and to share: the tables are static data.
 #[derive(Clone, Debug)]
 pub struct Classifier {
     tables: &'static Tables,
@@ -292,13 +291,6 @@ fn check(command: &str) -> Result<(), InputError> {
     Ok(())
 }
 
-/// The mistakes in the embedded tables: none, which a test holds.
-#[doc(hidden)]
-#[must_use]
-pub fn table_mistakes() -> Vec<String> {
-    Tables::embedded().mistakes()
-}
-
 /// A program of the tables.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
@@ -319,7 +311,7 @@ pub fn programs() -> Vec<ProgramEntry> {
         let Some(program) = tables.program(name) else {
             continue;
         };
-        let key = std::sync::Arc::as_ptr(program);
+        let key = std::ptr::from_ref(program);
         match entries.iter_mut().find(|(known, _)| *known == key) {
             Some((_, entry)) => entry.names.push(name.to_owned()),
             None => {
@@ -402,8 +394,8 @@ pub fn options_of(path: &str) -> Option<(String, Vec<OptionEntry>)> {
     for word in words {
         program = program.command(program, word)?;
     }
-    let entry = |(name, option): (&String, &tables::Opt)| OptionEntry {
-        name: name.clone(),
+    let entry = |(name, option): (&str, &tables::Opt)| OptionEntry {
+        name: name.to_owned(),
         takes_value: option.takes == tables::Takes::Value,
         may_have_value: option.takes == tables::Takes::Maybe,
         takes_command: matches!(option.role, model::role::Role::Argv { .. }),

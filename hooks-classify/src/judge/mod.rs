@@ -24,7 +24,6 @@ mod words;
 use std::collections::{HashMap, HashSet};
 
 use numbers::Shown;
-pub(crate) use special::SPECIALS;
 
 use super::shell::Reading;
 use super::tables::Tables;
@@ -56,7 +55,7 @@ impl Place {
     }
 
     fn inner(self, inner: &Inner, around: Span) -> Self {
-        match (self, inner.at.0) {
+        match (self, inner.at) {
             (Self::Offset(offset), Some(at)) => Self::Offset(offset + at),
             _ => Self::Fixed(self.map(around)),
         }

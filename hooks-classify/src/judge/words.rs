@@ -272,13 +272,13 @@ impl Judge<'_> {
     fn variable(&mut self, name: &str, change: &Change, quoted: bool, out: &mut Cells) {
         if is_number(name) {
             self.parts.substitution();
-            if *change == Change::None {
+            if matches!(change, Change::None) {
                 out.push_number(quoted);
                 return;
             }
         }
         if (name == "@" || (name == "*" && !quoted))
-            && *change == Change::None
+            && matches!(change, Change::None)
             && let Some(args) = self.environment.positional.clone()
         {
             for (at, arg) in args.iter().enumerate() {

@@ -49,6 +49,16 @@ impl Arg {
         Self::new(UNKNOWN, span)
     }
 
+    /// Returns true if a word is the same, wherever it is in the text.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let span = self.span;
+        *self
+            == Self {
+                span,
+                ..other.clone()
+            }
+    }
+
     pub(crate) fn known(&self) -> bool {
         !self.text.contains(UNKNOWN)
     }

@@ -3,18 +3,10 @@
 use std::ops::Range;
 
 /// A part of a text, in bytes.
-///
-/// Positions are no part of what would run, so two spans are always equal.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: usize,
     pub(crate) end: usize,
-}
-
-impl PartialEq for Span {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 impl Span {

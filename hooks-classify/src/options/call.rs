@@ -1,8 +1,6 @@
 //! A command line as its program reads it: options with values, operands, and the command that the
 //! words name. [`Call::read`] makes it of words and a table.
 
-use std::sync::Arc;
-
 use super::reader::read;
 use super::roles::{Roles, distribute};
 use crate::model::arg::Arg;
@@ -15,7 +13,7 @@ use crate::tables::{Opt, Program, RunsInput};
 #[derive(Debug)]
 pub(crate) struct Call {
     /// The innermost command that the words name.
-    pub(crate) program: Arc<Program>,
+    pub(crate) program: &'static Program,
     /// `git push`
     pub(crate) path: String,
     pub(crate) options: Vec<ParsedOption>,
@@ -56,7 +54,7 @@ fn is_stdin(file: &str) -> bool {
 
 impl Call {
     /// Reads `args`, the words after the program's name.
-    pub(crate) fn read(name: &str, program: &Arc<Program>, args: &[Arg]) -> Self {
+    pub(crate) fn read(name: &str, program: &'static Program, args: &[Arg]) -> Self {
         read(name, program, args)
     }
 
@@ -86,13 +84,13 @@ impl Call {
     /// Returns whether the program writes a file if it is told to write to `path`: `-` is one to
     /// some.
     pub(crate) fn is_file(&self, path: &str) -> bool {
-        path == "-" && self.program.dash_is_file || !nowhere(path)
+        path == "-" && self.program.details.dash_is_file || !nowhere(path)
     }
 
     /// Operands with their roles; the rest for which there is no room.
     pub(crate) fn roles(&self) -> Roles {
         let operands = self.operands.iter().map(|operand| operand.arg.clone());
-        distribute(&self.program.operands, operands.collect())
+        distribute(self.program.operands, operands.collect())
     }
 
     /// Returns whether one of the options is given.

@@ -1,7 +1,6 @@
 //! Reads the words behind the name of a program, by its table and the rules of its style.
 
 use std::mem::take;
-use std::sync::Arc;
 
 use super::call::{Call, Operand, ParsedOption};
 use super::request::{Member, members};
@@ -14,10 +13,10 @@ use crate::model::span::Span;
 use crate::tables::{Opt, Program, Style, Takes};
 
 /// Reads `args`, the words behind `name`.
-pub(super) fn read(name: &str, program: &Arc<Program>, args: &[Arg]) -> Call {
+pub(super) fn read(name: &str, program: &'static Program, args: &[Arg]) -> Call {
     let mut reader = Reader {
         call: Call {
-            program: Arc::clone(program),
+            program,
             path: name.to_owned(),
             options: Vec::new(),
             operands: Vec::new(),
@@ -44,13 +43,13 @@ struct Reader {
 
 impl Reader {
     /// Reads words up to the name of the innermost command, and the words behind it.
-    fn command(&mut self, root: &Program, mut rest: &[Arg]) {
+    fn command(&mut self, root: &'static Program, mut rest: &[Arg]) {
         let mut parents = Vec::new();
         loop {
-            let current = Arc::clone(&self.call.program);
+            let current = self.call.program;
             // Of goals there may be several; a judge of their own reads them.
-            if !current.has_commands() || current.judge.as_deref() == Some("goals") {
-                self.all_words(&current, &parents, rest);
+            if !current.has_commands() || current.judge == Some("goals") {
+                self.all_words(current, &parents, rest);
                 return;
             }
             // A name that begins with a dash is a command where it comes first.
@@ -60,11 +59,11 @@ impl Reader {
             {
                 rest = &rest[1..];
                 self.enter(&first.text, command, rest);
-                parents.push(Arc::clone(&current));
+                parents.push(current);
                 continue;
             }
             let before = self.call.operands.len();
-            let used = self.words(&current, &parents, rest, true);
+            let used = self.words(current, &parents, rest, true);
             let Some(operand) = self.call.operands.get(before) else {
                 return;
             };
@@ -76,11 +75,11 @@ impl Reader {
                 parents.push(current);
                 continue;
             }
-            if current.judge.as_deref() == Some("maybe-command") {
+            if current.judge == Some("maybe-command") {
                 // Operands of its own: read again, to the end.
                 self.call.operands.truncate(before);
                 self.call.options.clear();
-                self.all_words(&current, &parents, rest);
+                self.all_words(current, &parents, rest);
                 return;
             }
             let reason = format!("`{word}` is no known command of `{}`", self.call.path);
@@ -94,13 +93,13 @@ impl Reader {
         }
     }
 
-    fn enter(&mut self, name: &str, command: &Arc<Program>, rest: &[Arg]) {
+    fn enter(&mut self, name: &str, command: &'static Program, rest: &[Arg]) {
         self.call.path = format!("{} {name}", self.call.path);
-        self.call.program = Arc::clone(command);
+        self.call.program = command;
         self.call.args = rest.to_vec();
     }
 
-    fn all_words(&mut self, program: &Program, parents: &[Arc<Program>], args: &[Arg]) {
+    fn all_words(&mut self, program: &Program, parents: &[&'static Program], args: &[Arg]) {
         self.words(program, parents, args, false);
         self.requests(program, parents);
         self.values(program, parents);
@@ -110,7 +109,7 @@ impl Reader {
     fn words(
         &mut self,
         program: &Program,
-        parents: &[Arc<Program>],
+        parents: &[&'static Program],
         args: &[Arg],
         first: bool,
     ) -> usize {
@@ -177,7 +176,7 @@ impl Reader {
     }
 
     /// Adds the options that the members of whole requests stand for.
-    fn requests(&mut self, program: &Program, parents: &[Arc<Program>]) {
+    fn requests(&mut self, program: &Program, parents: &[&'static Program]) {
         let scope = Scope { program, parents };
         let mut at = 0;
         // A member may be a request in its turn.
@@ -202,7 +201,7 @@ impl Reader {
 
     /// Adds the options that stand for a value of others alone, where the value is a word of its own:
     /// `-d recurse` is `-d=recurse`, too. What such an option promises, it promises joined alone.
-    fn values(&mut self, program: &Program, parents: &[Arc<Program>]) {
+    fn values(&mut self, program: &Program, parents: &[&'static Program]) {
         let scope = Scope { program, parents };
         let with_value = |given: &ParsedOption| {
             let value = given.value.as_ref().filter(|value| value.known())?;
@@ -336,7 +335,7 @@ impl Reader {
                     Some(_) => {
                         let silent = Opt {
                             effect: None,
-                            ..found.option.clone()
+                            ..*found.option
                         };
                         let found = Found {
                             // No table can name it so.
@@ -480,7 +479,7 @@ impl Reader {
         }
         self.call.options.push(ParsedOption {
             name: found.name.clone(),
-            option: option.clone(),
+            option: *option,
             value,
             rest,
             span,

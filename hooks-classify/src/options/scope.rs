@@ -1,7 +1,5 @@
 //! The options that a program understands at a place of its command line, by their names.
 
-use std::sync::Arc;
-
 use super::rules::LongNames;
 use crate::tables::{Opt, Program, Style};
 
@@ -9,7 +7,7 @@ use crate::tables::{Opt, Program, Style};
 /// it whose tables say so.
 pub(super) struct Scope<'a> {
     pub(super) program: &'a Program,
-    pub(super) parents: &'a [Arc<Program>],
+    pub(super) parents: &'a [&'static Program],
 }
 
 /// An option of a table under one of its names.
@@ -26,8 +24,8 @@ impl<'a> Scope<'a> {
             .parents
             .iter()
             .rev()
-            .map(Arc::as_ref)
-            .filter(|p| p.options_anywhere);
+            .copied()
+            .filter(|p| p.details.options_anywhere);
         std::iter::once(self.program).chain(above)
     }
 
@@ -83,7 +81,7 @@ impl<'a> Scope<'a> {
             .flat_map(|program| program.options.iter().map(|entry| (program.style, entry)))
             .filter(|(_, (long, _))| fits(long))
             .map(|(style, (long, option))| Found {
-                name: long.clone(),
+                name: long.to_owned(),
                 option,
                 style,
             })

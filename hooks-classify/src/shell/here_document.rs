@@ -1,7 +1,7 @@
 //! Words that both parsers lower alike: the text of a here-document, and the target of `>&`.
 
 use super::lex::{Mode, lex};
-use crate::model::script::{Change, Operator, Piece, Position, Word};
+use crate::model::script::{Change, Operator, Piece, Word};
 use crate::model::span::Span;
 
 /// The word that a here-document is. Blanks at the ends of its lines are not
@@ -30,7 +30,7 @@ pub(super) fn here_document(text: &str, expands: bool, span: Span) -> Word {
 pub(super) fn detach(word: &mut Word) {
     for piece in &mut word.pieces {
         match piece {
-            Piece::Substitution { text, .. } | Piece::Process { text } => text.at = Position(None),
+            Piece::Substitution { text, .. } | Piece::Process { text } => text.at = None,
             Piece::Variable {
                 change:
                     Change::Default(inner)

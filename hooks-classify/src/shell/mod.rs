@@ -8,6 +8,7 @@ mod agree;
 mod brush;
 mod here_document;
 mod lex;
+mod meaning;
 mod nesting;
 mod tree;
 mod zsh;

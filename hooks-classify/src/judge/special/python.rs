@@ -72,9 +72,9 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                     let from = if rest.is_empty() { at + 1 } else { at };
                     let name = format!("python -m {}", module.text);
                     let rest = args.get(from..).unwrap_or(&[]).to_vec();
-                    let known = judge.tables.program(&name).cloned();
+                    let known = judge.tables.program(&name);
                     // Modules that are programs of their own are judged as these.
-                    let own = judge.tables.program(&module.text).cloned().filter(|_| {
+                    let own = judge.tables.program(&module.text).filter(|_| {
                         matches!(
                             module.text.as_str(),
                             "pip"
@@ -102,11 +102,11 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                     });
                     match (known, own) {
                         (Some(program), _) => {
-                            let inner = Call::read(&name, &program, &rest);
+                            let inner = Call::read(&name, program, &rest);
                             return Outcome::Done(judge.call(&inner, whole, input));
                         }
                         (None, Some(program)) => {
-                            let inner = Call::read(&module.text, &program, &rest);
+                            let inner = Call::read(&module.text, program, &rest);
                             return Outcome::Done(judge.call(&inner, whole, input));
                         }
                         _ => {
@@ -177,7 +177,7 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
         }
     }
     let rest: Vec<Arg> = args.get(at..).unwrap_or(&[]).to_vec();
-    let mut inner = Call::read(&call.path, &call.program, &[]);
+    let mut inner = Call::read(&call.path, call.program, &[]);
     inner.operands = rest
         .into_iter()
         .map(|arg| crate::options::call::Operand {

@@ -12,7 +12,7 @@ use crate::options::call::Call;
 pub(super) fn toolchain(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     match call.args.first() {
         Some(first) if first.text.starts_with('+') && first.known() => {
-            let inner = Call::read(&call.path, &call.program, &call.args[1..]);
+            let inner = Call::read(&call.path, call.program, &call.args[1..]);
             Outcome::Done(judge.call(&inner, whole, input))
         }
         _ => Outcome::Table,
@@ -58,12 +58,12 @@ pub(super) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: 
     if after.is_empty() {
         return Outcome::Table;
     }
-    let Some(program) = judge.tables.program("rustfmt").cloned() else {
+    let Some(program) = judge.tables.program("rustfmt") else {
         return Outcome::Is(Effect::Unknown);
     };
     let mut words = after;
     words.push(Arg::new("src/lib.rs", whole));
-    let inner = Call::read("rustfmt", &program, &words);
+    let inner = Call::read("rustfmt", program, &words);
     let output = judge.call(&inner, whole, input);
     judge.unrecognized(call);
     Outcome::Done(output)

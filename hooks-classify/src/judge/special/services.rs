@@ -261,7 +261,7 @@ pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
     if operands.len() > 2 && operands[1].text == "--" {
         let mut rest = call.args.clone();
         rest.remove(call.args.len() + 1 - operands.len());
-        let inner = Call::read(&call.path, &call.program, &rest);
+        let inner = Call::read(&call.path, call.program, &rest);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
     if operands
@@ -348,7 +348,7 @@ pub(super) fn rsync(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                 rest.push(word.clone());
             }
         }
-        let inner = Call::read(&call.path, &call.program, &rest);
+        let inner = Call::read(&call.path, call.program, &rest);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
     let lists = |given: &&ParsedOption| LISTS.contains(&given.name.as_str());
@@ -375,7 +375,7 @@ const LISTS: &[&str] = &[
 
 /// The operands are further commands; the strongest counts.
 pub(super) fn flyway(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    let table = judge.tables.program("flyway").cloned();
+    let table = judge.tables.program("flyway");
     let effect = args(call)
         .iter()
         .map(|arg| {
