@@ -40,8 +40,8 @@ pub(super) fn read(language: Language, arg: &Arg) -> Analysis {
     let reason = unread(language).unwrap_or_else(|| "runs code that may do anything".to_owned());
     analysis.find(Effect::Code, arg.span, reason);
     raise_by_words(&mut analysis, language, arg);
-    for opening in &names::ANY.shells {
-        for (at, _) in text.match_indices(opening.as_str()) {
+    for opening in names::ANY.shells {
+        for (at, _) in text.match_indices(*opening) {
             if let Some(command) = command_in(&text[at + opening.len()..], opening) {
                 analysis.shell_text(&arg.with(&command), &Input::Unknown);
             }
@@ -79,10 +79,10 @@ fn raise_by_words(analysis: &mut Analysis, language: Language, arg: &Arg) {
     if language == Language::Code && removes {
         analysis.find(Effect::Delete, arg.span, "the code has `rm(` in it");
     }
-    let find = |words: &'static [String]| words.iter().find(|word| compact.contains(word.as_str()));
-    let found = match find(&names::ANY.deletes) {
+    let find = |words: &'static [&'static str]| words.iter().find(|word| compact.contains(**word));
+    let found = match find(names::ANY.deletes) {
         Some(word) => Some((Effect::Delete, word)),
-        None => find(&names::ANY.updates).map(|word| (Effect::Update, word)),
+        None => find(names::ANY.updates).map(|word| (Effect::Update, word)),
     };
     if let Some((effect, word)) = found {
         let reason = format!("the code has `{}` in it", word.trim());

@@ -5,14 +5,15 @@
 //! computed. A declared name has its meaning in its scope only; `var` does not replace a global of the
 //! same name, so it is not allowed.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 
 use tree_sitter::Node;
 
 use super::names::{JAVASCRIPT, Names};
 use super::syntax::{children, is_field, nodes, parse};
 use crate::shell::plain;
+use crate::tables::Set;
 
 /// Kinds of nodes in an expression, besides names, properties and calls.
 const EXPRESSIONS: &[&str] = &[
@@ -472,7 +473,7 @@ fn is_comment(text: &str) -> bool {
 
 /// Returns true if a text consists of expressions that call these functions and methods alone. The
 /// names are in small letters.
-pub(super) fn calls_only(names: &HashSet<String>, text: &str) -> bool {
+pub(super) fn calls_only(names: &Set, text: &str) -> bool {
     let text = plain(text);
     let Some(tree) = parse(&tree_sitter_javascript::LANGUAGE.into(), &text) else {
         return false;

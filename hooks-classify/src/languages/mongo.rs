@@ -13,14 +13,14 @@ use crate::model::language::Language;
 pub(super) fn read(arg: &Arg) -> Analysis {
     let lower: String = arg.text.split_whitespace().collect();
     let lower = lower.to_ascii_lowercase();
-    let any = |words: &[String]| words.iter().any(|word| lower.contains(word.as_str()));
-    let effect = if any(&MONGO.deletes) {
+    let any = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let effect = if any(MONGO.deletes) {
         Effect::Delete
-    } else if any(&MONGO.updates) {
+    } else if any(MONGO.updates) {
         Effect::Update
-    } else if any(&MONGO.creates) {
+    } else if any(MONGO.creates) {
         Effect::Create
-    } else if arg.known() && !any(&MONGO.reaches) && finds(&arg.text) {
+    } else if arg.known() && !any(MONGO.reaches) && finds(&arg.text) {
         Effect::Read
     } else {
         Effect::Code

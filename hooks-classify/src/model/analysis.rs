@@ -13,7 +13,8 @@ use crate::model::named::Named;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
-use crate::tables::{Call, Tables};
+use crate::options::call::Call;
+use crate::tables::Tables;
 
 /// The facts that a function of `programs/` or `languages/` may read, as they are before the first
 /// action of its [`Analysis`] is performed.
@@ -116,7 +117,7 @@ pub(crate) enum Action {
     IfOnlyReads(Inner, Inner),
     /// Performs the first actions if a variable that fits one of the patterns has an unknown
     /// value, otherwise the second ones.
-    IfUnknownVariable(Vec<String>, Inner, Inner),
+    IfUnknownVariable(&'static [&'static str], Inner, Inner),
 }
 
 /// Actions within an action, and which of them gives the output.
@@ -410,12 +411,12 @@ impl Analysis {
     /// `or_else`.
     pub(crate) fn if_unknown_variable(
         &mut self,
-        patterns: &[String],
+        patterns: &'static [&'static str],
         then: impl FnOnce(&mut Self) -> OutputOf,
         or_else: impl FnOnce(&mut Self) -> OutputOf,
     ) {
         let (then, or_else) = (Inner::build(then), Inner::build(or_else));
-        self.push(Action::IfUnknownVariable(patterns.to_vec(), then, or_else));
+        self.push(Action::IfUnknownVariable(patterns, then, or_else));
     }
 
     /// Adds the actions of another analysis, and continues as that one does.

@@ -6,12 +6,12 @@ use crate::model::analysis::{Analysis, OutputOf};
 use crate::model::arg::{Arg, UNKNOWN, shown};
 use crate::model::role::Role;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Asks about what expansions hold, where it may go to another machine.
 pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: Span) {
     let program = &call.program;
-    if program.offline && !program.sends {
+    if program.details.offline && !program.details.sends {
         return;
     }
     // Options before the name of a command are none of its words.
@@ -23,7 +23,7 @@ pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: 
         .filter(|arg| !arg.known())
         .collect();
     let path = &call.path;
-    if program.sends {
+    if program.details.sends {
         for arg in held.into_iter().filter(|arg| holds_unknown(arg)) {
             let reason = format!("`{path}` sends the value of an expansion over the network");
             analysis.ask(arg.span, reason);
@@ -37,12 +37,12 @@ pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: 
         }
         OutputOf::NOTHING
     };
-    if program.shows.is_empty() {
+    if program.details.shows.is_empty() {
         ask(analysis, false);
         return;
     }
     analysis.if_unknown_variable(
-        &program.shows,
+        program.details.shows,
         |analysis| ask(analysis, true),
         |analysis| ask(analysis, false),
     );
@@ -83,7 +83,7 @@ fn named_machine(call: &Call) -> Option<String> {
     let options = options.filter(|given| is_word(&given.option.role));
     let values = options.filter_map(|given| given.value.as_ref());
     let mut words = operands.flat_map(|(_, args)| args).chain(values);
-    if call.program.hosts
+    if call.program.details.hosts
         && let Some(host) = call.operands.iter().find_map(|o| host_of_place(&o.arg))
     {
         return Some(host);

@@ -6,7 +6,7 @@ use crate::model::device::nowhere;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Returns the program that a script of a project, such as `gradlew`, downloads and starts.
 pub(crate) fn started_by_script(script: &str) -> Option<&'static str> {
@@ -82,7 +82,11 @@ pub(super) fn compile_flags(context: &Context<'_>, call: &Call, _: Span, _: &Inp
                 ]
                 .contains(&flag))
     };
-    for operand in call.operands.iter().filter(|operand| operand.after) {
+    for operand in call
+        .operands
+        .iter()
+        .filter(|operand| operand.after_double_dash)
+    {
         let text = operand.arg.text.as_str();
         if !operand.arg.known()
             || text.starts_with('@')
@@ -337,7 +341,7 @@ pub(super) fn flag_values(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
             .program
             .options
             .get(&name)
-            .is_some_and(|option| option.verb.is_some());
+            .is_some_and(|option| option.effect.is_some());
         if promises && (pair[1].text == "false" || !pair[1].known()) {
             analysis.find(
                 Effect::Create,
@@ -360,7 +364,7 @@ pub(super) fn goals(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
         .iter()
         .map(|operand| {
             call.program
-                .command(&call.program, &operand.arg.text)
+                .command(call.program, &operand.arg.text)
                 .map_or(Effect::Code, |goal| goal.effect)
         })
         .max();

@@ -14,7 +14,7 @@ use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::role::Role;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Returns what a call says before its program does anything: that it prints help, and the files
 /// and requests among its words.
@@ -53,12 +53,12 @@ fn prints_help(call: &Call) -> bool {
     let aws = arg.text == "help" && call.path.starts_with("aws ");
     let git =
         arg.text == "-h" && call.path.starts_with("git ") && call.path.split(' ').count() == 2;
-    aws || git || arg.known() && call.program.help.contains(&arg.text)
+    aws || git || arg.known() && call.program.details.help.contains(&arg.text.as_str())
 }
 
 /// Notes the files that a program finds of its own accord.
 fn note_found_files(analysis: &mut Analysis, context: &Context<'_>, call: &Call) {
-    if let Some(folder) = &call.program.finds {
+    if let Some(folder) = &call.program.details.finds {
         analysis.add_name(context.named_file(folder));
     }
     for given in &call.options {
@@ -110,9 +110,13 @@ pub(crate) fn analyze_by_table(
     };
     ask_about_sent_words(&mut analysis, call, whole);
     let program = &call.program;
-    let given = program.reveals_given.as_ref();
+    let given = program.details.reveals_given.as_ref();
     let given = given.filter(|_| !call.operands.is_empty());
-    let reveals = program.reveals.as_ref().filter(|_| !prints_other(call));
+    let reveals = program
+        .details
+        .reveals
+        .as_ref()
+        .filter(|_| !prints_other(call));
     if let Some(what) = reveals.or(given) {
         analysis.ask(whole, format!("`{}` shows {what}", call.path));
     }

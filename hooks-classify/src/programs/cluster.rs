@@ -4,7 +4,7 @@ use crate::model::analysis::{Analysis, Context};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes `kubectl get`, which may show the values of secrets.
 pub(super) fn kubectl_get(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {

@@ -5,14 +5,15 @@ use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::Input;
-use crate::tables::{Call, matches};
+use crate::options::call::Call;
+use crate::tables::matches;
 
 /// Notes a setting `KEY=VALUE`.
 pub(super) fn note_setting(analysis: &mut Analysis, call: &Call, arg: &Arg) {
     let (key, value) = arg.text.split_once('=').unwrap_or((&arg.text, "true"));
     let key = key.to_ascii_lowercase();
     let pair = format!("{key}={value}");
-    let harmless = |pattern: &String| {
+    let harmless = |pattern: &&str| {
         let pattern = pattern.to_ascii_lowercase();
         if pattern.contains('=') {
             matches(&pattern, &pair) && !value.contains(['!', ';', '|', '&', '`', '$', UNKNOWN])
@@ -20,7 +21,7 @@ pub(super) fn note_setting(analysis: &mut Analysis, call: &Call, arg: &Arg) {
             matches(&pattern, &key)
         }
     };
-    if !key.contains(UNKNOWN) && call.program.harmless_config.iter().any(harmless) {
+    if !key.contains(UNKNOWN) && call.program.details.harmless_config.iter().any(harmless) {
         return;
     }
     let path = &call.path;
@@ -32,7 +33,7 @@ pub(super) fn note_setting(analysis: &mut Analysis, call: &Call, arg: &Arg) {
     let contained = ["docker", "podman", "nerdctl", "kubectl"]
         .iter()
         .any(|name| call.path.starts_with(name));
-    if (call.program.harmless_config.is_empty() || contained) && plain {
+    if (call.program.details.harmless_config.is_empty() || contained) && plain {
         if name.contains(UNKNOWN) {
             analysis.find(
                 Effect::Code,

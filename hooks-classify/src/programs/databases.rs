@@ -10,12 +10,12 @@ use crate::model::language::Language;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes `flyway`, of which the operands are further commands; the strongest command decides.
 pub(super) fn flyway(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let table = context.tables.program("flyway").cloned();
+    let table = context.tables.program("flyway");
     let effect = operand_words(call)
         .iter()
         .map(|arg| {
@@ -45,7 +45,7 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     let mut analysis = Analysis::new();
     let settled = call.options.iter().any(|given| {
         matches!(
-            given.option.verb,
+            given.option.effect,
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
         ) || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
     });
@@ -76,7 +76,7 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     if settled {
         let means = call.options.iter().any(|given| {
             matches!(
-                given.option.verb,
+                given.option.effect,
                 Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
             )
         });

@@ -8,7 +8,7 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::role::Role;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes `exiftool`: `-Name` reads a tag, `-Name=…` and `-Name<…` write one. Names of tags begin
 /// with one capital letter, its options do not.
@@ -178,11 +178,12 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
         // `-x` and `-c` say create; what else was given still counts.
         let others = call.options.iter().any(|g| {
             !["-x", "--extract", "--get", "-c", "--create"].contains(&g.name.as_str())
-                && matches!(g.option.verb, Some(crate::model::effect::OptionEffect::Replaces(e)) if e > Effect::Read)
+                && matches!(g.option.effect, Some(crate::model::effect::OptionEffect::Replaces(e)) if e > Effect::Read)
         });
         if !others {
             for given in &call.options {
-                if let Some(crate::model::effect::OptionEffect::AtLeast(effect)) = given.option.verb
+                if let Some(crate::model::effect::OptionEffect::AtLeast(effect)) =
+                    given.option.effect
                 {
                     analysis.find(effect, given.span, format!("`tar` with `{}`", given.name));
                 }

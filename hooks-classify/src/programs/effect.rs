@@ -4,7 +4,7 @@ use crate::model::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::span::Span;
-use crate::tables::{Call, Given};
+use crate::options::call::{Call, ParsedOption};
 
 /// Returns the operands of a call without the facts whether they follow `--`.
 pub(super) fn operand_words(call: &Call) -> Vec<Arg> {
@@ -20,7 +20,7 @@ pub(super) fn note_effect(
     whole: Span,
 ) {
     let program = &call.program;
-    if program.options_first
+    if program.details.options_first
         && let Some(first) = call.operands.first()
         && let Some(late) = call
             .options
@@ -38,7 +38,7 @@ pub(super) fn note_effect(
     let mut raised = means;
     for (at, given) in call.options.iter().enumerate() {
         let promises = matches!(
-            given.option.verb,
+            given.option.effect,
             Some(OptionEffect::Forces(_) | OptionEffect::Replaces(Effect::Read))
         );
         if promises && is_negated(call, at) {
@@ -47,7 +47,7 @@ pub(super) fn note_effect(
         let entry = |effect| (effect, given.span, given.name.as_str());
         let stronger =
             |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
-        match given.option.verb {
+        match given.option.effect {
             Some(OptionEffect::Replaces(effect)) if stronger(means, effect) => {
                 means = Some(entry(effect))
             }
@@ -86,7 +86,7 @@ pub(super) fn note_effect(
     let path = &call.path;
     let reason = match (option, effect) {
         (Some("--help"), Effect::Read) => format!("`{path} --help` prints help"),
-        (Some(option), Effect::Read) if program.help.iter().any(|word| word == option) => {
+        (Some(option), Effect::Read) if program.details.help.iter().any(|word| *word == option) => {
             format!("`{path} {option}` prints help")
         }
         (Some("--version"), Effect::Read) => format!("`{path} --version` prints its version"),
@@ -104,7 +104,7 @@ pub(super) fn note_effect(
 /// Notes the effects of the options alone, for functions that read the operands themselves.
 pub(super) fn note_option_effects(analysis: &mut Analysis, call: &Call) {
     for given in &call.options {
-        match given.option.verb {
+        match given.option.effect {
             Some(OptionEffect::AtLeast(effect) | OptionEffect::Replaces(effect)) => {
                 let reason = format!(
                     "`{}` with `{}` {}",
@@ -131,7 +131,7 @@ pub(super) fn note_options(analysis: &mut Analysis, call: &Call) {
 
 /// Notes the words that the table of the program does not know.
 pub(super) fn note_unrecognized(analysis: &mut Analysis, call: &Call) {
-    for (reason, span) in &call.strange {
+    for (reason, span) in &call.unrecognized {
         analysis.find(Effect::Unknown, *span, reason.clone());
     }
 }
@@ -154,12 +154,12 @@ fn is_negated(call: &Call, at: usize) -> bool {
     if let Some(place) = place {
         let next = call.args.get(place + 1);
         if next.is_some_and(|next| OFF.contains(&next.text.as_str()))
-            || (call.program.only_first && place > 0)
+            || (call.program.details.only_first && place > 0)
         {
             return true;
         }
     }
-    let works = |given: &Given| WORKS.contains(&given.name.as_str());
+    let works = |given: &ParsedOption| WORKS.contains(&given.name.as_str());
     let compresses = call.program.options.contains_key("--decompress");
     if compresses && LOOKS.contains(&given.name.as_str()) && call.options.iter().any(works) {
         return true;
@@ -167,7 +167,7 @@ fn is_negated(call: &Call, at: usize) -> bool {
     let name = given.name.as_str();
     let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
     let own = base(name);
-    let verb = given.option.verb;
+    let verb = given.option.effect;
     let negated = call.args.iter().any(|arg| {
         arg.text.strip_prefix("--no-").is_some_and(|rest| {
             let positive = format!("--{rest}");
@@ -175,7 +175,8 @@ fn is_negated(call: &Call, at: usize) -> bool {
             let mut options = call.program.options.iter();
             own == "--*"
                 || own.starts_with(&positive)
-                || options.any(|(name, option)| option.verb == verb && name.starts_with(&positive))
+                || options
+                    .any(|(name, option)| option.effect == verb && name.starts_with(&positive))
         })
     });
     negated
@@ -200,6 +201,6 @@ fn effect_phrase(effect: Effect) -> &'static str {
 /// Returns whether an option has a program print something else, such as its version.
 pub(super) fn prints_other(call: &Call) -> bool {
     call.options.iter().enumerate().any(|(at, given)| {
-        given.option.verb == Some(OptionEffect::Forces(Effect::Read)) && !is_negated(call, at)
+        given.option.effect == Some(OptionEffect::Forces(Effect::Read)) && !is_negated(call, at)
     })
 }

@@ -2,11 +2,11 @@
 
 use crate::model::analysis::{Analysis, Context, ReadsListed};
 use crate::model::arg::{Arg, shown};
-use crate::model::device::{device, kernel, nowhere};
+use crate::model::device::{device, kernel};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::role::Role;
-use crate::tables::{Call, Operand};
+use crate::options::call::{Call, Operand};
 
 /// Reads files, if the call prints their contents.
 pub(super) fn read_files(
@@ -32,7 +32,7 @@ pub(super) fn filter_files(
     call: &Call,
     filters: &[Arg],
 ) {
-    if call.program.contents.is_some() && !prints_contents(call) {
+    if call.program.details.contents.is_some() && !prints_contents(call) {
         return;
     }
     for filter in filters {
@@ -77,7 +77,7 @@ pub(super) fn read_settings(analysis: &mut Analysis, path: &str, files: &[Arg]) 
 
 /// Writes files.
 pub(super) fn write_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) {
-    for file in files.iter().filter(|file| !nowhere(&file.text)) {
+    for file in files.iter().filter(|file| call.is_file(&file.text)) {
         let effect = if device(&file.text) {
             Effect::Delete
         } else if kernel(&file.text) || is_also_operand(call, file) {
@@ -107,8 +107,8 @@ fn is_written_operand(call: &Call, file: &Arg) -> bool {
 }
 
 /// Changes files.
-pub(super) fn change_files(analysis: &mut Analysis, path: &str, files: &[Arg]) {
-    for file in files.iter().filter(|file| !nowhere(&file.text)) {
+pub(super) fn change_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) {
+    for file in files.iter().filter(|file| call.is_file(&file.text)) {
         let effect = match device(&file.text) {
             true => Effect::Delete,
             false => Effect::Update,
@@ -116,7 +116,7 @@ pub(super) fn change_files(analysis: &mut Analysis, path: &str, files: &[Arg]) {
         analysis.find(
             effect,
             file.span,
-            format!("`{path}` changes `{}`", shown(file)),
+            format!("`{}` changes `{}`", call.path, shown(file)),
         );
     }
 }
@@ -156,21 +156,29 @@ fn prints_contents(call: &Call) -> bool {
         let options = call.options.iter();
         options.filter(|given| given.span.start >= first)
     };
-    let given = |names: &[String]| own().any(|given| names.contains(&given.name));
-    call.program.contents.as_ref().is_some_and(|contents| {
-        let name = call.path.rsplit(' ').next().unwrap_or("");
-        let by_itself = !contents.only_on.iter().any(|only| only == name);
-        given(&contents.on) || by_itself && !given(&contents.off)
-    })
+    let given = |names: &[&str]| own().any(|given| names.contains(&given.name.as_str()));
+    call.program
+        .details
+        .contents
+        .as_ref()
+        .is_some_and(|contents| {
+            let name = call.path.rsplit(' ').next().unwrap_or("");
+            let by_itself = !contents.only_on.iter().any(|only| *only == name);
+            given(contents.on) || by_itself && !given(contents.off)
+        })
 }
 
 /// Returns whether a call reads all that lies in the folders that it names.
 pub(crate) fn recurses(call: &Call) -> bool {
-    let given = |names: &[String]| call.options.iter().any(|given| names.contains(&given.name));
-    let own = call.program.recurses.as_ref();
+    let given = |names: &[&str]| {
+        call.options
+            .iter()
+            .any(|given| names.contains(&given.name.as_str()))
+    };
+    let own = call.program.details.recurses.as_ref();
     own.is_some_and(|own| {
-        let always = own.on.is_empty() || own.names.contains(&call.path);
-        !given(&own.off) && (always || given(&own.on))
+        let always = own.on.is_empty() || own.names.contains(&call.path.as_str());
+        !given(own.off) && (always || given(own.on))
     })
 }
 

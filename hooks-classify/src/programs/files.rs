@@ -10,7 +10,7 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::role::Role;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes `cp`, which empties a file if it copies nothing onto it.
 pub(super) fn cp(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
@@ -160,7 +160,7 @@ pub(super) fn less(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     let mut analysis = Analysis::new();
     for operand in &call.operands {
         let arg = &operand.arg;
-        if operand.after || !arg.text.starts_with('+') {
+        if operand.after_double_dash || !arg.text.starts_with('+') {
             analysis.input_file(arg);
             continue;
         }

@@ -7,7 +7,7 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes `sed`: with the script in an option, all operands are files.
 pub(super) fn sed(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {

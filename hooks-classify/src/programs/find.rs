@@ -8,7 +8,7 @@ use crate::model::io::Input;
 use crate::model::named::Named;
 use crate::model::role::Role;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes `find`, which may run, delete and write.
 pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
@@ -338,7 +338,7 @@ pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input)
     });
     let told = Call::read(
         &call.path,
-        &call.program,
+        call.program,
         &args[..start.unwrap_or(args.len())],
     );
     let found = found_by_fd(context, &told);

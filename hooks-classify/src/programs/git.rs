@@ -7,7 +7,7 @@ use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::role::Role;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes a program that passes `--log-opts` to `git log`.
 pub(super) fn log_options(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
@@ -38,7 +38,7 @@ pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input)
     }
     if call.options.iter().any(|given| {
         matches!(
-            given.option.verb,
+            given.option.effect,
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
         )
     }) {
@@ -60,10 +60,12 @@ pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input)
 /// Analyzes `git push`, which runs a hook, and deletes by the signs `+` and `:`.
 pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let dry = call
-        .options
-        .iter()
-        .any(|given| matches!(given.option.verb, Some(OptionEffect::Forces(Effect::Read))));
+    let dry = call.options.iter().any(|given| {
+        matches!(
+            given.option.effect,
+            Some(OptionEffect::Forces(Effect::Read))
+        )
+    });
     if call.has(&["-n", "--dry-run"]) && !call.has(&["--no-verify"]) {
         analysis.find(
             Effect::Code,
@@ -96,7 +98,11 @@ pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
 pub(super) fn checkout(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let branch = call.has(&["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"]);
-    if call.operands.iter().any(|operand| operand.after) {
+    if call
+        .operands
+        .iter()
+        .any(|operand| operand.after_double_dash)
+    {
         return analysis.with_effect(Effect::Delete);
     }
     let operands = operand_words(call);

@@ -6,7 +6,7 @@ use crate::model::arg::UNKNOWN;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes `gh api`, of which the method or the GraphQL query decides the effect.
 pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {

@@ -10,7 +10,7 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::role::Role;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes `curl`, of which the method decides the effect.
 pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {

@@ -11,7 +11,7 @@ use crate::model::language::Language;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Returns the language of an interpreter by its name.
 fn language(name: &str) -> Option<Language> {
@@ -65,12 +65,12 @@ pub(super) fn interpreter(
     let only = call
         .options
         .iter()
-        .any(|g| matches!(g.option.verb, Some(OptionEffect::Forces(_))))
+        .any(|g| matches!(g.option.effect, Some(OptionEffect::Forces(_))))
         || (call.operands.is_empty()
             && call
                 .options
                 .iter()
-                .any(|g| matches!(g.option.verb, Some(OptionEffect::Replaces(_)))));
+                .any(|g| matches!(g.option.effect, Some(OptionEffect::Replaces(_)))));
     for value in call
         .options
         .iter()
@@ -121,7 +121,7 @@ pub(super) fn interpreter(
             && !call
                 .options
                 .iter()
-                .any(|g| matches!(g.option.verb, Some(OptionEffect::Replaces(_))))
+                .any(|g| matches!(g.option.effect, Some(OptionEffect::Replaces(_))))
         {
             return analysis.with_effect(Effect::Read);
         }

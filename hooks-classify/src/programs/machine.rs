@@ -6,7 +6,7 @@ use crate::model::arg::UNKNOWN;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::tables::{Call, Given};
+use crate::options::call::{Call, ParsedOption};
 
 /// Analyzes `sysctl`, which sets values by `NAME=VALUE`.
 pub(super) fn sysctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
@@ -90,7 +90,8 @@ pub(super) fn nft(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     let Some(effect) = effect else {
         return analysis;
     };
-    let changes = |given: &Given| matches!(given.option.verb, Some(OptionEffect::AtLeast(_)));
+    let changes =
+        |given: &ParsedOption| matches!(given.option.effect, Some(OptionEffect::AtLeast(_)));
     analysis.with_effect(match call.options.iter().any(changes) {
         true => effect.max(Effect::Update),
         false => effect,

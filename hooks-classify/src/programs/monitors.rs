@@ -5,7 +5,7 @@ use crate::model::arg::UNKNOWN;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::tables::{Call, Given};
+use crate::options::call::{Call, ParsedOption};
 
 /// Analyzes a program that captures packets; those of the loopback interface hold what programs of
 /// this machine send to each other.
@@ -29,8 +29,8 @@ fn capture_with(call: &Call, whole: Span, shows_contents: bool) -> Analysis {
         let options = options.filter(|given| names.contains(&given.name.as_str()));
         options.filter_map(|given| given.value.as_ref())
     };
-    let prints = |given: &Given| {
-        given.option.verb == Some(OptionEffect::Forces(Effect::Read))
+    let prints = |given: &ParsedOption| {
+        given.option.effect == Some(OptionEffect::Forces(Effect::Read))
             || ["-D", "--list-interfaces", "-L", "-G"].contains(&given.name.as_str())
     };
     // `-I` of some is a file, and of others a flag.

@@ -5,7 +5,7 @@ use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes `pacman`, which refreshes its databases with `-y`.
 pub(super) fn pacman(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
@@ -59,7 +59,8 @@ pub(super) fn rpm(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
             analysis.shell_text(&value.with(command), &Input::Unknown);
         }
     }
-    if plain && call.options.len() == 1 && call.operands.is_empty() && call.strange.is_empty() {
+    if plain && call.options.len() == 1 && call.operands.is_empty() && call.unrecognized.is_empty()
+    {
         analysis.find(Effect::Read, whole, "`rpm` prints what a macro stands for");
         return analysis.done();
     }

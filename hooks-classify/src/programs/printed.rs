@@ -9,7 +9,7 @@ use base64::Engine;
 
 use crate::model::environment::Contents;
 use crate::model::io::{Input, Output};
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Longer texts than this are not followed, in bytes.
 const MAX_OUTPUT: usize = 20_000;

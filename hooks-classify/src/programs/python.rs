@@ -7,7 +7,7 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes Python, which runs a text, a module, a file or its input.
 pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
@@ -73,9 +73,9 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                     let from = if rest.is_empty() { at + 1 } else { at };
                     let name = format!("python -m {}", module.text);
                     let rest = args.get(from..).unwrap_or(&[]).to_vec();
-                    let known = context.tables.program(&name).cloned();
+                    let known = context.tables.program(&name);
                     // Modules that are programs of their own are judged as these.
-                    let own = context.tables.program(&module.text).cloned().filter(|_| {
+                    let own = context.tables.program(&module.text).filter(|_| {
                         matches!(
                             module.text.as_str(),
                             "pip"
@@ -180,10 +180,13 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
         }
     }
     let rest: Vec<Arg> = args.get(at..).unwrap_or(&[]).to_vec();
-    let mut inner = Call::read(&call.path, &call.program, &[]);
+    let mut inner = Call::read(&call.path, call.program, &[]);
     inner.operands = rest
         .into_iter()
-        .map(|arg| crate::tables::Operand { arg, after: true })
+        .map(|arg| crate::options::call::Operand {
+            arg,
+            after_double_dash: true,
+        })
         .collect();
     analysis.then(program(context, &inner, whole, input))
 }

@@ -8,7 +8,7 @@ use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::tables::{Call, Given};
+use crate::options::call::{Call, ParsedOption};
 
 /// Analyzes `ssh`, which runs the words after the host in a shell of that host.
 pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
@@ -112,7 +112,7 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
         let output = analysis.call(inner, whole, input);
         return analysis.done_with(output);
     }
-    let lists = |given: &&Given| LISTS.contains(&given.name.as_str());
+    let lists = |given: &&ParsedOption| LISTS.contains(&given.name.as_str());
     if let Some(given) = call.options.iter().find(lists)
         && let Some(host) = call.operands.iter().find_map(|o| host_of_place(&o.arg))
     {

@@ -6,7 +6,7 @@ use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::role::Role;
-use crate::tables::members;
+use crate::options::request::members;
 
 /// Asks about hosts that give out the keys of the machine.
 pub(super) fn ask_about_hosts(analysis: &mut Analysis, context: &Context<'_>, hosts: &[Arg]) {

@@ -6,7 +6,7 @@ use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::role::Role;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Headers with which servers take a request for one with another method; also as fields of a query or
 /// a form. Servers read `_` in the name of a header as `-`.
@@ -33,7 +33,7 @@ pub(super) fn method(name: &str) -> Effect {
 
 /// Notes what the words of a call come to in a request, wherever they stand.
 pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call: &Call) {
-    if call.program.offline && !call.program.sends {
+    if call.program.details.offline && !call.program.details.sends {
         return;
     }
     let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
@@ -61,7 +61,7 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
             Role::Format => continue,
             Role::Header if !is_host_header(&word.text) => {}
             Role::Send => {}
-            _ if call.program.probes && !word.text.starts_with('@') => {}
+            _ if call.program.details.probes && !word.text.starts_with('@') => {}
             _ if word.text.contains("://") => ask_about_key_hosts(analysis, context, word),
             _ => ask_about_key_hosts_within(analysis, context, word),
         }

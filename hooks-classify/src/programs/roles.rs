@@ -14,7 +14,7 @@ use crate::model::analysis::{Analysis, Context, OutputOf};
 use crate::model::arg::{Arg, shown};
 use crate::model::io::Input;
 use crate::model::role::Role;
-use crate::tables::{Call, Given};
+use crate::options::call::{Call, ParsedOption};
 
 /// Notes what happens with words in a role; returns the action whose output is printed.
 pub(super) fn role(
@@ -40,7 +40,7 @@ pub(super) fn role(
         Role::List => read_listed_files(analysis, call, args, input),
         Role::Settings => read_settings(analysis, path, args),
         Role::Output => write_files(analysis, call, args),
-        Role::Append | Role::Update => change_files(analysis, path, args),
+        Role::Append | Role::Update => change_files(analysis, call, args),
         Role::Delete => delete_files(analysis, path, args),
 
         Role::Argv { more } => return run_words(analysis, args, more, input),
@@ -87,7 +87,7 @@ pub(super) fn option_value(
     analysis: &mut Analysis,
     context: &Context<'_>,
     call: &Call,
-    given: &Given,
+    given: &ParsedOption,
     input: &Input,
 ) {
     let option_role = given.option.role;
@@ -100,7 +100,7 @@ pub(super) fn option_value(
 }
 
 /// Returns whether an option has a client read commands from its standard input.
-pub(super) fn reads_commands_from_input(call: &Call, given: &Given) -> bool {
+pub(super) fn reads_commands_from_input(call: &Call, given: &ParsedOption) -> bool {
     call.path == "psql"
         && given.option.role == Role::ScriptFile
         && given.value.as_ref().is_some_and(|value| value.text == "-")

@@ -6,7 +6,7 @@ use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes a tool of Rust, for which a first word `+nightly` names a toolchain.
 pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
@@ -65,13 +65,13 @@ pub(super) fn cargo_fmt(
     let after: Vec<Arg> = call
         .operands
         .iter()
-        .filter(|o| o.after)
+        .filter(|o| o.after_double_dash)
         .map(|o| o.arg.clone())
         .collect();
     if after.is_empty() {
         return analysis;
     }
-    let Some(program) = context.tables.program("rustfmt").cloned() else {
+    let Some(program) = context.tables.program("rustfmt") else {
         return analysis.with_effect(Effect::Unknown);
     };
     let mut words = after;

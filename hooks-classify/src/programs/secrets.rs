@@ -4,7 +4,7 @@ use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes a program that prints keys unless an option keeps them back.
 pub(super) fn private_keys(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {

@@ -10,7 +10,7 @@ use crate::model::environment::Contents;
 use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes a shell, which runs the text of `-c`, a file or its input.
 pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {

@@ -8,7 +8,7 @@ use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes a command that sets variables. The name may be one that changes what runs, and an index
 /// in it is evaluated: `a[$(cmd)]` runs `cmd`, even where the word is quoted.

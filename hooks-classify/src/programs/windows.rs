@@ -9,7 +9,7 @@ use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes `netsh show`, which shows passwords with `key=clear`; the name may be left out and the
 /// value shortened.
@@ -253,7 +253,7 @@ pub(super) fn wsl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     let verbs = call
         .options
         .iter()
-        .any(|given| given.option.verb.is_some() || !given.rest.is_empty());
+        .any(|given| given.option.effect.is_some() || !given.rest.is_empty());
     if call.operands.is_empty() && !lists && !verbs {
         analysis.with_effect(Effect::Code)
     } else {

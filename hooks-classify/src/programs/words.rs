@@ -6,7 +6,7 @@ use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Notes addresses that name programs: `ext::COMMAND` and other helpers of git,
 /// `:backend,key=value:` of rclone.

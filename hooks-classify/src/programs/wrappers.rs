@@ -9,7 +9,7 @@ use crate::model::arg::{Arg, UNKNOWN, quoted, shown};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes `env`, which runs a command after assignments, or prints all variables.
 pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
@@ -59,7 +59,7 @@ pub(super) fn at(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analys
     let mut analysis = Analysis::new();
     let lists = call.options.iter().any(|g| {
         matches!(
-            g.option.verb,
+            g.option.effect,
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
         )
     });
@@ -209,7 +209,7 @@ pub(super) fn tmux(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         .iter()
         .position(|arg| arg.text == ";" || (arg.text.ends_with(';') && arg.text.len() > 1));
     if let Some(end) = end
-        && let Some(program) = context.tables.program("tmux").cloned()
+        && let Some(program) = context.tables.program("tmux")
     {
         let mut first = call.args[..end].to_vec();
         if call.args[end].text != ";" {

@@ -10,7 +10,7 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::role::Role;
 use crate::model::span::Span;
-use crate::tables::Call;
+use crate::options::call::Call;
 
 /// Analyzes `xargs`, which adds the words of its input at the end of a command, or where `-I` says.
 pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {

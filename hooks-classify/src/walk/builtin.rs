@@ -27,9 +27,8 @@ impl Interpreter<'_> {
         Some(match name {
             ":" | "true" | "false" => Some(String::new()),
             "break" | "continue" | "return" | "exit" | "shift" => {
-                if let Some(count) = rest.first() {
-                    self.computes(count);
-                }
+                let counts = rest.iter().filter(|arg| arg.text != "--");
+                counts.for_each(|count| self.computes(count));
                 if name == "shift" {
                     self.shell.shift(match rest {
                         [] => Some(1),

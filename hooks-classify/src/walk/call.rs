@@ -1,15 +1,14 @@
 //! Runs calls of programs: what their functions and tables say of them.
 
-use std::sync::Arc;
-
 use super::interpreter::Interpreter;
 use crate::model::analysis::Continuation;
 use crate::model::arg::Arg;
 use crate::model::io::{Input, Output};
 use crate::model::span::Span;
+use crate::options::call::Call;
 use crate::programs::call::{analyze_by_table, analyze_words};
 use crate::programs::function::function;
-use crate::tables::{Call, Program};
+use crate::tables::Program;
 
 /// The folders that the shell may have gone to are not followed beyond this number.
 const MAX_FOLDERS: usize = 8;
@@ -19,7 +18,7 @@ impl Interpreter<'_> {
     pub(crate) fn run_program(
         &mut self,
         name: &str,
-        program: &Arc<Program>,
+        program: &'static Program,
         args: &[Arg],
         whole: Span,
         input: &Input,

@@ -12,8 +12,8 @@ use crate::model::io::{Input, Output};
 use crate::model::script::{Piece, Word};
 use crate::model::span::Span;
 use crate::model::variable_name::{is_name, split_assignment};
+use crate::options::call::Call;
 use crate::programs::call::analyze_unrecognized;
-use crate::tables::Call;
 
 /// Words that may precede the name of a declaration.
 const BEFORE: &[&str] = &["command", "builtin", "noglob", "nocorrect", "-", "-p", "--"];
@@ -28,7 +28,7 @@ impl Interpreter<'_> {
     /// Returns true if a command declares variables.
     pub(crate) fn declares(&self, name: &str) -> bool {
         let table = self.tables.program(name);
-        table.is_some_and(|table| table.judge.as_deref() == Some("declare"))
+        table.is_some_and(|table| table.judge == Some("declare"))
     }
 
     /// Expands the words of a simple command. The assignments of a declaration are not split; the

@@ -8,8 +8,8 @@ use crate::model::io::Input;
 use crate::model::named::Named;
 use crate::model::role::Role;
 use crate::model::span::Span;
+use crate::options::call::Call;
 use crate::programs::secret_names::is_secret_name;
-use crate::tables::Call;
 
 /// Limit of names in one pipeline.
 const MAX_NAMES: usize = 64;

@@ -11,7 +11,8 @@ use crate::model::parts::{
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
-use crate::tables::{Call, Decides, Given, RunsInput};
+use crate::options::call::{Call, ParsedOption};
+use crate::tables::{Decides, RunsInput};
 
 /// Limit of parts; the commands of a loop count each time that they are followed.
 const MAX_PARTS: usize = 2000;
@@ -141,7 +142,7 @@ impl Recorder {
                 .map(|given| (given.name.clone(), given.value.as_ref().map(Word::of)))
                 .collect(),
             operands: call.operands.iter().map(|o| Word::of(&o.arg)).collect(),
-            understood: call.strange.is_empty(),
+            understood: call.unrecognized.is_empty(),
             connects: call.program.connects(),
             connects_here: call.connects_here(),
         };
@@ -309,7 +310,7 @@ impl Recorder {
 
 /// Returns the host that a word in a role names.
 fn named_host(call: &Call, role: Role, arg: &Arg, is_operand: bool) -> Option<PartHost> {
-    if call.program.offline && !call.program.hosts {
+    if call.program.details.offline && !call.program.details.hosts {
         return None;
     }
     let text = arg.text.as_str();
@@ -317,7 +318,7 @@ fn named_host(call: &Call, role: Role, arg: &Arg, is_operand: bool) -> Option<Pa
         Role::Url | Role::Host | Role::Endpoint => host::of_address(text),
         Role::Argv { .. } | Role::Shell | Role::Script(_) | Role::Format | Role::Header => "",
         _ if text.contains("://") => host::of_address(text),
-        _ if is_operand && call.program.hosts => host::of_place(text)?,
+        _ if is_operand && call.program.details.hosts => host::of_place(text)?,
         _ => "",
     };
     let is_file = text.starts_with("file:");
@@ -338,9 +339,13 @@ fn touch(role: Role, args: &[Arg], out: &mut Vec<PathEffect>) {
 /// Adds the files that the table names as deciding what a call does.
 fn decided_by(part: &mut Part, call: &Call) {
     let program = &call.program;
-    part.replaces_files |= program.replaces_files;
-    let needed = program.decided_by.iter().map(|entry| (entry, true));
-    let settings = program.configured_by.iter().map(|entry| (entry, false));
+    part.replaces_files |= program.details.replaces_files;
+    let needed = program.details.decided_by.iter().map(|entry| (entry, true));
+    let settings = program
+        .details
+        .configured_by
+        .iter()
+        .map(|entry| (entry, false));
     for (entry, needed) in needed.chain(settings) {
         let operands = call.operands.iter().map(|operand| &operand.arg);
         let words = match needed {
@@ -352,28 +357,28 @@ fn decided_by(part: &mut Part, call: &Call) {
                 let given = call
                     .options
                     .iter()
-                    .filter(|given| names.contains(&given.name));
+                    .filter(|given| names.contains(&given.name.as_str()));
                 let values = given.filter_map(|given| given.value.as_ref());
                 words.extend(values.map(Word::of));
             }
             Decides::Operand => words.extend(operands.take(1).map(Word::of)),
             Decides::Operands => words.extend(operands.map(Word::of)),
             Decides::InOperand(pattern) => part.manifests.extend(operands.map(|arg| Manifest {
-                pattern: pattern.clone(),
+                pattern: (*pattern).to_owned(),
                 folder: Some(Word::of(arg)),
                 needed: false,
             })),
-            Decides::UnknownCommand(_) if call.strange.is_empty() => {}
+            Decides::UnknownCommand(_) if call.unrecognized.is_empty() => {}
             Decides::UnknownCommand(pattern) | Decides::Manifest(pattern) => {
                 part.manifests.push(Manifest {
-                    pattern: pattern.clone(),
+                    pattern: (*pattern).to_owned(),
                     folder: None,
                     needed,
                 })
             }
         }
     }
-    let runs = |given: &&Given| given.option.role == Role::ScriptFile;
+    let runs = |given: &&ParsedOption| given.option.role == Role::ScriptFile;
     for value in call
         .options
         .iter()
@@ -385,8 +390,8 @@ fn decided_by(part: &mut Part, call: &Call) {
             part.code_files.push(file);
         }
     }
-    for script in &program.package_scripts {
-        match script.as_str() {
+    for script in program.details.package_scripts {
+        match *script {
             "operand" => {
                 let first = call.operands.iter().take(1);
                 part.package_scripts

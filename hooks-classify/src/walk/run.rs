@@ -185,12 +185,12 @@ impl Interpreter<'_> {
         if name.contains('/') {
             return self.run_path(name, args, whole, input);
         }
-        if let Some(program) = self.tables.program(name).cloned() {
+        if let Some(program) = self.tables.program(name) {
             let outer = std::mem::replace(
                 &mut self.shell.runs_in_child_process,
                 !ITSELF.contains(&name),
             );
-            let output = self.run_program(name, &program, args, whole, input);
+            let output = self.run_program(name, program, args, whole, input);
             self.shell.runs_in_child_process = outer;
             return output;
         }
@@ -243,10 +243,10 @@ impl Interpreter<'_> {
         let program_name = started.unwrap_or(name);
         if (started.is_some() || path.contains("bin/"))
             && contents.is_none()
-            && let Some(program) = self.tables.program(program_name).cloned()
+            && let Some(program) = self.tables.program(program_name)
         {
             // Probably the program of this name. The command is confirmed in any case.
-            self.run_program(program_name, &program, args, whole, input);
+            self.run_program(program_name, program, args, whole, input);
         }
         match contents {
             Some(Contents::Text(text)) => {

@@ -12,11 +12,12 @@ use crate::model::program_name::plain_program;
 use crate::model::script::{Change, Piece, Redirect, Word};
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_status};
+use crate::options::call::Call;
 use crate::programs::file_roles::prints_facts;
 use crate::programs::output_kind::{
     has_known_output, output_kind, prints_only_words, prints_words, reads_no_files,
 };
-use crate::tables::{Call, matches};
+use crate::tables::matches;
 
 impl Interpreter<'_> {
     pub(crate) fn simple(
@@ -104,10 +105,13 @@ impl Interpreter<'_> {
         let lookup = program.rsplit('/').next().unwrap_or(&program).to_owned();
         for (name, value) in &set {
             self.sets(name, value);
-            let own = self
-                .tables
-                .program(&lookup)
-                .is_some_and(|table| table.variables.iter().any(|pattern| matches(pattern, name)));
+            let own = self.tables.program(&lookup).is_some_and(|table| {
+                table
+                    .details
+                    .variables
+                    .iter()
+                    .any(|pattern| matches(pattern, name))
+            });
             let known = value.known().then_some(value.text.as_str());
             if own && self.tables.variable(name, None).is_none() && known != Some("") {
                 self.find(

@@ -4,7 +4,8 @@ use super::interpreter::Interpreter;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::terminal_input::TerminalInput;
-use crate::tables::{Call, Keyboard, Pager, Terminal};
+use crate::options::call::Call;
+use crate::tables::{Keyboard, Pager, Terminal};
 
 impl Interpreter<'_> {
     /// Runs something whose output reaches no terminal if it is `captured`.
@@ -26,9 +27,9 @@ impl Interpreter<'_> {
         };
         let own = |terminal: &Terminal| reaches(terminal) && takes_commands(terminal, call);
         let pages = |pager: &Pager| !self.cursor.stdout_captured && starts_pager(pager, call);
-        let takes = if program.terminal.as_ref().is_some_and(own) {
+        let takes = if program.details.terminal.as_ref().is_some_and(own) {
             TerminalInput::Commands
-        } else if program.pager.as_ref().is_some_and(pages) {
+        } else if program.details.pager.as_ref().is_some_and(pages) {
             TerminalInput::Pager
         } else {
             TerminalInput::None
@@ -41,21 +42,16 @@ fn takes_commands(terminal: &Terminal, call: &Call) -> bool {
     let enough = terminal
         .operands
         .is_some_and(|operands| call.operands.len() >= operands);
-    given(call, &terminal.on) || !(enough || given(call, &terminal.off) || only_prints(call))
+    call.has(terminal.on) || !(enough || call.has(terminal.off) || only_prints(call))
 }
 
 fn starts_pager(pager: &Pager, call: &Call) -> bool {
-    let off = pager.off.as_ref();
-    let by_itself = off.is_some_and(|off| !given(call, off) && !only_prints(call));
-    by_itself || given(call, &pager.on)
+    let by_itself = (pager.off).is_some_and(|off| !call.has(off) && !only_prints(call));
+    by_itself || call.has(pager.on)
 }
 
 /// Returns true if a call only prints its help or version.
 fn only_prints(call: &Call) -> bool {
-    let mut verbs = call.options.iter().map(|given| given.option.verb);
+    let mut verbs = call.options.iter().map(|given| given.option.effect);
     verbs.any(|verb| verb == Some(OptionEffect::Forces(Effect::Read)))
-}
-
-fn given(call: &Call, names: &[String]) -> bool {
-    call.options.iter().any(|given| names.contains(&given.name))
 }

@@ -80,7 +80,7 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
 fn check_secrets(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tables: &Tables) {
     let shows = tables
         .program(name)
-        .and_then(|program| program.reveals.clone());
+        .and_then(|program| program.details.reveals);
     if let Some(what) = shows.filter(|_| name.contains('-') || name == "gcb") {
         analysis.ask(arg.span, format!("PowerShell: `{name}` shows {what}"));
     }

@@ -1,0 +1,43 @@
+//! Compiles the tables in `programs/` and `languages/` into static data. A mistake in a table is an
+//! error of the build.
+
+mod emit;
+mod languages;
+mod load;
+mod model;
+mod raw;
+mod read;
+mod secrets;
+mod words;
+
+use std::path::Path;
+use std::{env, fs};
+
+fn main() {
+    for path in ["programs", "languages", "build"] {
+        println!("cargo::rerun-if-changed={path}");
+    }
+    let root = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
+    let out = env::var("OUT_DIR").expect("set by cargo");
+    let tables = read::sources(Path::new(&root))
+        .map_err(|mistake| vec![mistake])
+        .and_then(|sources| load::tables(&sources));
+    match tables {
+        Ok(tables) => {
+            for (name, code) in [
+                ("tables.rs", emit::tables(&tables)),
+                ("languages.rs", emit::languages(&tables.languages)),
+            ] {
+                fs::write(Path::new(&out).join(name), code).expect("a file in the folder of cargo");
+            }
+        }
+        Err(mistakes) => {
+            for mistake in mistakes {
+                let text = mistake.to_string();
+                for line in text.lines() {
+                    println!("cargo::error={line}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! A command line as its program reads it: options with values, operands, and the command that the
+//! words name. [`Call::read`] makes it of words and a table.
+
+use super::reader::read;
+use super::roles::{Roles, distribute};
+use crate::model::arg::Arg;
+use crate::model::device::nowhere;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::tables::{Opt, Program, RunsInput};
+
+/// A command line, told apart.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// The innermost command that the words name.
+    pub(crate) program: &'static Program,
+    /// `git push`
+    pub(crate) path: String,
+    pub(crate) options: Vec<ParsedOption>,
+    pub(crate) operands: Vec<Operand>,
+    /// What the table does not know, with the place.
+    pub(crate) unrecognized: Vec<(String, Span)>,
+    /// The words after the names of the program and its commands.
+    pub(crate) args: Vec<Arg>,
+}
+
+/// An option of a command line.
+#[derive(Debug)]
+pub(crate) struct ParsedOption {
+    /// The name in the table: an abbreviation is written out.
+    pub(crate) name: String,
+    pub(crate) option: Opt,
+    pub(crate) value: Option<Arg>,
+    /// The words that follow, if the option takes a whole command.
+    pub(crate) rest: Vec<Arg>,
+    pub(crate) span: Span,
+    /// Whether only some versions of the program read it so. It never makes a call harmless.
+    pub(crate) doubtful: bool,
+}
+
+/// A word of a command line that is no option and no value.
+#[derive(Clone, Debug)]
+pub(crate) struct Operand {
+    pub(crate) arg: Arg,
+    pub(crate) after_double_dash: bool,
+}
+
+/// Returns whether a file is the standard input by another name.
+fn is_stdin(file: &str) -> bool {
+    file == "-"
+        || file.starts_with("/dev/")
+        || file.starts_with("/proc/") && file.ends_with("/fd/0")
+}
+
+impl Call {
+    /// Reads `args`, the words after the program's name.
+    pub(crate) fn read(name: &str, program: &'static Program, args: &[Arg]) -> Self {
+        read(name, program, args)
+    }
+
+    /// Returns how the call may run its standard input, which an option may name as a file of
+    /// code.
+    pub(crate) fn runs_input(&self) -> RunsInput {
+        let named = self.options.iter().any(|given| {
+            given.option.role == Role::ScriptFile
+                && given
+                    .value
+                    .as_ref()
+                    .is_some_and(|value| is_stdin(&value.text))
+        });
+        match named {
+            true => RunsInput::Yes,
+            false => self.program.runs_input(),
+        }
+    }
+
+    /// Returns whether the program has an option for a host, and the call does not use it.
+    pub(crate) fn connects_here(&self) -> bool {
+        let is_host = |option: &Opt| option.role == Role::Host;
+        self.program.options.values().any(is_host)
+            && !self.options.iter().any(|given| is_host(&given.option))
+    }
+
+    /// Returns whether the program writes a file if it is told to write to `path`: `-` is one to
+    /// some.
+    pub(crate) fn is_file(&self, path: &str) -> bool {
+        path == "-" && self.program.details.dash_is_file || !nowhere(path)
+    }
+
+    /// Operands with their roles; the rest for which there is no room.
+    pub(crate) fn roles(&self) -> Roles {
+        let operands = self.operands.iter().map(|operand| operand.arg.clone());
+        distribute(self.program.operands, operands.collect())
+    }
+
+    /// Returns whether one of the options is given.
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        self.options
+            .iter()
+            .any(|given| names.contains(&given.name.as_str()))
+    }
+}

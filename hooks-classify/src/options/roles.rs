@@ -1,0 +1,48 @@
+//! Gives the operands of a call to the roles that its table lists, by their positions.
+
+use std::collections::VecDeque;
+
+use crate::model::arg::Arg;
+use crate::model::role::Role;
+use crate::tables::Count;
+
+/// Operands by role, and those that no role has room for.
+pub(super) type Roles = (Vec<(Role, Vec<Arg>)>, Vec<Arg>);
+
+/// Gives operands to roles: those after the one with `*` from the end.
+pub(super) fn distribute(list: &[(Role, Count)], operands: Vec<Arg>) -> Roles {
+    let mut out = Vec::new();
+    let mut left: VecDeque<Arg> = operands.into();
+    // A command takes all that follows, whatever stands after it in the list.
+    let many = list
+        .iter()
+        .position(|(role, count)| *count == Count::Many || matches!(role, Role::Argv { .. }));
+    let (before, after) = match many {
+        Some(at) => (&list[..at], &list[at + 1..]),
+        None => (list, &list[..0]),
+    };
+    let needed = after
+        .iter()
+        .filter(|(_, count)| *count == Count::One)
+        .count();
+    for (role, _) in before {
+        if let Some(arg) = left.pop_front() {
+            out.push((*role, vec![arg]));
+        }
+    }
+    let mut tail = Vec::new();
+    if needed > 0 {
+        for (role, _) in after.iter().rev() {
+            if let Some(arg) = left.pop_back() {
+                tail.push((*role, vec![arg]));
+            }
+        }
+    }
+    if let Some(at) = many
+        && !left.is_empty()
+    {
+        out.push((list[at].0, left.drain(..).collect()));
+    }
+    out.extend(tail.into_iter().rev());
+    (out, left.into())
+}

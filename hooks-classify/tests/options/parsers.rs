@@ -1,0 +1,391 @@
+//! Styles that a library or a shell defines, read by it.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::lines::{Parsed, Reads, compare};
+use crate::random::Random;
+use crate::required::has;
+use crate::{count, seed};
+
+/// Between words, and between lines.
+const WORD: char = '\u{1f}';
+const PART: char = '\u{1d}';
+const LINE: char = '\u{1e}';
+
+fn lines<'a>(programs: &'a [Reads], random: &mut Random) -> Vec<(&'a Reads, Vec<String>)> {
+    assert!(!programs.is_empty(), "no program has this style");
+    let line = |_| {
+        let reads = &programs[random.below(programs.len())];
+        (reads, reads.line(random))
+    };
+    (0..count(800)).map(line).collect()
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// The output of a program that reads a text.
+fn output(program: &str, args: &[&str], input: &str) -> String {
+    let mut command = Command::new(program);
+    command.args(args).env_remove("POSIXLY_CORRECT");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("a program that starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let text = input.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
+    let output = child.wait_with_output().expect("output");
+    writer.join().expect("a thread").expect("a written text");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Reads what a shell printed: for each line its words, or `refused`.
+fn records(output: &str) -> Vec<Option<Vec<String>>> {
+    let record = |text: &str| {
+        let words = text.strip_suffix(WORD).unwrap_or(text);
+        (text != "refused").then(|| words.split(WORD).map(str::to_owned).collect())
+    };
+    output.split_terminator(LINE).map(record).collect()
+}
+
+fn value(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// `getopt` prints options with values, `--` and operands.
+fn from_getopt(reads: &Reads, words: Vec<String>) -> Parsed {
+    let mut options = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            break;
+        }
+        let option = reads.option(&word).expect("an option of the table");
+        let has_value = option.takes_value || option.may_have_value;
+        let text = if has_value { words.next() } else { None };
+        options.push((word, text.as_deref().and_then(value)));
+    }
+    let operands = words.collect();
+    Parsed { options, operands }
+}
+
+fn held_against_getopt(style: &str, mode: &str) {
+    if !has("getopt") || !has("bash") {
+        return;
+    }
+    let programs = Reads::with_style(style);
+    let lines = lines(&programs, &mut Random(seed()));
+    let mut script = String::from(
+        r#"one() {
+            local out
+            out=$(getopt -q -o "$1" -l "$2" -- "${@:3}") || { printf 'refused\036'; return; }
+            eval set -- "$out"
+            printf '%s\037' "$@"
+            printf '\036'
+        }
+"#,
+    );
+    for (reads, line) in &lines {
+        let (mut letters, mut names) = (mode.to_owned(), Vec::new());
+        for option in &reads.options {
+            let sign = match (option.takes_value, option.may_have_value) {
+                (true, _) => ":",
+                (_, true) => "::",
+                _ => "",
+            };
+            match option.name.strip_prefix("--") {
+                Some(long) => names.push(format!("{long}{sign}")),
+                None => letters.push_str(&format!("{}{sign}", &option.name[1..])),
+            }
+        }
+        let words: Vec<String> = line.iter().map(|word| quoted(word)).collect();
+        let names = quoted(&names.join(","));
+        let _ = writeln!(
+            script,
+            "one {} {names} {}",
+            quoted(&letters),
+            words.join(" ")
+        );
+    }
+    let output = output("bash", &[], &script);
+    let parsed: Vec<Option<Parsed>> = records(&output)
+        .into_iter()
+        .zip(&lines)
+        .map(|(words, (reads, _))| words.map(|words| from_getopt(reads, words)))
+        .collect();
+    compare(&format!("getopt, {style}"), &lines, &parsed);
+}
+
+#[test]
+fn gnu_is_read_as_getopt_does() {
+    held_against_getopt("Gnu", "");
+}
+
+#[test]
+fn posix_is_read_as_getopt_does() {
+    held_against_getopt("Posix", "+");
+}
+
+/// Programs of the style `bsd` read as `getopt` does with operands in front of options or without
+/// them: what makes a call harmless is read by both, and what changes something is read if one does.
+#[test]
+fn bsd_believes_what_every_version_reads() {
+    for reads in Reads::with_style("Bsd") {
+        let mut random = Random(seed());
+        for _ in 0..20 {
+            let line = reads.line(&mut random);
+            let first = line.iter().position(|word| !word.starts_with('-'));
+            let read = reads.read(&line);
+            let exempt = |(name, _): &&(String, Option<String>)| {
+                reads.option(name).is_some_and(|option| option.exempts)
+            };
+            // No option takes an operand in front of all others for its value.
+            if first == Some(0) && line.first().is_some_and(|word| !word.is_empty()) {
+                let late = read.options.iter().find(exempt);
+                assert!(late.is_none(), "{} {line:?}: {read:?}", reads.path);
+            }
+        }
+    }
+}
+
+/// `getopts` of a shell knows letters only.
+fn held_against_getopts(shell: &str, args: &[&str]) {
+    if !has(shell) {
+        return;
+    }
+    let mut programs = Reads::with_style("Posix");
+    programs.extend(Reads::with_style("BashBuiltin"));
+    for reads in &mut programs {
+        let letter = |name: &str| name.len() == 2 && !name.ends_with('-');
+        reads
+            .options
+            .retain(|option| letter(&option.name) && !option.may_have_value);
+    }
+    programs.retain(|reads| !reads.options.is_empty());
+    let mut lines = lines(&programs, &mut Random(seed()));
+    lines.retain(|(_, line)| {
+        let long = |word: &String| word.starts_with("--") && word.len() > 2;
+        !line.iter().any(long)
+    });
+    let mut script = String::from(
+        r#"one() {
+            spec=$1; shift
+            OPTIND=1 OPTARG=
+            while getopts ":$spec" o; do
+                case $o in '?'|:) printf 'refused\036'; return;; esac
+                printf -- '-%s\037%s\037' "$o" "$OPTARG"
+                OPTARG=
+            done
+            shift $((OPTIND - 1))
+            printf '\035'
+            for word do printf '%s\037' "$word"; done
+            printf '\036'
+        }
+"#,
+    );
+    for (reads, line) in &lines {
+        let letter = |option: &hooks_classify::OptionEntry| {
+            let sign = if option.takes_value { ":" } else { "" };
+            format!("{}{sign}", &option.name[1..])
+        };
+        let letters: String = reads.options.iter().map(letter).collect();
+        let words: Vec<String> = line.iter().map(|word| quoted(word)).collect();
+        let _ = writeln!(script, "one {letters} {}", words.join(" "));
+    }
+    let output = output(shell, args, &script);
+    let record = |text: &str| {
+        // What was read before the line is refused is printed, too.
+        if text.ends_with("refused") {
+            return None;
+        }
+        let (options, operands) = text.split_once(PART).expect("both parts");
+        let split = |text: &str| -> Vec<String> {
+            text.split_terminator(WORD).map(str::to_owned).collect()
+        };
+        let options = split(options)
+            .chunks(2)
+            .map(|pair| (pair[0].clone(), value(&pair[1])))
+            .collect();
+        let operands = split(operands);
+        Some(Parsed { options, operands })
+    };
+    let parsed: Vec<_> = output.split_terminator(LINE).map(record).collect();
+    compare(&format!("getopts of {shell}"), &lines, &parsed);
+}
+
+#[test]
+fn posix_is_read_as_bash_does() {
+    held_against_getopts("bash", &["-s"]);
+}
+
+#[test]
+fn posix_is_read_as_dash_does() {
+    held_against_getopts("dash", &["-s"]);
+}
+
+#[test]
+fn posix_is_read_as_zsh_does() {
+    held_against_getopts("zsh", &["-f", "-s"]);
+}
+
+#[test]
+fn posix_is_read_as_busybox_does() {
+    held_against_getopts("busybox", &["ash", "-s"]);
+}
+
+/// Git reads the options of its commands as `rev-parse --parseopt` does those of scripts.
+#[test]
+fn git_is_read_as_parseopt_does() {
+    if !has("git") || !has("bash") {
+        return;
+    }
+    let mut programs = Reads::of_paths(&[
+        "git add",
+        "git branch",
+        "git clean",
+        "git commit",
+        "git fetch",
+        "git merge",
+        "git mv",
+        "git push",
+        "git reset",
+        "git restore",
+        "git rm",
+        "git status",
+        "git switch",
+        "git tag",
+        "git apply",
+        "git clone",
+        "git init",
+        "git ls-files",
+        "git ls-remote",
+        "git pull",
+        "git rebase",
+        "git revert",
+        "git cherry-pick",
+        "git describe",
+        "git gc",
+        "git grep",
+    ]);
+    for reads in &mut programs {
+        // `parseopt` has its own help.
+        let help = ["-h", "--help", "--help-all", "--end-of-options"];
+        reads
+            .options
+            .retain(|option| !help.contains(&option.name.as_str()));
+    }
+    assert!(
+        programs.len() > 5,
+        "only {} commands are plain",
+        programs.len()
+    );
+    let mut lines = lines(&programs, &mut Random(seed()));
+    lines.truncate(lines.len() / 2);
+    lines.retain(|(_, line)| {
+        !line
+            .iter()
+            .any(|word| word.starts_with("--h") || word == "-h")
+    });
+    let mut script = String::from(
+        r#"one() {
+            local out
+            out=$(git rev-parse --parseopt --stuck-long -- "${@:2}" <<<"$1" 2>&-) || { printf 'refused\036'; return; }
+            eval "$out"
+            printf '%s\037' "$@"
+            printf '\036'
+        }
+"#,
+    );
+    for (reads, line) in &lines {
+        let mut spec = String::from("usage\n--\n");
+        for option in &reads.options {
+            let sign = match (option.takes_value, option.may_have_value) {
+                (true, _) => "=",
+                (_, true) => "?",
+                _ => "",
+            };
+            let name = option.name.trim_start_matches('-');
+            let _ = writeln!(spec, "{name}{sign}! text");
+        }
+        let words: Vec<String> = line.iter().map(|word| quoted(word)).collect();
+        let _ = writeln!(script, "one {} {}", quoted(&spec), words.join(" "));
+    }
+    let output = output("bash", &[], &script);
+    let parsed: Vec<Option<Parsed>> = records(&output)
+        .into_iter()
+        .zip(&lines)
+        .map(|(words, (reads, _))| words.map(|words| from_parseopt(reads, words)))
+        .collect();
+    compare("git rev-parse --parseopt", &lines, &parsed);
+}
+
+/// `--parseopt` prints `--name=value` and `-xvalue`, `--` and operands.
+fn from_parseopt(reads: &Reads, words: Vec<String>) -> Parsed {
+    let mut options = Vec::new();
+    let mut words = words.into_iter();
+    for word in words.by_ref() {
+        if word == "--" {
+            break;
+        }
+        let (name, text) = match word.strip_prefix("--") {
+            Some(_) => word.split_once('=').unwrap_or((&word, "")),
+            None => word.split_at(2),
+        };
+        assert!(reads.option(name).is_some(), "{word} in {}", reads.path);
+        options.push((name.to_owned(), value(text)));
+    }
+    let operands = words.collect();
+    Parsed { options, operands }
+}
+
+/// Programs in Python that use `argparse`.
+#[test]
+fn argparse_is_read_as_python_does() {
+    if !has("python3") {
+        return;
+    }
+    let mut programs = Reads::with_style("Argparse");
+    for reads in &mut programs {
+        // The value of an option whose value may be missing is the next word.
+        reads.options.retain(|option| !option.may_have_value);
+    }
+    programs.retain(|reads| !reads.options.is_empty());
+    let mut lines = lines(&programs, &mut Random(seed()));
+    lines.retain(|(reads, line)| {
+        // Versions of Python differ in what `=` is within joined letters; `-v=a` is `-v -a` for
+        // flags, which the reader does not know.
+        let letters = |word: &String| {
+            !word.starts_with("--")
+                && word
+                    .find('=')
+                    .is_some_and(|at| word.starts_with('-') && at > 2)
+        };
+        !line.iter().any(letters) && reads.read(line).unrecognized.is_empty()
+    });
+    let input: Vec<_> = lines
+        .iter()
+        .map(|(reads, line)| {
+            let options = reads.options.iter();
+            let options: Vec<_> = options.map(|o| (&o.name, o.takes_value)).collect();
+            serde_json::json!([options, line])
+        })
+        .collect();
+    let input = serde_json::to_string(&input).expect("JSON");
+    let output = output("python3", &["-c", include_str!("argparse.py")], &input);
+    type Line = (Vec<(String, Option<String>)>, Vec<String>);
+    let read: Vec<Option<Line>> = serde_json::from_str(&output).expect("JSON");
+    let parsed: Vec<Option<Parsed>> = read
+        .into_iter()
+        .map(|line| {
+            let (options, operands) = line?;
+            let options = options
+                .into_iter()
+                .map(|(name, text)| (name, text.as_deref().and_then(value)));
+            let options = options.collect();
+            Some(Parsed { options, operands })
+        })
+        .collect();
+    compare("argparse", &lines, &parsed);
+}
