@@ -8,6 +8,15 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::tables::Call;
 
+/// Returns the program that a script of a project, such as `gradlew`, downloads and starts.
+pub(crate) fn started_by_script(script: &str) -> Option<&'static str> {
+    match script {
+        "gradlew" => Some("gradle"),
+        "mvnw" => Some("mvn"),
+        _ => None,
+    }
+}
+
 /// Analyzes a program for which `@FILE` stands for the arguments in a file.
 pub(super) fn arguments_file(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();

@@ -4,7 +4,7 @@
 //! can say; the functions stand in a file for each family of programs.
 
 pub(crate) mod addresses;
-mod builds;
+pub(crate) mod builds;
 pub(crate) mod call;
 mod cluster;
 mod code_roles;

@@ -18,6 +18,16 @@ pub(crate) fn prints_words(program: &str) -> bool {
     PRINTS_WORDS.contains(&name)
 }
 
+/// Returns true if a command prints its words and nothing else, not even errors.
+pub(crate) fn prints_only_words(command: &str) -> bool {
+    matches!(command, "echo" | "printf")
+}
+
+/// Returns true if a command reads none of the files that its words may name.
+pub(crate) fn reads_no_files(command: &str) -> bool {
+    matches!(command, "echo" | "printf" | "test" | "[")
+}
+
 /// Returns true if a command prints paths among its words, as they are or resolved.
 pub(crate) fn prints_paths(command: &str) -> bool {
     matches!(

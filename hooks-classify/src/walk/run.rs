@@ -12,6 +12,7 @@ use crate::model::io::{Input, Output};
 use crate::model::program_name::SYSTEM_FOLDERS;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
+use crate::programs::builds::started_by_script;
 use crate::programs::output_kind::prints_paths;
 
 /// Commands of the tables that run in the shell itself.
@@ -246,17 +247,14 @@ impl Interpreter<'_> {
             format!("runs `{path}`, whatever that is"),
         );
         let name = path.rsplit('/').next().unwrap_or("");
-        let stands_for = match name {
-            "gradlew" => "gradle",
-            "mvnw" => "mvn",
-            _ => name,
-        };
-        if (stands_for != name || path.contains("bin/"))
+        let started = started_by_script(name);
+        let program_name = started.unwrap_or(name);
+        if (started.is_some() || path.contains("bin/"))
             && contents.is_none()
-            && let Some(program) = self.tables.program(stands_for).cloned()
+            && let Some(program) = self.tables.program(program_name).cloned()
         {
             // Probably the program of this name. The command is confirmed in any case.
-            self.run_program(stands_for, &program, args, whole, input);
+            self.run_program(program_name, &program, args, whole, input);
         }
         match contents {
             Some(Contents::Text(text)) => {
