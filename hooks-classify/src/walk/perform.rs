@@ -92,8 +92,10 @@ impl Interpreter<'_> {
                     .insert(file.text, Contents::Unknown);
             }
             Action::WritesFile(_) => {}
-            Action::CopiesFile(source, target) => self.copies_file(source.text, target.text),
-            Action::GoesTo(folder) => self.goes_to_word(&folder),
+            Action::CopiesFile(source, target) => {
+                self.shell.environment.copy_file(source.text, target.text);
+            }
+            Action::GoesTo(folder) => self.change_folder(&folder),
 
             Action::Sets(name, value) => self.sets(&name, &value),
             Action::Assigns(name, value) => self.shell.environment.set(&name, value),
@@ -204,23 +206,9 @@ impl Interpreter<'_> {
         self.with_names(names, |interpreter| interpreter.reads(&file, listed.below));
     }
 
-    /// Remembers that a file has the contents of another file.
-    fn copies_file(&mut self, source: String, mut target: String) {
-        if target.ends_with('/') || target == "." {
-            let folder = target.trim_end_matches('/');
-            let name = source.rsplit('/').next().unwrap_or("");
-            target = format!("{folder}/{name}");
-        }
-        let files = &mut self.shell.environment.files;
-        let contents = files.get(&source).cloned();
-        let contents = contents.unwrap_or(Contents::Same(source));
-        files.insert(target.trim_start_matches("./").to_owned(), contents.clone());
-        files.insert(target, contents);
-    }
-
-    /// Remembers the folder that the shell goes to.
-    fn goes_to_word(&mut self, folder: &Arg) {
-        // The folder that the shell goes to may be one of those that a loop goes through.
+    /// Changes the working directory.
+    fn change_folder(&mut self, folder: &Arg) {
+        // An unknown folder may be one of the folders that a loop goes through.
         let named = self
             .shell
             .paths_of_unknown_words
@@ -230,6 +218,6 @@ impl Interpreter<'_> {
             Some(named) if folder.path() == UNKNOWN.to_string() => named.path.clone(),
             _ => folder.path().to_owned(),
         };
-        self.goes_to(&path);
+        self.shell.environment.change_folder(&path);
     }
 }

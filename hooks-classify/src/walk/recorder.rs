@@ -95,7 +95,7 @@ impl Recorder {
         self.awaits_words = self.on;
     }
 
-    /// Records the words of a part, and opens a part unless one awaits_words for its words. Returns
+    /// Records the words of a part, and opens a part unless an open part has no words yet. Returns
     /// true if it opened a part.
     pub(crate) fn words(&mut self, args: &[Arg], input: &Input) -> bool {
         if !self.on {
@@ -144,12 +144,12 @@ impl Recorder {
             connects: call.program.connects(),
             connects_here: call.connects_here(),
         };
-        let mut touches = Vec::new();
+        let mut path_effects = Vec::new();
         for (role, args) in call.roles().0 {
-            touch(role, &args, &mut touches);
+            push_path_effects(role, &args, &mut path_effects);
         }
         for given in &call.options {
-            touch(given.option.role, given.value.as_slice(), &mut touches);
+            push_path_effects(given.option.role, given.value.as_slice(), &mut path_effects);
         }
         let runs_input = call.runs_input();
         if runs_input == RunsInput::ByCommand {
@@ -159,7 +159,7 @@ impl Recorder {
             part.runs_input |= runs_input == RunsInput::Yes;
             decided_by(part, call);
             part.calls.push(read);
-            part.touches.append(&mut touches);
+            part.touches.append(&mut path_effects);
         }
     }
 
@@ -209,7 +209,7 @@ impl Recorder {
     /// Records words in a role.
     pub(crate) fn role(&mut self, role: Role, args: &[Arg]) {
         if let Some(part) = self.current() {
-            touch(role, args, &mut part.touches);
+            push_path_effects(role, args, &mut part.touches);
         }
     }
 
@@ -297,7 +297,7 @@ impl Recorder {
     }
 }
 
-fn touch(role: Role, args: &[Arg], out: &mut Vec<PathEffect>) {
+fn push_path_effects(role: Role, args: &[Arg], out: &mut Vec<PathEffect>) {
     let effect = match role {
         Role::Input | Role::Name | Role::Settings | Role::ScriptFile | Role::List => Crud::Read,
         Role::Output => Crud::Create,
