@@ -11,6 +11,7 @@ use crate::model::environment::{Contents, Value};
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
 use crate::model::named::Named;
+use crate::programs::sql_dialects::sql_dialect;
 use crate::tables::matches;
 
 impl Interpreter<'_> {
@@ -24,7 +25,7 @@ impl Interpreter<'_> {
 
     /// Runs a script that a program was given.
     pub(crate) fn script_in(&mut self, language: Language, script: &Arg, path: &str) {
-        let analysis = languages::read(language, script, path, self.tables);
+        let analysis = languages::read(language, script, sql_dialect(path), self.tables);
         self.perform_script(analysis);
     }
 
