@@ -269,8 +269,8 @@ impl Environment {
         self.references.iter().any(|(from, _)| from == name)
     }
 
-    /// Changes the working directory. A relative path is followed from each folder in which the shell
-    /// may be.
+    /// Changes the working directory. A relative path is followed from each folder in which the
+    /// shell may be.
     pub(crate) fn change_folder(&mut self, path: &str) {
         let folders = &mut self.folders;
         if path.starts_with(['/', '~']) || folders.is_empty() {
