@@ -84,9 +84,7 @@ impl Interpreter<'_> {
 
     /// Runs `source`: a file that the text wrote, standard input, or an unknown file.
     fn source(&mut self, rest: &[Arg], input: &Input) -> Output {
-        let Some(file) = rest.first() else {
-            return None;
-        };
+        let file = rest.first()?;
         if matches!(
             file.text.as_str(),
             "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"
