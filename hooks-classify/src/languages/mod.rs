@@ -32,11 +32,17 @@ mod words;
 use crate::model::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::language::Language;
+use crate::model::sql_dialect::SqlDialect;
 use crate::model::unseen_code::UnseenCode;
 use crate::tables::Tables;
 
-/// Returns the effects of a script, for the program at a path such as `git log`.
-pub(crate) fn read(language: Language, script: &Arg, path: &str, tables: &Tables) -> Analysis {
+/// Returns the effects of a script; the dialect is that of SQL.
+pub(crate) fn read(
+    language: Language,
+    script: &Arg,
+    dialect: SqlDialect,
+    tables: &Tables,
+) -> Analysis {
     let mut analysis = Analysis::new();
     // Text of PowerShell is recorded where it is decoded.
     if language != Language::PowerShell {
@@ -50,7 +56,7 @@ pub(crate) fn read(language: Language, script: &Arg, path: &str, tables: &Tables
     analysis.append(match language {
         Language::Sed => sed::read(script),
         Language::Awk => awk::read(script),
-        Language::Sql => sql(script, path),
+        Language::Sql => sql(script, dialect),
         Language::Redis => redis::read(script),
         Language::Jq => Analysis::new(),
         Language::PowerShell => powershell::read(script, tables),
@@ -71,7 +77,7 @@ pub(crate) fn read(language: Language, script: &Arg, path: &str, tables: &Tables
 use sql::read as sql;
 
 #[cfg(not(feature = "sql"))]
-fn sql(script: &Arg, _: &str) -> Analysis {
+fn sql(script: &Arg, _: SqlDialect) -> Analysis {
     let mut analysis = Analysis::new();
     let reason = unread::unread(Language::Sql).unwrap_or_default();
     analysis.find(crate::model::effect::Effect::Code, script.span, reason);

@@ -13,20 +13,20 @@ use crate::model::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
+use crate::model::sql_dialect::SqlDialect;
 
 use client::read_client_command;
-use dialect::Dialect;
+use dialect::readings;
 use finder::statement_effect;
 use words::effect_of_words;
 
 /// Returns the effects of the statements in a text.
-pub(super) fn read(arg: &Arg, path: &str) -> Analysis {
+pub(super) fn read(arg: &Arg, dialect: SqlDialect) -> Analysis {
     let mut analysis = Analysis::new();
-    let dialect = Dialect::of(path);
     let mut rest = String::new();
     for line in arg.text.lines() {
         let line = line.trim();
-        let is_dotted = dialect == Dialect::Sqlite && line.starts_with('.');
+        let is_dotted = dialect == SqlDialect::Sqlite && line.starts_with('.');
         if line.starts_with('\\') || is_dotted {
             read_client_command(&mut analysis, arg, line);
         } else {
@@ -47,7 +47,7 @@ pub(super) fn read(arg: &Arg, path: &str) -> Analysis {
         );
     }
     let text = text.replace("\\G", ";").replace("\\g", ";");
-    for reading in dialect.readings(&text) {
+    for reading in readings(dialect, &text) {
         match reading {
             Some(statements) => {
                 for statement in &statements {

@@ -473,3 +473,50 @@ impl Inner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Action, Analysis, Continuation, Names, OutputOf};
+    use crate::model::arg::Arg;
+    use crate::model::effect::Effect;
+    use crate::model::io::Input;
+    use crate::model::span::Span;
+
+    fn command(text: &str) -> Vec<Arg> {
+        vec![Arg::new(text, Span::default())]
+    }
+
+    #[test]
+    fn an_analysis_that_follows_another_one_keeps_the_action_of_its_output() {
+        let mut first = Analysis::new();
+        first.find(Effect::Read, Span::default(), "reads");
+        first.run(command("first"), &Input::Unknown);
+        let mut second = Analysis::new();
+        let output = second.run(command("second"), &Input::Unknown);
+        let both = first.without_operands().then(second.done_with(output));
+        assert_eq!(both.continuation, Continuation::Done);
+        let OutputOf(Some(at)) = both.output else {
+            panic!("no output: {both:?}");
+        };
+        assert!(
+            matches!(&both.actions[at], Action::Run(words, _) if words[0].text == "second"),
+            "{both:?}"
+        );
+        assert_eq!(both.actions.len(), 3);
+    }
+
+    #[test]
+    fn actions_within_an_action_give_its_output() {
+        let mut analysis = Analysis::new();
+        let output = analysis.with_names(Names::In(Input::Unknown), |inner| {
+            inner.find(Effect::Read, Span::default(), "reads");
+            inner.run(command("inner"), &Input::Unknown)
+        });
+        assert_eq!(output, OutputOf(Some(0)));
+        let [Action::WithNames(_, inner)] = analysis.actions.as_slice() else {
+            panic!("{analysis:?}");
+        };
+        assert_eq!(inner.output, OutputOf(Some(1)));
+        assert_eq!(analysis.continuation, Continuation::Table);
+    }
+}

@@ -7,6 +7,9 @@ use super::arg::{Arg, UNKNOWN};
 use super::named::Named;
 use super::script::Command;
 
+/// Limit of folders in which the shell may be; more are not followed.
+const MAX_FOLDERS: usize = 8;
+
 /// Values that earlier commands of a text set and later commands read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment {
@@ -264,6 +267,31 @@ impl Environment {
     /// Returns true if a variable is a name reference.
     pub(crate) fn refers(&self, name: &str) -> bool {
         self.references.iter().any(|(from, _)| from == name)
+    }
+
+    /// Changes the working directory. A relative path is followed from each folder in which the
+    /// shell may be.
+    pub(crate) fn change_folder(&mut self, path: &str) {
+        let folders = &mut self.folders;
+        if path.starts_with(['/', '~']) || folders.is_empty() {
+            *folders = [path.to_owned()].into();
+        } else if folders.len() <= MAX_FOLDERS {
+            *folders = folders.iter().map(|f| format!("{f}/{path}")).collect();
+        }
+    }
+
+    /// Records that a file gets the contents of another file.
+    pub(crate) fn copy_file(&mut self, source: String, mut target: String) {
+        if target.ends_with('/') || target == "." {
+            let folder = target.trim_end_matches('/');
+            let name = source.rsplit('/').next().unwrap_or("");
+            target = format!("{folder}/{name}");
+        }
+        let contents = self.files.get(&source).cloned();
+        let contents = contents.unwrap_or(Contents::Same(source));
+        let short = target.trim_start_matches("./").to_owned();
+        self.files.insert(short, contents.clone());
+        self.files.insert(target, contents);
     }
 
     /// Returns the name of a variable, followed by the names that it may refer to.

@@ -14,6 +14,7 @@ pub(crate) mod program_name;
 pub(crate) mod role;
 pub(crate) mod script;
 pub(crate) mod span;
+pub(crate) mod sql_dialect;
 pub(crate) mod terminal_input;
 pub(crate) mod trace;
 pub(crate) mod unseen_code;

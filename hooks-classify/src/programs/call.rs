@@ -1,4 +1,8 @@
 //! A call by its table: from the call to what the program does with its options and operands.
+//!
+//! The judgement by a table belongs to `programs/` and not to the walk: it follows from the call, the
+//! tables and the environment alone. What depends on the result of something that runs, such as
+//! whether an option already changed a file, is an action that the walk performs.
 
 use super::addresses::ask_about_sent_words;
 use super::effect::{note_effect, note_unrecognized, operand_words, prints_other};

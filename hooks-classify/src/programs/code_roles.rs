@@ -8,6 +8,7 @@ use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::role::Role;
 use crate::model::span::Span;
+use crate::options::call::Call;
 
 /// Runs a command; with `more`, words follow that are only known when it runs.
 pub(super) fn run_words(
@@ -86,6 +87,16 @@ pub(super) fn run_script(analysis: &mut Analysis, language: Language, scripts: &
     } else if let Some(script) = joined(scripts) {
         analysis.script(language, &script, path);
     }
+}
+
+/// Returns the language of the scripts that a program takes by its options or operands.
+pub(super) fn script_language(call: &Call) -> Option<Language> {
+    let options = call.program.options.values().map(|option| option.role);
+    let operands = call.program.operands.iter().map(|(role, _)| *role);
+    options.chain(operands).find_map(|role| match role {
+        Role::Script(language) => Some(language),
+        _ => None,
+    })
 }
 
 /// Runs the scripts in files.

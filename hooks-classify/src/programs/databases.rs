@@ -1,5 +1,6 @@
 //! Clients of databases: from a call and its input to the statements that run.
 
+use super::code_roles::script_language;
 use super::effect::operand_words;
 use super::roles::reads_commands_from_input;
 use crate::model::analysis::{Analysis, Context};
@@ -100,17 +101,7 @@ fn run_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
         );
         return;
     };
-    let language = call
-        .program
-        .options
-        .values()
-        .map(|option| option.role)
-        .chain(call.program.operands.iter().map(|(role, _)| *role))
-        .find_map(|role| match role {
-            Role::Script(language) => Some(language),
-            _ => None,
-        })
-        .unwrap_or(Language::Sql);
+    let language = script_language(call).unwrap_or(Language::Sql);
     analysis.script(language, &Arg::new(text.clone(), whole), &call.path);
 }
 

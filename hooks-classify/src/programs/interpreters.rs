@@ -1,5 +1,6 @@
 //! Interpreters: from a call and its input to the script that runs.
 
+use super::code_roles::script_language;
 use super::effect::{note_option_effects, note_unrecognized};
 use super::roles::option_values;
 use crate::model::analysis::{Analysis, Context};
@@ -13,27 +14,10 @@ use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::options::call::Call;
 
-/// Returns the language of an interpreter by its name.
-fn language(name: &str) -> Option<Language> {
-    let name = name.rsplit('/').next().unwrap_or(name);
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    Some(match stem {
-        "python" | "pypy" | "py" | "ipython" | "bpython" | "ptpython" => Language::Python,
-        "node" | "nodejs" | "tsx" | "ts-node" | "bun" | "deno" => Language::Node,
-        "perl" => Language::Perl,
-        "ruby" | "irb" | "jruby" => Language::Ruby,
-        "php" => Language::Php,
-        "lua" | "luajit" => Language::Lua,
-        _ => return None,
-    })
-}
-
 /// Runs a text in the language of the interpreter.
 fn run_code(analysis: &mut Analysis, call: &Call, text: &str, span: Span) {
-    match language(&call.path) {
-        Some(language) => analysis.script(language, &Arg::new(text, span), &call.path),
-        None => analysis.script(Language::Code, &Arg::new(text, span), &call.path),
-    }
+    let language = script_language(call).unwrap_or(Language::Code);
+    analysis.script(language, &Arg::new(text, span), &call.path);
 }
 
 /// Returns whether Perl takes a value of `-F` for a separator of fields alone.
@@ -58,6 +42,8 @@ pub(super) fn interpreter(
     input: &Input,
 ) -> Analysis {
     let mut analysis = Analysis::new();
+    let language = script_language(call);
+    let is_perl = language == Some(Language::Perl);
     let given = call
         .options
         .iter()
@@ -74,7 +60,7 @@ pub(super) fn interpreter(
     for value in call
         .options
         .iter()
-        .filter(|g| g.name == "-F" && call.path.contains("perl"))
+        .filter(|g| is_perl && g.name == "-F")
         .filter_map(|g| g.value.as_ref())
     {
         if !is_field_separator(&value.text) || !value.known() {
@@ -86,7 +72,7 @@ pub(super) fn interpreter(
         }
     }
     // To Lua the first operand is a script, whatever else it ran.
-    if given && language(&call.path) == Some(Language::Lua) && !call.operands.is_empty() {
+    if given && language == Some(Language::Lua) && !call.operands.is_empty() {
         option_values(&mut analysis, context, call, input);
         return analysis.then(program(context, call, whole, input));
     }
@@ -95,8 +81,7 @@ pub(super) fn interpreter(
             analysis.input_file(&operand.arg);
             // Perl opens what `-n` and `-p` read in its old way: a name may be a command.
             let text = &operand.arg.text;
-            if call.path.ends_with("perl")
-                && (text.contains(['|', '>', '<']) || text.starts_with(char::is_whitespace))
+            if is_perl && (text.contains(['|', '>', '<']) || text.starts_with(char::is_whitespace))
             {
                 analysis.find(
                     Effect::Code,
@@ -107,7 +92,7 @@ pub(super) fn interpreter(
                     &operand.arg.with(text.trim_matches(['|', '>', '<', ' '])),
                     &Input::Unknown,
                 );
-            } else if call.path.ends_with("perl") && may_be_command(&operand.arg) {
+            } else if is_perl && may_be_command(&operand.arg) {
                 analysis.find(
                     Effect::Code,
                     operand.arg.span,
@@ -171,4 +156,34 @@ fn may_be_command(name: &Arg) -> bool {
     let text = name.text.as_str();
     let letter = |c: char| c.is_alphanumeric() || "._/-~".contains(c);
     !(text.starts_with(letter) && text.ends_with(letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Classifier, Crud};
+
+    fn class(command: &str) -> Crud {
+        Classifier::new().classify(command).unwrap().crud
+    }
+
+    #[test]
+    fn an_interpreter_has_its_language_by_each_of_its_names() {
+        for name in ["perl", "perl5"] {
+            assert_eq!(class(&format!("{name} -ne 'print' a.txt")), Crud::Read);
+            assert_eq!(
+                class(&format!("{name} -ne 'print' 'rm a|'")),
+                Crud::Delete,
+                "{name} runs what a name of a file with a bar says"
+            );
+            let separator = format!("{name} -F'/;unlink q(a);/' -ane 'print' a.txt");
+            assert_ne!(class(&separator), Crud::Read, "{name}");
+        }
+        for name in ["ruby", "truffleruby"] {
+            assert_eq!(class(&format!("echo 'puts 1' | {name}")), Crud::Read);
+            assert_eq!(
+                class(&format!("echo 'File.delete(%q(a))' | {name}")),
+                Crud::Delete
+            );
+        }
+    }
 }

@@ -36,6 +36,7 @@ pub(crate) mod secret_names;
 mod secrets;
 mod shell;
 mod shell_builtins;
+pub(crate) mod sql_dialects;
 mod windows;
 mod words;
 mod words_as_text;

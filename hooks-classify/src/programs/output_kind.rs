@@ -7,9 +7,37 @@ use crate::model::program_name::plain_program;
 
 /// Programs that print their words, or a part of them.
 const PRINTS_WORDS: &[&str] = &[
-    "echo", "printf", "print", "gecho", "gprintf", "basename", "dirname", "expr", "yes", "jo",
-    "jq", "gojq", "jaq", "yq", "awk", "gawk", "mawk", "nawk", "figlet", "toilet", "banner",
+    "echo",
+    "printf",
+    "print",
+    "gecho",
+    "gprintf",
+    "basename",
+    "gbasename",
+    "dirname",
+    "gdirname",
+    "expr",
+    "gexpr",
+    "yes",
+    "gyes",
+    "jo",
+    "jq",
+    "gojq",
+    "jaq",
+    "yq",
+    "xq",
+    "tomlq",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "goawk",
+    "original-awk",
+    "figlet",
+    "toilet",
+    "banner",
     "cowsay",
+    "cowthink",
 ];
 
 /// Returns true if a program prints its words, or a part of them.
@@ -32,7 +60,19 @@ pub(crate) fn reads_no_files(command: &str) -> bool {
 pub(crate) fn prints_paths(command: &str) -> bool {
     matches!(
         command,
-        "echo" | "printf" | "print" | "basename" | "dirname" | "realpath" | "readlink"
+        "echo"
+            | "gecho"
+            | "printf"
+            | "gprintf"
+            | "print"
+            | "basename"
+            | "gbasename"
+            | "dirname"
+            | "gdirname"
+            | "realpath"
+            | "grealpath"
+            | "readlink"
+            | "greadlink"
     )
 }
 

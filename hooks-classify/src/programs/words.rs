@@ -63,7 +63,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
     let program = call.path.split(' ').next().unwrap_or("");
     let words: &[Arg] = &call.args;
     match program {
-        "aws" => {
+        "aws" | "awslocal" => {
             for arg in words {
                 for mark in ["fileb://", "file://"] {
                     if let Some((_, file)) = arg.text.split_once(mark) {
@@ -104,7 +104,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
             }
         }
         // `--from-file=NAME=FILE`
-        "kubectl" | "oc" => {
+        "kubectl" | "oc" | "k3s-kubectl" | "microk8s.kubectl" => {
             let from = call
                 .options
                 .iter()
@@ -164,8 +164,9 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
             }
         }
         "duckdb" | "clickhouse" | "clickhouse-local" | "clickhouse-client" | "chdb" | "sqlite3"
-        | "sqlite" | "awk" | "gawk" | "mawk" | "nawk" | "goawk" | "original-awk" | "yq" | "mlr"
-        | "psql" | "mysql" | "mariadb" => {
+        | "sqlite" | "litecli" | "awk" | "gawk" | "mawk" | "nawk" | "goawk" | "original-awk"
+        | "yq" | "xq" | "tomlq" | "mlr" | "psql" | "pgcli" | "usql" | "mysql" | "mariadb"
+        | "mycli" => {
             for arg in words {
                 for (at, part) in arg.text.split(['\'', '"']).enumerate() {
                     if at % 2 == 1 {
@@ -183,5 +184,35 @@ fn note_string(analysis: &mut Analysis, arg: &Arg, text: &str) {
     let path = text.strip_prefix("file:").unwrap_or(text);
     if path.contains('/') || path.starts_with(".env") || path.starts_with("id_") {
         analysis.input_file(&arg.with(path));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Classifier, Decision};
+
+    #[test]
+    fn each_name_of_a_program_is_asked_about_alike() {
+        for (names, words) in [
+            (["expr", "gexpr"], "$GITHUB_TOKEN : x"),
+            (["basename", "gbasename"], "$GITHUB_TOKEN"),
+            (["cowsay", "cowthink"], "$GITHUB_TOKEN"),
+            (["aws", "awslocal"], "s3 ls file://~/.ssh/id_rsa"),
+            (["yq", "tomlq"], "'load(\"~/.ssh/id_rsa\")' a.yml"),
+            (
+                ["psql", "pgcli"],
+                "-c \"select pg_read_file('~/.ssh/id_rsa')\"",
+            ),
+        ] {
+            for name in names {
+                let command = format!("{name} {words}");
+                let verdict = Classifier::new().classify(&command).unwrap();
+                assert_eq!(
+                    verdict.decision,
+                    Decision::RequiresConfirmation,
+                    "{command}"
+                );
+            }
+        }
     }
 }

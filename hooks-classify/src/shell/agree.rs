@@ -1,19 +1,19 @@
-//! Two readings of one text, and whether they mean the same.
+//! Agreement: a text in, the scripts of both parsers out, with the result of their comparison.
 
 use super::nesting::{CAP, SHALLOW, depth};
 use super::{brush, tree};
 use crate::model::script::Script;
 
-/// What the two parsers made of a text.
+/// Result of both parsers.
 #[derive(Debug)]
 pub(crate) enum Reading {
-    /// Both read the same.
+    /// Both parsers read the same script.
     Agreed(Script),
-    /// Each read something else.
+    /// The parsers read different scripts.
     Disputed(Script, Script),
-    /// Only one could read it.
+    /// Only one parser reads the text.
     Single(Script),
-    /// Neither could, or the text nests too deeply to try.
+    /// Neither parser reads the text, or the text is nested too deeply to try.
     Unreadable(&'static str),
 }
 
@@ -36,13 +36,13 @@ pub(crate) fn parse(text: &str) -> Reading {
     })
 }
 
-/// Deeper than this, a text that one parser cannot read is not given to the
-/// other, which backtracks and may take time that doubles with every level.
+/// Depth beyond which a text that one parser rejects is not given to the other parser, which
+/// backtracks: its time may double with every level.
 const BACKTRACKS: usize = 6;
 
 fn compare(text: &str, depth: usize) -> Reading {
     let other = tree::parse(text);
-    // Nor is one with a document in a substitution: that may take memory without end.
+    // A here-document in a substitution is not given to it either: it may allocate without limit.
     let document = text.contains("<<")
         && ["$(", "${", "$[", "<(", ">("]
             .iter()
@@ -64,8 +64,8 @@ fn compare(text: &str, depth: usize) -> Reading {
     }
 }
 
-/// What a text means of which the parsers differ only because one grammar does
-/// not know something plain.
+/// Returns the script of a text on which the parsers differ only because one grammar lacks a
+/// harmless notation.
 fn eased(text: &str, depth: usize, one: Option<&Script>, other: Option<&Script>) -> Option<Script> {
     let words = eased_words(text).is_some_and(|eased| {
         let one = brush::parse(&eased);
@@ -83,9 +83,9 @@ fn eased(text: &str, depth: usize, one: Option<&Script>, other: Option<&Script>)
     nested.then(|| other.cloned()).flatten()
 }
 
-/// The text with `!` between the brackets of subshells that begin together,
-/// which one parser takes for arithmetic. What it reads then must be what the
-/// other parser read of the whole text: `!` is no part of what a script means.
+/// Returns the text with `!` between `( (`, which one parser reads as arithmetic. Its script of
+/// this text must equal the script of the other parser for the original: a script does not contain
+/// `!`.
 fn eased_nested(text: &str) -> Option<String> {
     let mut eased = text.to_owned();
     while let Some(at) = eased.find("( (") {
@@ -94,8 +94,8 @@ fn eased_nested(text: &str) -> Option<String> {
     (eased != text).then_some(eased)
 }
 
-/// The text without `time` before groups, which one grammar does not know.
-/// What it reads then must be what the other parser read of the whole text.
+/// Returns the text without `time` before groups, which one grammar does not know. Its script of
+/// this text must equal the script of the other parser for the original.
 fn eased_time(text: &str) -> Option<String> {
     let mut eased = text.to_owned();
     for (at, word) in text.match_indices("time") {
@@ -110,9 +110,8 @@ fn eased_time(text: &str) -> Option<String> {
     (eased != text).then_some(eased)
 }
 
-/// The text with `\\>`, `\\<` and `-`, words of their own, as words that are as
-/// plain to a shell: one grammar takes them for operators in `[ … ]` and for a
-/// descriptor before `<<`. Both parsers must read the result alike.
+/// Returns the text with other plain words for `\\>`, `\\<` and `-`: one grammar reads them as
+/// operators in `[ … ]` and as a descriptor before `<<`. Both parsers must agree on the result.
 fn eased_words(text: &str) -> Option<String> {
     let mut eased = text.to_owned();
     for (word, plain) in [

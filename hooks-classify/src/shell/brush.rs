@@ -1,4 +1,4 @@
-//! Lowers what `brush-parser` reads.
+//! The parser `brush-parser`: a text in, its script out.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,9 @@ use crate::model::script::{
 };
 use crate::model::span::Span;
 
-/// The script that `text` is, if it is one.
+/// Returns the script of a text, or `None` if the parser rejects it.
 pub(crate) fn parse(text: &str) -> Option<Script> {
-    // The parser panics at a descriptor that is no number of 32 bits. Lines that
-    // go on may part its digits.
+    // The parser panics at a descriptor beyond 32 bits. A line continuation may split its digits.
     let joined = text.replace("\\\n", "");
     let high = |part: &str| {
         let rest = part.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -28,8 +27,7 @@ pub(crate) fn parse(text: &str) -> Option<Script> {
     {
         return None;
     }
-    // Where it finds no word that ends a document within brackets, it takes
-    // memory without end.
+    // If the end of a here-document in brackets is missing, the parser allocates without limit.
     let apart = |(at, _): (usize, &str)| {
         let rest = joined[at + 2..].trim_start_matches('-');
         rest.len() - rest.trim_start_matches([' ', '\t']).len() > 1
@@ -37,13 +35,13 @@ pub(crate) fn parse(text: &str) -> Option<Script> {
     if joined.contains(['(', '{', '[', '`']) && joined.match_indices("<<").any(apart) {
         return None;
     }
-    // And where nothing is left of the word without its quotes and leading blanks, of which a
-    // carriage return is one.
+    // The same holds if the end word is empty without its quotes and leading blanks, which include
+    // a carriage return.
     let empty = |(at, _): (usize, &str)| {
         let rest = joined[at + 2..].trim_start_matches('-');
         let rest = rest.trim_start_matches([' ', '\t']);
         let behind = rest.trim_start_matches(['\r', '\x0c', '\'', '"']);
-        // A quote alone ends one around all of it, or has no end itself.
+        // A single quote closes a surrounding quote, or is never closed.
         let word = &rest[..rest.len() - behind.len()];
         let ends = behind
             .chars()
@@ -76,8 +74,7 @@ pub(crate) fn parse(text: &str) -> Option<Script> {
     Some(Script { items })
 }
 
-/// Whether a `~` stands before more digits than the parser of words takes
-/// without a panic.
+/// Returns true if a `~` precedes more digits than the word parser reads without a panic.
 fn numbered(word: &str) -> bool {
     word.match_indices('~').any(|(at, _)| {
         let rest = word[at + 1..].trim_start_matches(['+', '-']);
@@ -88,7 +85,7 @@ fn numbered(word: &str) -> bool {
 
 struct Lower<'a> {
     text: &'a str,
-    /// Bytes by characters, where these differ.
+    /// Byte positions of the characters, if the text is not ASCII.
     offsets: Option<Vec<usize>>,
     options: ParserOptions,
 }

@@ -1,11 +1,12 @@
-//! Words that both parsers lower alike: the text of a here-document, and the target of `>&`.
+//! Here-documents and `>&`: the text of a parser in, the word or operator that both parsers share
+//! out.
 
 use super::lex::{Mode, lex};
 use crate::model::script::{Change, Operator, Piece, Word};
 use crate::model::span::Span;
 
-/// The word that a here-document is. Blanks at the ends of its lines are not
-/// compared, since the parsers place them differently.
+/// Returns the word of a here-document, without blanks at the ends of lines, which the parsers
+/// place differently.
 pub(super) fn here_document(text: &str, expands: bool, span: Span) -> Word {
     let text = text.strip_prefix('\n').unwrap_or(text);
     let text = text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
@@ -26,7 +27,7 @@ pub(super) fn here_document(text: &str, expands: bool, span: Span) -> Word {
     word
 }
 
-/// Says that the positions in a word are those of another text.
+/// Removes the positions in a word, which are positions in another text.
 pub(super) fn detach(word: &mut Word) {
     for piece in &mut word.pieces {
         match piece {
@@ -46,7 +47,7 @@ pub(super) fn detach(word: &mut Word) {
     }
 }
 
-/// What `>&` with this word does: a descriptor is duplicated, a file written.
+/// Returns the operator of `>&` with this word: it duplicates a descriptor or writes a file.
 pub(super) fn duplicate(word: &Word) -> Operator {
     match word.literal() {
         Some(text)

@@ -1,26 +1,26 @@
-//! Words: quotes, escapes and expansions.
+//! Words: the source of a word in, its quoted and unquoted pieces and its expansions out.
 //!
-//! Where a substitution ends is the parsers' to say (`ends`); the scan here
-//! is for those that they do not report, such as one inside of `${x:-…}`.
+//! The parsers report the ends of substitutions (`ends`). This module scans for the ends that they
+//! do not report, such as the end of a substitution inside `${x:-…}`.
 
 use crate::model::script::{Change, Inner, Piece, Word};
 use crate::model::span::Span;
 
-/// What quotes mean in a text.
+/// Meaning of quotes in a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Mode {
     /// A word of a command.
     Word,
-    /// Text in which quotes are text and expansions happen: a here-document.
+    /// Text with literal quotes and with expansions: a here-document.
     Document,
-    /// `[[ … ]]`, `((…))`, the inside of `${…}`: quotes quote, blanks are text.
+    /// `[[ … ]]`, `((…))`, the inside of `${…}`: quotes quote, blanks are literal.
     Expression,
 }
 
 /// Ends of substitutions by their starts, in bytes of the source.
 pub(crate) type Ends<'a> = &'a dyn Fn(usize) -> Option<usize>;
 
-/// Takes `source[from..to]` apart.
+/// Splits `source[from..to]` into pieces.
 pub(crate) fn lex(source: &str, from: usize, to: usize, mode: Mode, ends: Ends<'_>) -> Word {
     let mut lexer = Lexer {
         source,
@@ -121,7 +121,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// The inside of double quotes, with the closing one.
+    /// Reads the inside of double quotes and the closing quote.
     fn double(&mut self) {
         while let Some(next) = self.peek() {
             match next {
@@ -222,7 +222,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `${…}`
+    /// Reads `${…}`.
     fn braced(&mut self, quoted: bool) {
         let start = self.at + 2;
         let end = self.brace_end(start);
@@ -318,7 +318,7 @@ impl Lexer<'_> {
         });
     }
 
-    /// The inside of `$'…'`, with the closing quote.
+    /// Reads the inside of `$'…'` and the closing quote.
     fn ansi(&mut self) -> String {
         let mut bytes = Vec::new();
         while let Some(next) = self.peek() {
@@ -392,7 +392,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Where the bracket of the substitution that starts at `start` closes.
+    /// Returns the closing bracket of the substitution that starts at `start`.
     fn close(&self, start: usize) -> usize {
         if let Some(end) = (self.ends)(start)
             && end <= self.to
@@ -407,8 +407,8 @@ impl Lexer<'_> {
         scan(self.source, start - 1, self.to, b'{', b'}')
     }
 
-    /// The `))` of the `$((` at the place, if it is one: `$((` may also open
-    /// a substitution with a subshell, which closes with `) )`.
+    /// Returns the `))` of a `$((`. `$((` may also open a substitution with a subshell, which
+    /// closes with `) )`.
     fn arithmetic_end(&self) -> Option<usize> {
         let inner = scan(self.source, self.at + 2, self.to, b'(', b')');
         self.source
@@ -419,7 +419,7 @@ impl Lexer<'_> {
     }
 }
 
-/// The bracket that closes the one at `open`, past quotes; `to` if there is none.
+/// Returns the bracket that closes the bracket at `open`, outside quotes; `to` if it is missing.
 pub(super) fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u8) -> usize {
     let bytes = source.as_bytes();
     let mut depth = 0usize;
@@ -474,7 +474,7 @@ pub(super) fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u
     to
 }
 
-/// The word that ends a here-document whose `<<` was just passed.
+/// Returns the end word of a here-document, after its `<<`.
 fn delimiter(rest: &str) -> Option<String> {
     let rest = rest.trim_start_matches('-').trim_start_matches([' ', '\t']);
     let length = rest
@@ -487,7 +487,7 @@ fn delimiter(rest: &str) -> Option<String> {
     (!word.is_empty()).then_some(word)
 }
 
-/// The end of the last line of the documents that begin after the line break at `at`.
+/// Returns the end of the here-documents that begin after the line break at `at`.
 fn past_documents(source: &str, at: usize, to: usize, documents: &mut Vec<String>) -> usize {
     let mut place = at;
     for end in documents.drain(..) {
@@ -503,7 +503,7 @@ fn past_documents(source: &str, at: usize, to: usize, documents: &mut Vec<String
             }
         }
     }
-    // The line break after the last line may open further documents' bodies.
+    // The line break after the last line may begin the bodies of further documents.
     place.saturating_sub(1)
 }
 

@@ -1,8 +1,8 @@
-//! Shell text as one small representation, whichever parser read it.
+//! Shell text: a text in, its script out.
 //!
-//! [`parse`] has two parsers read every text and lowers both results into a
-//! [`Script`]; [`Reading`] says whether the two mean the same. A substitution
-//! stays text here: whoever judges it parses it in its turn, again with both.
+//! [`parse`] reads every text with two parsers and lowers both results to a script; [`Reading`]
+//! tells whether the scripts are equal. A substitution stays text: the interpreter parses it in its
+//! turn.
 
 mod agree;
 mod brush;
@@ -17,7 +17,7 @@ pub(crate) use agree::{Reading, parse};
 pub(crate) use tree::plain;
 pub(crate) use zsh::translate;
 
-/// Whether a text nests so deeply that it needs a large stack.
+/// Returns true if a text is nested so deeply that it needs a large stack.
 pub(crate) fn deep(text: &str) -> bool {
     nesting::depth(text) > nesting::SHALLOW
 }

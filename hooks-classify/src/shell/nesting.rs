@@ -1,16 +1,15 @@
-//! How deeply a text nests, before any parser that recurses sees it.
+//! Nesting: a text in, an upper bound of its depth out, before a recursive parser reads it.
 
-/// Deeper than this nothing is parsed.
+/// Depth beyond which no text is parsed.
 pub(crate) const CAP: usize = 100;
 
-/// Deeper than this, parsing happens on a thread with a large stack.
+/// Depth beyond which a text is parsed on a thread with a large stack.
 pub(crate) const SHALLOW: usize = 12;
 
-/// More `case` than this, and a parser may take time that doubles with each.
+/// Limit of `case` keywords: a parser may double its time with each.
 const CASES: usize = 10;
 
-/// An upper bound of the depth: brackets are counted whether or not they are
-/// quoted, and keywords as if none of them were ever closed by its `fi`.
+/// Returns an upper bound of the depth: quoted brackets count, and keywords count as never closed.
 pub(crate) fn depth(text: &str) -> usize {
     let mut open = 0usize;
     let mut most = 0usize;

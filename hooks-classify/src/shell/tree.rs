@@ -1,4 +1,4 @@
-//! Lowers what `tree-sitter` reads with the grammar `tree-sitter-bash`.
+//! The grammar `tree-sitter-bash`: a text in, its script out.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -20,7 +20,7 @@ thread_local! {
     });
 }
 
-/// The script that `text` is, if it is one.
+/// Returns the script of a text, or `None` if the parser rejects it.
 pub(crate) fn parse(text: &str) -> Option<Script> {
     let plain = plain(text);
     let tree = PARSER.with(|parser| parser.borrow_mut().as_mut()?.parse(&*plain, None))?;
@@ -36,10 +36,9 @@ pub(crate) fn parse(text: &str) -> Option<Script> {
     lower.statements(&children(root))
 }
 
-/// The text as a grammar is given it: of the same length, with a character that is part of a
-/// word and of no name for each byte that is no ASCII. The grammar's scanner looks such
-/// characters up in a table that has none of them, beyond its end; and it takes some for white
-/// space, which no shell does.
+/// Returns the text for the grammar: of the same length, with a character that may be in a word but
+/// not in a name for each byte that is not ASCII. The scanner of the grammar looks up such
+/// characters beyond the end of a table, and reads some of them as white space.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -48,7 +47,7 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.bytes().map(plain).collect())
 }
 
-/// Where substitutions start and end. Iterative: a tree may be deep.
+/// Returns the starts and ends of substitutions. It does not recurse: a tree may be deep.
 fn gather(root: Node<'_>, ends: &mut HashMap<usize, usize>) {
     let mut cursor = root.walk();
     loop {
@@ -102,7 +101,7 @@ impl Lower<'_> {
         self.lex(node.start_byte(), node.end_byte(), Mode::Word)
     }
 
-    /// Statements, with what stands between them.
+    /// Reads statements with their separators.
     fn statements(&self, nodes: &[Node<'_>]) -> Option<Script> {
         let mut items: Vec<AndOr> = Vec::new();
         for node in nodes {
@@ -120,7 +119,7 @@ impl Lower<'_> {
     fn and_or(&self, node: Node<'_>) -> Option<AndOr> {
         // `a <<E && b` hangs the rest of the list below the document.
         let mut list = if node.kind() == "list" {
-            // Lists lean to the left: walked without recursion, since they may be long.
+            // Lists lean to the left and may be long, so they are followed without recursion.
             let mut right = Vec::new();
             let mut place = node;
             while place.kind() == "list" {
@@ -146,7 +145,7 @@ impl Lower<'_> {
             }
             list
         } else if let Some(list) = self.below(node) {
-            // What follows a list, a pipe or a redirection, belongs to its end.
+            // A node after a list, a pipe or a redirection belongs to its last command.
             let mut list = self.and_or(list)?;
             let last = list
                 .rest
@@ -182,7 +181,7 @@ impl Lower<'_> {
         Some(list)
     }
 
-    /// The list that the grammar put below a pipeline or a redirection.
+    /// Reads the list that the grammar puts below a pipeline or a redirection.
     fn below<'n>(&self, node: Node<'n>) -> Option<Node<'n>> {
         let first = match node.kind() {
             "redirected_statement" => node.child_by_field_name("body")?,
@@ -229,7 +228,7 @@ impl Lower<'_> {
                     if part.is_named() {
                         pipeline.commands.extend(self.pipeline(part)?.commands);
                     } else if self.slice(part) == "|&" {
-                        // The parsers place the `2>&1` that this is differently.
+                        // The parsers place this `2>&1` differently.
                     }
                 }
             }
@@ -246,7 +245,7 @@ impl Lower<'_> {
         Some(pipeline)
     }
 
-    /// `time` before a pipeline is no program.
+    /// Reads `time` before a pipeline, which is not a program.
     fn untimed(&self, pipeline: &mut Pipeline) {
         let Some(Command {
             kind: Kind::Simple { words, assigns },
@@ -282,7 +281,7 @@ impl Lower<'_> {
         Some(pipeline)
     }
 
-    /// Redirections belong to the last command of what the grammar put below them.
+    /// Adds redirections to the last command of the node that the grammar puts below them.
     fn redirect_all(&self, node: Node<'_>, pipeline: &mut Pipeline) -> Option<()> {
         let mut following = Vec::new();
         for part in children(node) {
@@ -340,8 +339,8 @@ impl Lower<'_> {
                         following.extend(self.pipeline(next)?.commands);
                     }
                 }
-                // Words below the line of the `<<` belong to the document; the
-                // grammar takes them out where it begins with a backslash.
+                // Words after the line of the `<<` belong to the document; the grammar removes them
+                // if the document begins with a backslash.
                 _ if field == Some("argument")
                     && self.text[open..part.end_byte()].contains('\n') => {}
                 _ if field == Some("argument") => {
@@ -352,7 +351,7 @@ impl Lower<'_> {
             }
         }
         let at = body.map_or(span(node), |body| {
-            // The grammar leaves out a first line that begins with a backslash.
+            // The grammar omits a first line that begins with a backslash.
             let line = self.text[open..]
                 .find('\n')
                 .map_or(0, |line| open + line + 1);
@@ -390,7 +389,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    /// A redirection; the grammar also hangs words below it that follow it.
+    /// Reads a redirection; the grammar also puts later words below it.
     fn redirect(&self, node: Node<'_>) -> Option<(Redirect, Vec<Word>)> {
         if node.kind() == "herestring_redirect" {
             let word = children(node).into_iter().rfind(|n| n.is_named())?;
@@ -461,8 +460,8 @@ impl Lower<'_> {
         ))
     }
 
-    /// The descriptor before the sign of a redirection; `None` of what is no number, such as a
-    /// variable that gets one.
+    /// Returns the descriptor before the sign of a redirection; `None` if it is not a number, such
+    /// as a variable that receives the descriptor.
     fn descriptor(&self, redirect: Node<'_>) -> Option<Option<u32>> {
         let mut before = children(redirect).into_iter();
         match before.find(|part| part.kind() == "file_descriptor") {
@@ -569,7 +568,7 @@ impl Lower<'_> {
                     body: Box::new(body),
                 }
             }
-            // A list, a pipeline or a redirection where one command is meant.
+            // A list, a pipeline or a redirection in the place of one command.
             "list" | "pipeline" | "redirected_statement" | "negated_command" => {
                 Kind::Group(Script {
                     items: vec![self.and_or(node)?],

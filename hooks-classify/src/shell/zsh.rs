@@ -1,8 +1,8 @@
-//! Notation of zsh that only reads, in the notation of other shells.
+//! Zsh: a text with harmless notation of zsh in, the text in the notation of other shells out.
 
 use super::lex::scan;
 
-/// Parameter flags that neither run nor compute anything.
+/// Parameter flags that run and evaluate nothing.
 const FLAGS: &str = "@0aBbcCDfFikLmMnNoOqQRStuUvVwWXz";
 
 /// Glob qualifiers of one letter or sign that run nothing.
@@ -15,7 +15,7 @@ pub(crate) fn translate(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut double = false;
     let mut word = Word::default();
-    // In an expression the brackets are just that.
+    // In an expression, brackets are only brackets.
     let is_expression = text.contains("((");
     let mut at = 0;
     let mut copied = 0;
@@ -64,7 +64,7 @@ pub(crate) fn translate(text: &str) -> Option<String> {
     (copied > 0).then_some(out)
 }
 
-/// A word as far as it was read. Each character is read once, however many brackets follow.
+/// The word up to the present character. Each character is read once.
 #[derive(Default)]
 struct Word {
     read: usize,
@@ -80,7 +80,7 @@ impl Word {
         }
     }
 
-    /// Returns whether the word up to here is a pattern, and neither an assignment nor expanded.
+    /// Returns true if the word up to here is a pattern, not an assignment and not expanded.
     fn is_pattern(&mut self, text: &str, end: usize) -> bool {
         let more = &text[self.read..end];
         self.has_wildcard |= more.contains(['*', '?']);
@@ -104,7 +104,7 @@ fn qualifiers(rest: &str) -> Option<usize> {
                 .by_ref()
                 .take_while(|c| *c != ']')
                 .all(|c| c.is_ascii_digit() || ",-".contains(c)),
-            // What follows is a key of the order, of which `e` and `+` run code.
+            // A sort key follows; the keys `e` and `+` run code.
             'o' | 'O' => letters.next_if(|c| "nNLlamcd".contains(*c)).is_some(),
             // A part of the name: `:t`.
             ':' => letters.next_if(|c| "thraAelu".contains(*c)).is_some(),
@@ -123,7 +123,7 @@ fn qualifiers(rest: &str) -> Option<usize> {
     (ends && !inside.is_empty()).then_some(end + 1)
 }
 
-/// Returns what stands for `${(…)name}`, `${(…)"$(…)"}`, `$+name` and `${+name}`, and the length
+/// Returns the replacement of `${(…)name}`, `${(…)"$(…)"}`, `$+name` and `${+name}`, and the length
 /// of the original.
 fn parameter(rest: &str) -> Option<(String, usize)> {
     if let Some(name) = rest.strip_prefix("$+") {
@@ -162,7 +162,7 @@ fn parameter(rest: &str) -> Option<(String, usize)> {
     let index = subscript(&value[length..], |c| {
         c.is_ascii_digit() || "@*-".contains(c)
     });
-    // A replacement of which the result is not followed.
+    // The result of a replacement is unknown.
     let plain = length + index == value.len();
     plain.then(|| (format!("${{{value}//?/?}}"), close + 1))
 }

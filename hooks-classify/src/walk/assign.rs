@@ -8,8 +8,10 @@ use crate::model::environment::{OWN, Value, is_numeric};
 use crate::model::io::Input;
 use crate::model::named::Named;
 use crate::model::script::{Change, Piece, Word};
+use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_name};
 use crate::programs::addresses::elsewhere;
+use crate::programs::secret_names::is_secret_name;
 
 impl Interpreter<'_> {
     /// Runs a command with variables that are set for this command only. `keeps` is true for
@@ -53,6 +55,14 @@ impl Interpreter<'_> {
         };
         let keyed = self.shell.environment.keyed.contains(base);
         self.evaluate_subscript(&name.with(index), keyed);
+    }
+
+    /// Asks about a variable or a setting whose value is printed, if its name says that it is a
+    /// secret and the command does not set it.
+    pub(crate) fn prints_variable(&mut self, name: &str, span: Span) {
+        if is_secret_name(name) && !self.shell.environment.variables.contains_key(name) {
+            self.ask(span, format!("prints `{name}`, by its name a secret"));
+        }
     }
 
     /// Asks about words that print a variable whose name says that it is a secret, unless the

@@ -4,14 +4,12 @@ use super::interpreter::Interpreter;
 use crate::model::analysis::Continuation;
 use crate::model::arg::Arg;
 use crate::model::io::{Input, Output};
+use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
 use crate::programs::call::{analyze_by_table, analyze_words};
 use crate::programs::function::function;
 use crate::tables::Program;
-
-/// The folders that the shell may have gone to are not followed beyond this number.
-const MAX_FOLDERS: usize = 8;
 
 impl Interpreter<'_> {
     /// Runs a program with its words; returns what it prints.
@@ -62,13 +60,24 @@ impl Interpreter<'_> {
         self.perform(analysis.actions, analysis.output).or(printed)
     }
 
-    /// Remembers the folder that the shell goes to.
-    pub(crate) fn goes_to(&mut self, path: &str) {
-        let folders = &mut self.shell.environment.folders;
-        if path.starts_with(['/', '~']) || folders.is_empty() {
-            *folders = [path.to_owned()].into();
-        } else if folders.len() <= MAX_FOLDERS {
-            *folders = folders.iter().map(|f| format!("{f}/{path}")).collect();
+    /// Runs a call in the folder that one of its options names.
+    pub(crate) fn in_folder<T>(&mut self, call: &Call, run: impl FnOnce(&mut Self) -> T) -> T {
+        let folders = call
+            .options
+            .iter()
+            .filter(|given| given.option.role == Role::Folder);
+        let folders: Vec<String> = folders
+            .filter_map(|given| Some(given.value.as_ref()?.path().to_owned()))
+            .collect();
+        if folders.is_empty() {
+            return run(self);
         }
+        let before = self.shell.environment.folders.clone();
+        for folder in folders {
+            self.shell.environment.change_folder(&folder);
+        }
+        let output = run(self);
+        self.shell.environment.folders = before;
+        output
     }
 }

@@ -17,6 +17,7 @@ pub(crate) mod interpreter;
 pub(crate) mod names;
 pub(crate) mod parameter;
 pub(crate) mod perform;
+pub(crate) mod read;
 pub(crate) mod recorder;
 pub(crate) mod redirect;
 pub(crate) mod run;

@@ -6,10 +6,6 @@ use crate::model::arg::Arg;
 use crate::model::environment::Contents;
 use crate::model::io::Input;
 use crate::model::named::Named;
-use crate::model::role::Role;
-use crate::model::span::Span;
-use crate::options::call::Call;
-use crate::programs::secret_names::is_secret_name;
 
 /// Limit of names in one pipeline.
 const MAX_NAMES: usize = 64;
@@ -110,14 +106,6 @@ impl Interpreter<'_> {
         names
     }
 
-    /// Asks about a variable or a setting whose value is printed, if its name says that it is a
-    /// secret and the command does not set it.
-    pub(crate) fn prints_variable(&mut self, name: &str, span: Span) {
-        if is_secret_name(name) && !self.shell.environment.variables.contains_key(name) {
-            self.ask(span, format!("prints `{name}`, by its name a secret"));
-        }
-    }
-
     /// Runs a function or a text whose arguments may be these names.
     pub(crate) fn with_arguments<T>(
         &mut self,
@@ -130,27 +118,6 @@ impl Interpreter<'_> {
             Some(names) => self.shell.environment.secrets.insert("@".to_owned(), names),
             None => self.shell.environment.secrets.remove("@"),
         };
-        output
-    }
-
-    /// Runs a call in the folder that one of its options names.
-    pub(crate) fn in_folder<T>(&mut self, call: &Call, run: impl FnOnce(&mut Self) -> T) -> T {
-        let folders = call
-            .options
-            .iter()
-            .filter(|given| given.option.role == Role::Folder);
-        let folders: Vec<String> = folders
-            .filter_map(|given| Some(given.value.as_ref()?.path().to_owned()))
-            .collect();
-        if folders.is_empty() {
-            return run(self);
-        }
-        let before = self.shell.environment.folders.clone();
-        for folder in folders {
-            self.goes_to(&folder);
-        }
-        let output = run(self);
-        self.shell.environment.folders = before;
         output
     }
 }

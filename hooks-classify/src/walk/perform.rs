@@ -11,6 +11,7 @@ use crate::model::environment::{Contents, Value};
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
 use crate::model::named::Named;
+use crate::programs::sql_dialects::sql_dialect;
 use crate::tables::matches;
 
 impl Interpreter<'_> {
@@ -24,7 +25,7 @@ impl Interpreter<'_> {
 
     /// Runs a script that a program was given.
     pub(crate) fn script_in(&mut self, language: Language, script: &Arg, path: &str) {
-        let analysis = languages::read(language, script, path, self.tables);
+        let analysis = languages::read(language, script, sql_dialect(path), self.tables);
         self.perform_script(analysis);
     }
 
@@ -92,8 +93,10 @@ impl Interpreter<'_> {
                     .insert(file.text, Contents::Unknown);
             }
             Action::WritesFile(_) => {}
-            Action::CopiesFile(source, target) => self.copies_file(source.text, target.text),
-            Action::GoesTo(folder) => self.goes_to_word(&folder),
+            Action::CopiesFile(source, target) => {
+                self.shell.environment.copy_file(source.text, target.text);
+            }
+            Action::GoesTo(folder) => self.change_folder(&folder),
 
             Action::Sets(name, value) => self.sets(&name, &value),
             Action::Assigns(name, value) => self.shell.environment.set(&name, value),
@@ -204,23 +207,9 @@ impl Interpreter<'_> {
         self.with_names(names, |interpreter| interpreter.reads(&file, listed.below));
     }
 
-    /// Remembers that a file has the contents of another file.
-    fn copies_file(&mut self, source: String, mut target: String) {
-        if target.ends_with('/') || target == "." {
-            let folder = target.trim_end_matches('/');
-            let name = source.rsplit('/').next().unwrap_or("");
-            target = format!("{folder}/{name}");
-        }
-        let files = &mut self.shell.environment.files;
-        let contents = files.get(&source).cloned();
-        let contents = contents.unwrap_or(Contents::Same(source));
-        files.insert(target.trim_start_matches("./").to_owned(), contents.clone());
-        files.insert(target, contents);
-    }
-
-    /// Remembers the folder that the shell goes to.
-    fn goes_to_word(&mut self, folder: &Arg) {
-        // The folder that the shell goes to may be one of those that a loop goes through.
+    /// Changes the working directory.
+    fn change_folder(&mut self, folder: &Arg) {
+        // An unknown folder may be one of the folders that a loop goes through.
         let named = self
             .shell
             .paths_of_unknown_words
@@ -230,6 +219,6 @@ impl Interpreter<'_> {
             Some(named) if folder.path() == UNKNOWN.to_string() => named.path.clone(),
             _ => folder.path().to_owned(),
         };
-        self.goes_to(&path);
+        self.shell.environment.change_folder(&path);
     }
 }

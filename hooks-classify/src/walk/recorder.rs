@@ -97,7 +97,7 @@ impl Recorder {
         self.awaits_words = self.on;
     }
 
-    /// Records the words of a part, and opens a part unless one awaits_words for its words. Returns
+    /// Records the words of a part, and opens a part unless an open part has no words yet. Returns
     /// true if it opened a part.
     pub(crate) fn words(&mut self, args: &[Arg], input: &Input) -> bool {
         if !self.on {
@@ -146,15 +146,15 @@ impl Recorder {
             connects: call.program.connects(),
             connects_here: call.connects_here(),
         };
-        let (mut touches, mut hosts) = (Vec::new(), Vec::new());
+        let (mut path_effects, mut hosts) = (Vec::new(), Vec::new());
         for (role, args) in call.roles().0 {
-            touch(role, &args, &mut touches);
+            push_path_effects(role, &args, &mut path_effects);
             let args = args.iter();
             hosts.extend(args.filter_map(|arg| named_host(call, role, arg, true)));
         }
         for given in &call.options {
             let role = given.option.role;
-            touch(role, given.value.as_slice(), &mut touches);
+            push_path_effects(role, given.value.as_slice(), &mut path_effects);
             let value = given.value.iter();
             hosts.extend(value.filter_map(|arg| named_host(call, role, arg, false)));
         }
@@ -166,7 +166,7 @@ impl Recorder {
             part.runs_input |= runs_input == RunsInput::Yes;
             decided_by(part, call);
             part.calls.push(read);
-            part.touches.append(&mut touches);
+            part.touches.append(&mut path_effects);
             part.hosts.append(&mut hosts);
         }
     }
@@ -217,7 +217,7 @@ impl Recorder {
     /// Records words in a role.
     pub(crate) fn role(&mut self, role: Role, args: &[Arg]) {
         if let Some(part) = self.current() {
-            touch(role, args, &mut part.touches);
+            push_path_effects(role, args, &mut part.touches);
         }
     }
 
@@ -325,7 +325,7 @@ fn named_host(call: &Call, role: Role, arg: &Arg, is_operand: bool) -> Option<Pa
     (!host.is_empty() && !is_file).then(|| PartHost::new(host, arg))
 }
 
-fn touch(role: Role, args: &[Arg], out: &mut Vec<PathEffect>) {
+fn push_path_effects(role: Role, args: &[Arg], out: &mut Vec<PathEffect>) {
     let effect = match role {
         Role::Input | Role::Name | Role::Settings | Role::ScriptFile | Role::List => Crud::Read,
         Role::Output => Crud::Create,

@@ -10,7 +10,6 @@ use crate::model::environment::Contents;
 use crate::model::io::{Input, Output};
 use crate::model::named::Named;
 use crate::model::script::{Operator, Redirect};
-use crate::model::span::Span;
 
 /// Effect of the redirections of a command.
 #[derive(Debug)]
@@ -72,7 +71,7 @@ const OUTPUT: u32 = 1;
 
 impl Interpreter<'_> {
     /// Sets up redirections.
-    pub(crate) fn redirects(
+    pub(crate) fn set_up_redirects(
         &mut self,
         list: &[Redirect],
         input: &Input,
@@ -155,7 +154,7 @@ impl Interpreter<'_> {
                     };
                 }
                 Operator::ReadWrite => {
-                    self.network(&target);
+                    self.check_network_path(&target);
                     if !nowhere(&target.text) {
                         self.sink.parts.redirection(&target, Crud::Update);
                         self.find(
@@ -183,7 +182,7 @@ impl Interpreter<'_> {
                     } else {
                         leaks |= !clear;
                     }
-                    self.network(&target);
+                    self.check_network_path(&target);
                     if nowhere(&target.text) && target.text != "-" {
                         continue;
                     }
@@ -228,7 +227,7 @@ impl Interpreter<'_> {
         plan
     }
 
-    fn network(&mut self, target: &Arg) {
+    fn check_network_path(&mut self, target: &Arg) {
         if target.text.starts_with("/dev/tcp/") || target.text.starts_with("/dev/udp/") {
             self.find(
                 Effect::Code,
@@ -283,7 +282,7 @@ impl Interpreter<'_> {
     }
 
     /// Records files that the shell empties before the command reads them.
-    pub(crate) fn emptied(&mut self, plan: &RedirectPlan, args: &[Arg]) {
+    pub(crate) fn check_emptied_files(&mut self, plan: &RedirectPlan, args: &[Arg]) {
         for file in plan.files.iter().map(|file| &file.name) {
             let read = |arg: &Arg| arg.text == file.text && file.text.contains(['.', '/']);
             if file.known() && args.iter().skip(1).any(read) {
@@ -297,11 +296,10 @@ impl Interpreter<'_> {
     }
 
     /// Records the files that a command wrote, after the command has run.
-    pub(crate) fn written(
+    pub(crate) fn record_written_files(
         &mut self,
         plan: &RedirectPlan,
         output: Option<&str>,
-        _: Span,
         program: &str,
     ) {
         for File { name: file, whole } in &plan.files {

@@ -122,7 +122,7 @@ impl Interpreter<'_> {
         self.cursor.depth += 1;
         self.sink.parts.enter(span);
         let silent = false;
-        let plan = self.redirects(
+        let plan = self.set_up_redirects(
             &command.redirects,
             input,
             RedirectContext {
@@ -150,7 +150,7 @@ impl Interpreter<'_> {
                 interpreter.compound(&command.kind, &plan.input.clone(), span)
             })
         });
-        self.written(&plan, output.as_deref(), span, "");
+        self.record_written_files(&plan, output.as_deref(), "");
         self.sink.parts.close();
         self.cursor.depth -= 1;
         plan.output(output)

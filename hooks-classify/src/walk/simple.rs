@@ -29,20 +29,7 @@ impl Interpreter<'_> {
         (input, piped): (&Input, bool),
     ) -> Output {
         self.sink.parts.enter(span);
-        let mut set = Vec::new();
-        for assign in assigns {
-            let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
-            let assigned = self.assignment(assign);
-            let names = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
-            if let Some((name, value)) = assigned {
-                if !names.is_empty() {
-                    self.shell.holds_names(base_name(&name.text), &names);
-                }
-                self.sink.parts.assignment(&name.text, &value);
-                self.evaluate_element(&name);
-                set.push((name.text, value));
-            }
-        }
+        let set = self.assignments(assigns);
         let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
         // Substitutions in its words read its input.
         let read = if piped {
@@ -54,19 +41,7 @@ impl Interpreter<'_> {
         // The output of a substitution may be names of files.
         let mut names = self.shell.paths_in_pipeline.clone();
         self.shell.paths_in_pipeline.extend(outer_paths);
-        // Some shells read `a &> f b` as `a &` and `> f b`.
-        let part = redirects.iter().find(|redirect| redirect.both);
-        if let Some(part) = part {
-            let behind = |word: &&Word| word.span.start >= part.span.end;
-            let words: Vec<&Word> = words.iter().filter(behind).collect();
-            let rest: Vec<Arg> = words
-                .into_iter()
-                .flat_map(|word| self.expand(word))
-                .collect();
-            if !rest.is_empty() {
-                self.run(rest, &Input::Unknown);
-            }
-        }
+        self.run_after_both(words, redirects);
         self.run_after_brace(words);
         let silent = args
             .first()
@@ -82,7 +57,7 @@ impl Interpreter<'_> {
             silent,
             facts: self.prints_facts(&args),
         };
-        let mut plan = self.redirects(redirects, unread, context);
+        let mut plan = self.set_up_redirects(redirects, unread, context);
         if !redirects.is_empty() && redirects_shell(&args) {
             self.shell.environment.stdio_redirected = true;
             // `exec 3< <(find …)`: later readers of the descriptor get these names.
@@ -96,33 +71,16 @@ impl Interpreter<'_> {
                 self.sets(&name, &value);
                 self.assign(&name, &value);
             }
-            self.written(&plan, Some(""), span, "");
+            self.record_written_files(&plan, Some(""), "");
             self.sink.parts.close();
             // An assignment that the shell rejects may exit it.
             return None;
         };
         let program = name.text.clone();
         let lookup = program.rsplit('/').next().unwrap_or(&program).to_owned();
-        for (name, value) in &set {
-            self.sets(name, value);
-            let own = self.tables.program(&lookup).is_some_and(|table| {
-                table
-                    .details
-                    .variables
-                    .iter()
-                    .any(|pattern| matches(pattern, name))
-            });
-            let known = value.known().then_some(value.text.as_str());
-            if own && self.tables.variable(name, None).is_none() && known != Some("") {
-                self.find(
-                    Effect::Code,
-                    value.span,
-                    format!("sets `{name}`, which changes what `{program}` runs"),
-                );
-            }
-        }
+        self.set_for_program(&set, &program, &lookup);
         if !reads_no_files(&lookup) {
-            self.emptied(&plan, &args);
+            self.check_emptied_files(&plan, &args);
         }
         if plan.stdout != Stdout::Redirected && args.iter().any(|arg| prints_words(&arg.text)) {
             self.prints_variables(words);
@@ -156,7 +114,7 @@ impl Interpreter<'_> {
         });
         self.shell.last_secret_path = last_secret;
         self.repeat_processes(words, redirects);
-        self.written(&plan, output.as_deref(), span, &program);
+        self.record_written_files(&plan, output.as_deref(), &program);
         self.sink.parts.close();
         if words.iter().flat_map(|word| &word.pieces).any(is_process) {
             // A process substitution may print what it receives.
@@ -171,6 +129,59 @@ impl Interpreter<'_> {
             (None, _) => shown,
         });
         plan.output(output)
+    }
+
+    /// Expands the assignments before a command.
+    fn assignments(&mut self, assigns: &[Word]) -> Vec<(String, Arg)> {
+        let mut set = Vec::new();
+        for assign in assigns {
+            let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
+            let assigned = self.assignment(assign);
+            let names = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
+            if let Some((name, value)) = assigned {
+                if !names.is_empty() {
+                    self.shell.holds_names(base_name(&name.text), &names);
+                }
+                self.sink.parts.assignment(&name.text, &value);
+                self.evaluate_element(&name);
+                set.push((name.text, value));
+            }
+        }
+        set
+    }
+
+    /// Runs the words after a `&>`: some shells read `a &> f b` as `a &` and `> f b`.
+    fn run_after_both(&mut self, words: &[Word], redirects: &[Redirect]) {
+        let Some(both) = redirects.iter().find(|redirect| redirect.both) else {
+            return;
+        };
+        let after = words.iter().filter(|word| word.span.start >= both.span.end);
+        let rest: Vec<Arg> = after.flat_map(|word| self.expand(word)).collect();
+        if !rest.is_empty() {
+            self.run(rest, &Input::Unknown);
+        }
+    }
+
+    /// Records the variables that are set for a program, which may change what the program runs.
+    fn set_for_program(&mut self, set: &[(String, Arg)], program: &str, lookup: &str) {
+        for (name, value) in set {
+            self.sets(name, value);
+            let own = self.tables.program(lookup).is_some_and(|table| {
+                table
+                    .details
+                    .variables
+                    .iter()
+                    .any(|pattern| matches(pattern, name))
+            });
+            let known = value.known().then_some(value.text.as_str());
+            if own && self.tables.variable(name, None).is_none() && known != Some("") {
+                self.find(
+                    Effect::Code,
+                    value.span,
+                    format!("sets `{name}`, which changes what `{program}` runs"),
+                );
+            }
+        }
     }
 
     /// Runs process substitutions once more, now that the names are known that the command prints:

@@ -1,61 +1,42 @@
-//! In: a program and a text in SQL. Out: the statements in each dialect that the program may speak.
+//! In: a text in SQL and the dialect of its program. Out: the statements, once for each way in which
+//! the database may read the text.
 
 use sqlparser::ast::Statement;
 use sqlparser::dialect::{
-    BigQueryDialect, ClickHouseDialect, Dialect as Grammar, GenericDialect, MySqlDialect,
-    PostgreSqlDialect, SQLiteDialect,
+    BigQueryDialect, ClickHouseDialect, Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect,
+    SQLiteDialect,
 };
 use sqlparser::parser::Parser;
 
-/// The dialect that a program speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
-    MySql,
-    PostgreSql,
-    Sqlite,
-    Unknown,
-}
+use crate::model::sql_dialect::SqlDialect;
 
-impl Dialect {
-    /// Returns the dialect of the program at a path such as `cockroach sql`.
-    pub(super) fn of(path: &str) -> Self {
-        let names = |parts: &[&str]| parts.iter().any(|part| path.contains(part));
-        if names(&["mysql", "maria", "mycli"]) {
-            Self::MySql
-        } else if names(&["sqlite", "litecli"]) {
-            Self::Sqlite
-        } else if names(&["psql", "pg", "cockroach", "duckdb"]) {
-            Self::PostgreSql
-        } else {
-            Self::Unknown
+/// Returns the statements of a text, once for each way in which the database may read the text;
+/// `None` for a way in which no parser can.
+pub(super) fn readings(dialect: SqlDialect, text: &str) -> Vec<Option<Vec<Statement>>> {
+    let grammar: &dyn Dialect = match dialect {
+        SqlDialect::MySql => &MySqlDialect {},
+        SqlDialect::PostgreSql => &PostgreSqlDialect {},
+        SqlDialect::Sqlite => &SQLiteDialect {},
+        SqlDialect::Unknown => &GenericDialect {},
+    };
+    let may_differ = may_differ(text);
+    // The general grammar knows more statements, but its strings and comments are its own.
+    let general = || parse_any(text).filter(|_| !may_differ);
+    let mut readings = vec![parse(grammar, text).or_else(general)];
+    if dialect == SqlDialect::Unknown && may_differ {
+        let others: [&dyn Dialect; 3] =
+            [&MySqlDialect {}, &BigQueryDialect {}, &ClickHouseDialect {}];
+        let parsed: Vec<_> = others
+            .into_iter()
+            .filter_map(|other| parse(other, text))
+            .map(Some)
+            .collect();
+        match parsed.is_empty() {
+            true => readings.push(None),
+            false => readings.extend(parsed),
         }
     }
-
-    /// Returns the statements of a text, once for each way in which the database may read the text;
-    /// `None` for a way in which no parser can.
-    pub(super) fn readings(self, text: &str) -> Vec<Option<Vec<Statement>>> {
-        let grammar: &dyn Grammar = match self {
-            Self::MySql => &MySqlDialect {},
-            Self::PostgreSql => &PostgreSqlDialect {},
-            Self::Sqlite => &SQLiteDialect {},
-            Self::Unknown => &GenericDialect {},
-        };
-        let mut readings = vec![parse(grammar, text).or_else(|| parse(&GenericDialect {}, text))];
-        if self == Self::Unknown && may_differ(text) {
-            let others: [&dyn Grammar; 3] =
-                [&MySqlDialect {}, &BigQueryDialect {}, &ClickHouseDialect {}];
-            let parsed: Vec<_> = others
-                .into_iter()
-                .filter_map(|other| parse(other, text))
-                .map(Some)
-                .collect();
-            match parsed.is_empty() {
-                true => readings.push(None),
-                false => readings.extend(parsed),
-            }
-        }
-        readings
-    }
+    readings
 }
 
 /// Returns the statements of a text that any database may read.
@@ -63,7 +44,7 @@ pub(super) fn parse_any(text: &str) -> Option<Vec<Statement>> {
     parse(&GenericDialect {}, text)
 }
 
-fn parse(grammar: &dyn Grammar, text: &str) -> Option<Vec<Statement>> {
+fn parse(grammar: &dyn Dialect, text: &str) -> Option<Vec<Statement>> {
     Parser::parse_sql(grammar, text).ok()
 }
 

@@ -1,0 +1,99 @@
+//! The builtins `read`, `mapfile` and `readarray`: words and input in, variables with the values
+//! that they read out.
+
+use super::interpreter::Interpreter;
+use super::names::DESCRIPTORS;
+use crate::model::arg::Arg;
+use crate::model::environment::Value;
+use crate::model::io::{Input, Output};
+use crate::model::named::Named;
+use crate::model::span::Span;
+use crate::model::variable_name::is_name;
+use crate::programs::call::analyze_option_values;
+
+impl Interpreter<'_> {
+    /// Runs `read`, `mapfile` or `readarray`. Returns `None` if the tables do not know the builtin.
+    pub(crate) fn read_variables(
+        &mut self,
+        args: &[Arg],
+        whole: Span,
+        input: &Input,
+    ) -> Option<Output> {
+        let (name, rest) = args.split_first()?;
+        let line = match input {
+            Input::Known(text) => Arg::new(text.clone(), whole),
+            Input::Inherited | Input::Unknown => Arg::unknown(whole),
+        };
+        let names = self.names_to_read(rest, input);
+        for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
+            self.fills(arg, &line);
+            let plain = arg.text.split('[').next().unwrap_or("");
+            self.shell.holds_names(plain, &names);
+        }
+        for arg in rest.iter().filter(|arg| arg.text.starts_with('-')) {
+            // The name may be joined to the letter: `-aNAME`.
+            self.names_variable(arg);
+            let name = arg.text.get(2..).unwrap_or("");
+            if is_name(name) {
+                self.fills(&arg.with(name), &line);
+                self.shell.holds_names(name, &names);
+            }
+        }
+        if let Input::Known(text) = input
+            && name.text == "read"
+        {
+            self.read_words(rest, text);
+        }
+        if !rest.iter().any(|arg| !arg.text.starts_with('-')) {
+            for name in ["REPLY", "MAPFILE"] {
+                self.takes(name, &line);
+                self.shell.environment.set_unknown(name);
+                self.shell.holds_names(name, &names);
+            }
+        }
+        if name.text != "read" {
+            let call = self.read_builtin(&name.text, args)?;
+            self.perform_analysis(|context| analyze_option_values(context, &call));
+        }
+        Some(Some(String::new()))
+    }
+
+    /// Returns the names of files that the input may contain.
+    fn names_to_read(&self, rest: &[Arg], input: &Input) -> Vec<Named> {
+        // Another descriptor has other contents.
+        let other = |arg: &Arg| {
+            let flags = arg.text.strip_prefix('-').unwrap_or("");
+            flags
+                .chars()
+                .take_while(|c| c.is_ascii_alphabetic())
+                .any(|c| c == 'u')
+        };
+        let mut names = match rest.iter().any(other) {
+            true => self.names_in(&Input::Unknown),
+            false => self.names_in(input),
+        };
+        let opened = self.shell.environment.secrets.get(DESCRIPTORS);
+        names.extend(opened.into_iter().flatten().cloned());
+        names
+    }
+
+    /// Sets the variables of `read` to the words of a known line, unless its options or `IFS`
+    /// change how the line splits.
+    fn read_words(&mut self, rest: &[Arg], text: &str) {
+        let flags = |arg: &Arg| !arg.text.starts_with('-') || arg.text == "-r";
+        let plain = rest.iter().all(flags) && !text.contains('\\');
+        if !plain || self.shell.environment.variables.contains_key("IFS") {
+            return;
+        }
+        let names = rest.iter().map(|arg| arg.text.as_str());
+        let names: Vec<&str> = names.filter(|name| !name.starts_with('-')).collect();
+        let mut words = text.lines().next().unwrap_or("").split_whitespace();
+        for (at, name) in names.iter().enumerate() {
+            let value = match at + 1 == names.len() {
+                true => words.by_ref().collect::<Vec<_>>().join(" "),
+                false => words.next().unwrap_or("").to_owned(),
+            };
+            self.shell.environment.set(name, Value::Text(value));
+        }
+    }
+}
