@@ -148,9 +148,7 @@ impl Reader {
             }
             let mut next = Next { args, at };
             let options = self.call.options.len();
-            // The letters of a first word without a dash are followed by its operands.
-            let bundled = rules.first_word != FirstWord::Plain;
-            self.late = !self.call.operands.is_empty() || (bundled && at > 1);
+            self.late = !self.call.operands.is_empty() || style == Style::Jar && at > 1;
             self.dropped = false;
             if letters {
                 self.cluster(&scope, arg, text, &mut next);

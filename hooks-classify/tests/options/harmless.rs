@@ -130,7 +130,6 @@ const MORE_PROGRAMS: &[&str] = &[
     "zipnote",
     "ssh-keygen",
     "openssl",
-    "sqlite3",
     "ed",
     "jar",
     "javac",
