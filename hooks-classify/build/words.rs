@@ -34,7 +34,7 @@ pub(crate) fn style(name: Option<&str>, above: Option<&Code>) -> Result<Code, St
         Some("single-dash-posix") => "Style::SingleDashPosix",
         Some("single-dash-bsd") => "Style::SingleDashBsd",
         Some("bundled") => "Style::Bundled",
-        Some("bundled-bsd") => "Style::BundledBsd",
+        Some("jar") => "Style::Jar",
         Some("ps") => "Style::Ps",
         Some("assign") => "Style::Assign",
         Some("slash") => "Style::Slash",

@@ -1,7 +1,6 @@
 //! A command line as its program reads it: options with values, operands, and the command that the
-//! words name. [`Call::read`] makes it of words and a table.
+//! words name. The reader makes it of words and a table.
 
-use super::reader::read;
 use super::roles::{Roles, distribute};
 use crate::model::arg::Arg;
 use crate::model::device::nowhere;
@@ -53,11 +52,6 @@ fn is_stdin(file: &str) -> bool {
 }
 
 impl Call {
-    /// Reads `args`, the words after the program's name.
-    pub(crate) fn read(name: &str, program: &'static Program, args: &[Arg]) -> Self {
-        read(name, program, args)
-    }
-
     /// Returns how the call may run its standard input, which an option may name as a file of
     /// code.
     pub(crate) fn runs_input(&self) -> RunsInput {

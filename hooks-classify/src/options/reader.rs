@@ -12,23 +12,25 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::{Opt, Program, Style, Takes};
 
-/// Reads `args`, the words behind `name`.
-pub(super) fn read(name: &str, program: &'static Program, args: &[Arg]) -> Call {
-    let mut reader = Reader {
-        call: Call {
-            program,
-            path: name.to_owned(),
-            options: Vec::new(),
-            operands: Vec::new(),
-            unrecognized: Vec::new(),
-            args: args.to_vec(),
-        },
-        late: false,
-        dropped: false,
-        doubtful: false,
-    };
-    reader.command(program, args);
-    reader.call
+impl Call {
+    /// Reads `args`, the words behind the name of the program.
+    pub(crate) fn read(name: &str, program: &'static Program, args: &[Arg]) -> Self {
+        let mut reader = Reader {
+            call: Self {
+                program,
+                path: name.to_owned(),
+                options: Vec::new(),
+                operands: Vec::new(),
+                unrecognized: Vec::new(),
+                args: args.to_vec(),
+            },
+            late: false,
+            dropped: false,
+            doubtful: false,
+        };
+        reader.command(program, args);
+        reader.call
+    }
 }
 
 struct Reader {
@@ -148,9 +150,7 @@ impl Reader {
             }
             let mut next = Next { args, at };
             let options = self.call.options.len();
-            // The letters of a first word without a dash are followed by its operands.
-            let bundled = rules.first_word != FirstWord::Plain;
-            self.late = !self.call.operands.is_empty() || (bundled && at > 1);
+            self.late = !self.call.operands.is_empty() || style == Style::Jar && at > 1;
             self.dropped = false;
             if letters {
                 self.cluster(&scope, arg, text, &mut next);

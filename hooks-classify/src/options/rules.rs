@@ -114,11 +114,7 @@ impl Rules {
                 operands: Operands::EndOptions,
                 ..ONE_DASH
             },
-            Style::Bundled => Self {
-                first_word: FirstWord::ValuesBehind,
-                ..GNU
-            },
-            Style::BundledBsd => Self {
+            Style::Bundled | Style::Jar => Self {
                 operands: Operands::EndPromises,
                 first_word: FirstWord::ValuesBehind,
                 ..GNU

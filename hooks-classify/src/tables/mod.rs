@@ -57,11 +57,11 @@ pub(crate) enum Style {
     SingleDashBsd,
     /// As `SingleDash`; the first operand ends the options.
     SingleDashPosix,
-    /// Letters without a dash in the first word, whose values are the words behind it.
+    /// As `Bsd`, with letters without a dash in the first word, whose values are the words behind it.
     Bundled,
-    /// As `Bundled` for operands as with `Bsd`.
-    BundledBsd,
-    /// As `Bundled`; a value may follow its letter in the same word.
+    /// As `Bundled`; the first word is an operand to the options behind it.
+    Jar,
+    /// As `Gnu`, with letters without a dash, whose values may follow them in the same word.
     Ps,
     Assign,
     /// As `SingleDash`, with `/name:value` for `-name=value`, in any case.

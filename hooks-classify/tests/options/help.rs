@@ -67,7 +67,7 @@ fn allowed_lines_of_commands_print_help() {
             eprintln!("left out: `{name}` is missing");
         }
     }
-    for _ in 0..count(400) {
+    for _ in 0..count(150) {
         let path = random.of(&commands);
         let (_, options) = options_of(path).expect("a command of the tables");
         let plain = |name: &str| !name.contains(['*', '=']) && !name.contains("dry-run");
