@@ -131,7 +131,7 @@ fn is_near(authority: &str) -> bool {
 }
 
 /// Returns the hosts that a pattern of `curl` stands for: `10.0.0.[1-9:2]`, `{a,b}.example`. A host
-/// without a pattern is its only one; `None` if there are more than [`MAX_HOSTS`].
+/// without a pattern is its only one; `None` if there are more than `MAX_HOSTS`.
 pub fn of_pattern(pattern: &str) -> Option<Vec<String>> {
     let mut hosts = vec![String::new()];
     let mut rest = pattern;
