@@ -2,6 +2,8 @@
 //! program is first met.
 
 mod call;
+#[cfg(test)]
+mod inventory;
 mod load;
 mod private;
 mod request;

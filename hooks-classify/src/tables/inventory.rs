@@ -1,0 +1,198 @@
+//! In: the loaded tables. Out: one line for each program and command, compared with `tests/tables/inventory.txt`.
+//!
+//! A table that loses a program, a command or an option in a change of its file, or of the format, fails here with the name of the
+//! command. `HOOKS_WRITE=1` writes the file anew; its difference then says what the change did. `HOOKS_TABLES=FILE` writes all that
+//! is known of every command, to compare two states option by option.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::{env, fs};
+
+use super::{Program, Tables};
+
+/// What the tables say of one program or command: a line for the whole entry, and one for each option.
+struct Facts {
+    path: String,
+    effect: String,
+    keys: Vec<String>,
+    options: Vec<String>,
+}
+
+/// Returns the facts of all programs and commands, in the order of their names.
+fn facts() -> Vec<Facts> {
+    let tables = Tables::embedded();
+    let mut programs: BTreeMap<*const Program, (Vec<&str>, Arc<Program>)> = BTreeMap::new();
+    for name in tables.names() {
+        let program = tables.program(name).expect("a table that can be read");
+        let entry = programs.entry(Arc::as_ptr(program));
+        let (names, _) = entry.or_insert_with(|| (Vec::new(), Arc::clone(program)));
+        names.push(name);
+    }
+    let mut found: Vec<(String, Arc<Program>)> = programs
+        .into_values()
+        .map(|(names, program)| (names.join("|"), program))
+        .collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    let mut facts = Vec::new();
+    for (names, program) in found {
+        add(&names, &program, &mut facts);
+    }
+    facts
+}
+
+fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
+    let Program {
+        does,
+        effect,
+        given,
+        operands,
+        options,
+        style,
+        judge,
+        commands,
+        patterns,
+        commands_of,
+        options_anywhere,
+        reveals,
+        reveals_given,
+        sends,
+        offline,
+        hosts,
+        probes,
+        shows,
+        only_first,
+        options_first,
+        permutes,
+        terminal,
+        pager,
+        contents,
+        recurses,
+        finds,
+        help,
+        variables,
+        harmless_config,
+        runs_input,
+        decided_by,
+        configured_by,
+        package_scripts,
+        replaces_files,
+    } = program;
+    let mut keys = vec![
+        format!("does {does:?} given {given:?} style {style:?} judge {judge:?} help {help:?}"),
+        format!("operands {operands:?}"),
+        format!("commands_of {commands_of:?} options_anywhere {options_anywhere}"),
+        format!("reveals {reveals:?} {reveals_given:?} shows {shows:?} finds {finds:?}"),
+        format!("sends {sends} offline {offline} hosts {hosts} probes {probes}"),
+        format!("only_first {only_first} options_first {options_first} permutes {permutes}"),
+        format!("terminal {terminal:?} pager {pager:?}"),
+        format!("contents {contents:?} recurses {recurses:?}"),
+        format!("variables {variables:?} harmless_config {harmless_config:?}"),
+        format!("decided_by {decided_by:?} configured_by {configured_by:?}"),
+        format!(
+            "runs_input {runs_input} package_scripts {package_scripts:?} replaces_files {replaces_files}"
+        ),
+    ];
+    let order: Vec<&str> = patterns.iter().map(|(name, _)| name.as_str()).collect();
+    keys.push(format!("patterns {order:?}"));
+    let mut options: Vec<String> = options
+        .iter()
+        .map(|(name, option)| {
+            let (takes, role, verb) = (option.takes, option.role, option.verb);
+            format!("{name} {takes:?} {role:?} {verb:?} {}", option.permutes)
+        })
+        .collect();
+    options.sort();
+    facts.push(Facts {
+        path: path.to_owned(),
+        effect: format!("{effect:?}").to_lowercase(),
+        keys,
+        options,
+    });
+    let mut below: BTreeMap<*const Program, (Vec<&str>, &Program)> = BTreeMap::new();
+    let patterns = patterns.iter().map(|(name, command)| (name, command));
+    for (name, command) in commands.iter().chain(patterns) {
+        let entry = below.entry(Arc::as_ptr(command));
+        entry.or_insert((Vec::new(), command)).0.push(name);
+    }
+    let mut below: Vec<(String, &Program)> = below
+        .into_values()
+        .map(|(mut names, command)| {
+            names.sort_unstable();
+            (names.join("|"), command)
+        })
+        .collect();
+    below.sort_by(|a, b| a.0.cmp(&b.0));
+    for (names, command) in below {
+        add(&format!("{path} {names}"), command, facts);
+    }
+}
+
+/// The 64 bits of FNV-1a: the same on every machine and with every version of the compiler.
+fn digest(lines: &[&[String]]) -> u64 {
+    let bytes = lines
+        .iter()
+        .copied()
+        .flatten()
+        .flat_map(|line| line.bytes().chain([b'\n']));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[test]
+fn no_program_command_or_option_is_lost() {
+    let facts = facts();
+    if let Some(file) = env::var_os("HOOKS_TABLES") {
+        let mut text = String::new();
+        for fact in &facts {
+            let _ = writeln!(text, "{}: {}", fact.path, fact.effect);
+            for line in fact.keys.iter().chain(&fact.options) {
+                let _ = writeln!(text, "    {line}");
+            }
+        }
+        fs::write(file, text).expect("a file that can be written");
+    }
+    let lines = facts.iter().map(|fact| {
+        let (count, digest) = (fact.options.len(), digest(&[&fact.keys, &fact.options]));
+        format!(
+            "{}: {}, {count} options, {digest:016x}",
+            fact.path, fact.effect
+        )
+    });
+    let now: Vec<String> = lines.collect();
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/tables/inventory.txt");
+    if env::var_os("HOOKS_WRITE").is_some() {
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(&file, now.join("\n") + "\n").expect("a file that can be written");
+        return;
+    }
+    let text = fs::read_to_string(&file).expect("the inventory");
+    let path = |line: &str| {
+        line.rsplit_once(": ")
+            .map_or("", |(path, _)| path)
+            .to_owned()
+    };
+    let before: BTreeMap<String, &str> = text.lines().map(|line| (path(line), line)).collect();
+    let after: BTreeMap<String, &str> =
+        now.iter().map(|line| (path(line), line.as_str())).collect();
+    let mut changed = String::new();
+    for (path, line) in &before {
+        match after.get(path) {
+            None => drop(writeln!(changed, "lost: {line}")),
+            Some(now) if now != line => drop(writeln!(changed, "was: {line}\n is: {now}")),
+            Some(_) => {}
+        }
+    }
+    for (path, line) in &after {
+        if !before.contains_key(path) {
+            let _ = writeln!(changed, "new: {line}");
+        }
+    }
+    assert!(
+        changed.is_empty(),
+        "the tables are not those of `tests/tables/inventory.txt`; if that is meant, run the test with \
+         `HOOKS_WRITE=1` and look at the difference\n{changed}"
+    );
+}
