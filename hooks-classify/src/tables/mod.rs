@@ -6,6 +6,8 @@ mod call;
 mod inventory;
 mod load;
 mod private;
+#[path = "../../build/raw.rs"]
+mod raw;
 mod request;
 mod secrets;
 

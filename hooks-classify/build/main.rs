@@ -22,6 +22,7 @@ struct Program {
 
 fn main() {
     println!("cargo::rerun-if-changed=programs");
+    println!("cargo::rerun-if-changed=build");
     let root = env::var("CARGO_MANIFEST_DIR").expect("set by cargo");
     let folder = Path::new(&root).join("programs");
     let mut files: Vec<String> = fs::read_dir(&folder)

@@ -1,0 +1,152 @@
+//! The tables as their files state them: keys of TOML in, values without meaning out.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    #[serde(default)]
+    pub(crate) program: Vec<Raw>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Raw {
+    pub(crate) names: Vec<String>,
+    pub(crate) does: String,
+    pub(crate) effect: String,
+    pub(crate) given: Option<String>,
+    pub(crate) operands: Option<Vec<String>>,
+    #[serde(default)]
+    pub(crate) options: Vec<String>,
+    pub(crate) style: Option<String>,
+    pub(crate) judge: Option<String>,
+    #[serde(default)]
+    pub(crate) command: Vec<Raw>,
+    #[serde(default)]
+    pub(crate) options_anywhere: bool,
+    pub(crate) commands_of: Option<String>,
+    pub(crate) reveals: Option<String>,
+    pub(crate) reveals_given: Option<String>,
+    #[serde(default)]
+    pub(crate) sends: bool,
+    #[serde(default)]
+    pub(crate) offline: bool,
+    #[serde(default)]
+    pub(crate) online: bool,
+    #[serde(default)]
+    pub(crate) hosts: bool,
+    #[serde(default)]
+    pub(crate) probes: bool,
+    #[serde(default)]
+    pub(crate) shows: Vec<String>,
+    #[serde(default)]
+    pub(crate) only_first: bool,
+    #[serde(default)]
+    pub(crate) options_first: bool,
+    pub(crate) permutes: Option<bool>,
+    pub(crate) help: Option<String>,
+    pub(crate) terminal: Option<RawTerminal>,
+    pub(crate) pager: Option<RawPager>,
+    pub(crate) contents: Option<RawContents>,
+    pub(crate) recurses: Option<RawRecurses>,
+    pub(crate) finds: Option<String>,
+    #[serde(default)]
+    pub(crate) variables: Vec<String>,
+    #[serde(default)]
+    pub(crate) harmless_config: Vec<String>,
+    #[serde(default)]
+    pub(crate) runs_input: bool,
+    pub(crate) decided_by: Option<Vec<String>>,
+    pub(crate) configured_by: Option<Vec<String>>,
+    pub(crate) package_scripts: Option<Vec<String>>,
+    #[serde(default)]
+    pub(crate) replaces_files: bool,
+}
+
+/// Options are separated by blanks.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawRecurses {
+    #[serde(default)]
+    pub(crate) on: String,
+    #[serde(default)]
+    pub(crate) off: String,
+    #[serde(default)]
+    pub(crate) names: Vec<String>,
+}
+
+/// Options are separated by blanks.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawTerminal {
+    pub(crate) reads: String,
+    #[serde(default)]
+    pub(crate) off: String,
+    #[serde(default)]
+    pub(crate) on: String,
+    pub(crate) operands: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Variables {
+    pub(crate) variable: Vec<RawVariable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawVariable {
+    pub(crate) names: Vec<String>,
+    pub(crate) why: String,
+    #[serde(default)]
+    pub(crate) harmless: Vec<String>,
+    #[serde(default)]
+    pub(crate) harmless_folders: Vec<String>,
+    #[serde(default)]
+    pub(crate) only: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Secrets {
+    pub(crate) paths: Vec<String>,
+    pub(crate) folders: Vec<String>,
+    pub(crate) harmless: Vec<String>,
+    pub(crate) searched: Vec<String>,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) private: RawPrivate,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawPrivate {
+    pub(crate) folders: Vec<String>,
+    pub(crate) open: Vec<String>,
+    pub(crate) sources: Vec<String>,
+    pub(crate) files: Vec<String>,
+    pub(crate) home: Vec<String>,
+    pub(crate) variables: HashMap<String, String>,
+}
+
+/// Without `off` it starts a pager only where `on` has it do so.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawPager {
+    pub(crate) off: Option<String>,
+    #[serde(default)]
+    pub(crate) on: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawContents {
+    #[serde(default)]
+    pub(crate) off: String,
+    #[serde(default)]
+    pub(crate) on: String,
+    #[serde(default)]
+    pub(crate) only_on: Vec<String>,
+}
