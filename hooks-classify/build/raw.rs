@@ -1,12 +1,15 @@
 //! The tables as their files state them: keys of TOML in, values without meaning out.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
+    /// Whether the programs of the file that are not `online` reach no other machine.
+    #[serde(default)]
+    pub(crate) offline: bool,
     #[serde(default)]
     pub(crate) program: Vec<Raw>,
 }
@@ -92,7 +95,7 @@ pub(crate) struct RawTerminal {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Variables {
+pub(crate) struct RawVariables {
     pub(crate) variable: Vec<RawVariable>,
 }
 
@@ -111,7 +114,7 @@ pub(crate) struct RawVariable {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Secrets {
+pub(crate) struct RawSecrets {
     pub(crate) paths: Vec<String>,
     pub(crate) folders: Vec<String>,
     pub(crate) harmless: Vec<String>,
@@ -128,7 +131,7 @@ pub(crate) struct RawPrivate {
     pub(crate) sources: Vec<String>,
     pub(crate) files: Vec<String>,
     pub(crate) home: Vec<String>,
-    pub(crate) variables: HashMap<String, String>,
+    pub(crate) variables: BTreeMap<String, String>,
 }
 
 /// Without `off` it starts a pager only where `on` has it do so.

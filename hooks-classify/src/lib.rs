@@ -77,8 +77,7 @@ pub enum InputError {
 
 /// Says of commands what they would do (P-07, P-09).
 ///
-/// Cheap to make and to share: the table of a program is read once for the
-/// process, when a command first names it.
+/// Cheap to make and to share: the tables are static data.
 #[derive(Clone, Debug)]
 pub struct Classifier {
     tables: &'static Tables,
@@ -287,13 +286,6 @@ fn check(command: &str) -> Result<(), InputError> {
     Ok(())
 }
 
-/// The mistakes in the embedded tables: none, which a test holds.
-#[doc(hidden)]
-#[must_use]
-pub fn table_mistakes() -> Vec<String> {
-    Tables::embedded().mistakes()
-}
-
 /// A program of the tables.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
@@ -314,7 +306,7 @@ pub fn programs() -> Vec<ProgramEntry> {
         let Some(program) = tables.program(name) else {
             continue;
         };
-        let key = std::sync::Arc::as_ptr(program);
+        let key = std::ptr::from_ref(program);
         match entries.iter_mut().find(|(known, _)| *known == key) {
             Some((_, entry)) => entry.names.push(name.to_owned()),
             None => {

@@ -671,9 +671,13 @@ fn touch(role: Role, args: &[Arg], out: &mut Vec<Touch>) {
 /// Adds the files that decide what a call does, as its table names them.
 fn decided_by(part: &mut Part, call: &Call) {
     let program = &call.program;
-    part.replaces_files |= program.replaces_files;
-    let needed = program.decided_by.iter().map(|entry| (entry, true));
-    let settings = program.configured_by.iter().map(|entry| (entry, false));
+    part.replaces_files |= program.details.replaces_files;
+    let needed = program.details.decided_by.iter().map(|entry| (entry, true));
+    let settings = program
+        .details
+        .configured_by
+        .iter()
+        .map(|entry| (entry, false));
     for (entry, needed) in needed.chain(settings) {
         let operands = call.operands.iter().map(|operand| &operand.arg);
         let words = match needed {
@@ -685,21 +689,21 @@ fn decided_by(part: &mut Part, call: &Call) {
                 let given = call
                     .options
                     .iter()
-                    .filter(|given| names.contains(&given.name));
+                    .filter(|given| names.contains(&given.name.as_str()));
                 let values = given.filter_map(|given| given.value.as_ref());
                 words.extend(values.map(Word::of));
             }
             Decides::Operand => words.extend(operands.take(1).map(Word::of)),
             Decides::Operands => words.extend(operands.map(Word::of)),
             Decides::InOperand(pattern) => part.manifests.extend(operands.map(|arg| Manifest {
-                pattern: pattern.clone(),
+                pattern: (*pattern).to_owned(),
                 folder: Some(Word::of(arg)),
                 needed: false,
             })),
             Decides::UnknownCommand(_) if call.strange.is_empty() => {}
             Decides::UnknownCommand(pattern) | Decides::Manifest(pattern) => {
                 part.manifests.push(Manifest {
-                    pattern: pattern.clone(),
+                    pattern: (*pattern).to_owned(),
                     folder: None,
                     needed,
                 })
@@ -718,8 +722,8 @@ fn decided_by(part: &mut Part, call: &Call) {
             part.code_files.push(file);
         }
     }
-    for script in &program.package_scripts {
-        match script.as_str() {
+    for script in program.details.package_scripts {
+        match *script {
             "operand" => {
                 let first = call.operands.iter().take(1);
                 part.package_scripts

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
-use hooks_classify::{Classifier, Crud, Decision, programs, table_mistakes};
+use hooks_classify::{Classifier, Crud, Decision, programs};
 
 struct Case {
     file: String,
@@ -78,11 +78,6 @@ fn unescaped(text: &str) -> String {
         }
     }
     out
-}
-
-#[test]
-fn the_tables_have_no_mistakes() {
-    assert_eq!(table_mistakes(), Vec::<String>::new());
 }
 
 #[test]

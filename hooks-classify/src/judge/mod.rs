@@ -26,7 +26,6 @@ pub(crate) use environment::{Environment, Value};
 pub(crate) use names::Named;
 use numbers::Shown;
 pub use run::plain;
-pub(crate) use special::SPECIALS;
 pub(crate) use words::{Arg, UNKNOWN};
 
 use super::parts::{Recorder, UnseenCode};

@@ -173,7 +173,7 @@ impl Judge<'_> {
 
     /// Notes a program that finds files of its own accord.
     pub(super) fn finds(&mut self, call: &Call) {
-        if let Some(folder) = call.program.finds.clone() {
+        if let Some(folder) = call.program.details.finds.clone() {
             let named = self.named_file(&folder);
             self.add_name(named);
         }

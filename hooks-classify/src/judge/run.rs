@@ -204,7 +204,7 @@ impl Judge<'_> {
         if name.contains('/') {
             return self.path(name, args, whole, input);
         }
-        if let Some(program) = self.tables.program(name).cloned() {
+        if let Some(program) = self.tables.program(name) {
             let outer = std::mem::replace(&mut self.child, !ITSELF.contains(&name));
             let output = self.table(name, &program, args, whole, input);
             self.child = outer;
@@ -263,7 +263,7 @@ impl Judge<'_> {
         };
         if (stands_for != name || path.contains("bin/"))
             && contents.is_none()
-            && let Some(program) = self.tables.program(stands_for).cloned()
+            && let Some(program) = self.tables.program(stands_for)
         {
             // Most likely that program; it is confirmed in any case.
             self.table(stands_for, &program, args, whole, input);

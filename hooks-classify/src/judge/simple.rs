@@ -102,6 +102,7 @@ impl Judge<'_> {
             self.sets(name, value);
             let own = self.tables.program(&lookup).is_some_and(|table| {
                 table
+                    .details
                     .variables
                     .iter()
                     .any(|pattern| crate::tables::matches(pattern, name))

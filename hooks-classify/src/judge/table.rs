@@ -5,7 +5,6 @@ mod requests;
 pub(super) mod roles;
 
 use std::net::IpAddr;
-use std::sync::Arc;
 
 pub(super) use requests::overridden_by_header;
 
@@ -24,7 +23,7 @@ impl Judge<'_> {
     pub(super) fn table(
         &mut self,
         name: &str,
-        program: &Arc<Program>,
+        program: &'static Program,
         args: &[Arg],
         whole: Span,
         input: &Input,
@@ -35,7 +34,7 @@ impl Judge<'_> {
 
     /// Notes what a call does; says what it prints.
     pub(super) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
-        let program = Arc::clone(&call.program);
+        let program = call.program;
         self.parts.call(call);
         self.note_terminal(call, input);
         // What asks for help wherever a command has not another use for it.
@@ -44,7 +43,7 @@ impl Judge<'_> {
         let git = matches!(call.args.as_slice(), [arg] if arg.text == "-h")
             && call.path.starts_with("git ")
             && call.path.split(' ').count() == 2;
-        let alone = |arg: &Arg| arg.known() && program.help.contains(&arg.text);
+        let alone = |arg: &Arg| arg.known() && program.details.help.contains(&arg.text.as_str());
         let help = matches!(call.args.as_slice(), [arg] if alone(arg));
         if aws || git || help {
             self.find(
@@ -61,7 +60,7 @@ impl Judge<'_> {
     }
 
     fn call_here(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
-        let program = Arc::clone(&call.program);
+        let program = call.program;
         let outcome = match &program.judge {
             Some(name) => special(name)(self, call, whole, input),
             None => Outcome::Table,
@@ -129,9 +128,13 @@ impl Judge<'_> {
             }
         }
         self.sends(call, whole);
-        let given = program.reveals_given.as_ref();
+        let given = program.details.reveals_given.as_ref();
         let given = given.filter(|_| !call.operands.is_empty());
-        let shown = program.reveals.as_ref().filter(|_| !prints_other(call));
+        let shown = program
+            .details
+            .reveals
+            .as_ref()
+            .filter(|_| !prints_other(call));
         if let Some(what) = shown.or(given) {
             self.ask(whole, format!("`{}` shows {what}", call.path));
         }
@@ -143,7 +146,7 @@ impl Judge<'_> {
     /// Asks about what expansions hold, where it may go to another machine.
     fn sends(&mut self, call: &Call, whole: Span) {
         let program = &call.program;
-        if program.offline && !program.sends {
+        if program.details.offline && !program.details.sends {
             return;
         }
         // Options before the name of a command are none of its words.
@@ -155,14 +158,14 @@ impl Judge<'_> {
             .filter(|arg| !arg.known())
             .collect();
         let path = &call.path;
-        if program.sends {
+        if program.details.sends {
             for arg in held.into_iter().filter(|arg| leaves(arg)) {
                 let reason = format!("`{path}` sends what an expansion holds over the network");
                 self.ask(arg.span, reason);
             }
             return;
         }
-        let tells = program.shows.iter().any(|pattern| {
+        let tells = program.details.shows.iter().any(|pattern| {
             let variables = self.environment.variables.iter();
             let mut set = variables.filter(|(_, value)| value.is_unknown());
             set.any(|(name, _)| matches(pattern, name))
@@ -247,7 +250,7 @@ impl Judge<'_> {
 
     fn effect(&mut self, call: &Call, special: Option<Effect>, whole: Span) {
         let program = &call.program;
-        if program.options_first
+        if program.details.options_first
             && let Some(first) = call.operands.first()
             && let Some(late) = call
                 .options
@@ -380,7 +383,7 @@ fn withdrawn(call: &Call, at: usize) -> bool {
     if let Some(place) = place {
         let next = call.args.get(place + 1);
         if next.is_some_and(|next| OFF.contains(&next.text.as_str()))
-            || (call.program.only_first && place > 0)
+            || (call.program.details.only_first && place > 0)
         {
             return true;
         }
@@ -437,7 +440,7 @@ fn address(call: &Call) -> Option<String> {
     let options = options.filter(|given| is_word(&given.option.role));
     let values = options.filter_map(|given| given.value.as_ref());
     let mut words = operands.flat_map(|(_, args)| args).chain(values);
-    if call.program.hosts
+    if call.program.details.hosts
         && let Some(host) = call.operands.iter().find_map(|o| place(&o.arg))
     {
         return Some(host);

@@ -24,9 +24,9 @@ impl Judge<'_> {
         };
         let own = |terminal: &Terminal| reaches(terminal) && takes_commands(terminal, call);
         let pages = |pager: &Pager| !self.captured && starts_pager(pager, call);
-        let takes = if program.terminal.as_ref().is_some_and(own) {
+        let takes = if program.details.terminal.as_ref().is_some_and(own) {
             TerminalInput::Commands
-        } else if program.pager.as_ref().is_some_and(pages) {
+        } else if program.details.pager.as_ref().is_some_and(pages) {
             TerminalInput::Pager
         } else {
             TerminalInput::None
@@ -39,21 +39,16 @@ fn takes_commands(terminal: &Terminal, call: &Call) -> bool {
     let enough = terminal
         .operands
         .is_some_and(|operands| call.operands.len() >= operands);
-    given(call, &terminal.on) || !(enough || given(call, &terminal.off) || only_prints(call))
+    call.has(terminal.on) || !(enough || call.has(terminal.off) || only_prints(call))
 }
 
 fn starts_pager(pager: &Pager, call: &Call) -> bool {
-    let off = pager.off.as_ref();
-    let by_itself = off.is_some_and(|off| !given(call, off) && !only_prints(call));
-    by_itself || given(call, &pager.on)
+    let by_itself = (pager.off).is_some_and(|off| !call.has(off) && !only_prints(call));
+    by_itself || call.has(pager.on)
 }
 
 /// Whether a call prints its help or version and ends.
 fn only_prints(call: &Call) -> bool {
     let mut verbs = call.options.iter().map(|given| given.option.verb);
     verbs.any(|verb| verb == Some(Verb::Only(Effect::Read)))
-}
-
-fn given(call: &Call, names: &[String]) -> bool {
-    call.options.iter().any(|given| names.contains(&given.name))
 }

@@ -35,8 +35,8 @@ pub(super) fn judge(judge: &mut Judge<'_>, language: Language, arg: &Arg) {
     }
     judge.find(Effect::Code, arg.span, "runs code that may do anything");
     raise(judge, language, arg);
-    for opening in &names::ANY.shells {
-        for (at, _) in text.match_indices(opening.as_str()) {
+    for opening in names::ANY.shells {
+        for (at, _) in text.match_indices(*opening) {
             if let Some(command) = argument(&text[at + opening.len()..], opening) {
                 judge.shell_text(&arg.with(&command), &Input::Unknown);
             }
@@ -69,10 +69,10 @@ fn raise(judge: &mut Judge<'_>, language: Language, arg: &Arg) {
     if language == Language::Code && removes {
         judge.find(Effect::Delete, arg.span, "the code has `rm(` in it");
     }
-    let find = |words: &'static [String]| words.iter().find(|word| compact.contains(word.as_str()));
-    let found = match find(&names::ANY.deletes) {
+    let find = |words: &'static [&'static str]| words.iter().find(|word| compact.contains(**word));
+    let found = match find(names::ANY.deletes) {
         Some(word) => Some((Effect::Delete, word)),
-        None => find(&names::ANY.updates).map(|word| (Effect::Update, word)),
+        None => find(names::ANY.updates).map(|word| (Effect::Update, word)),
     };
     if let Some((effect, word)) = found {
         let reason = format!("the code has `{}` in it", word.trim());

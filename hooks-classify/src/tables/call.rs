@@ -1,7 +1,5 @@
 //! Reading a command line by a table: which words are options, values, operands.
 
-use std::sync::Arc;
-
 use super::request::{Member, members};
 use super::{Count, Opt, Program, Role, RunsInput, Style, Takes, Verb};
 use crate::judge::Arg;
@@ -11,7 +9,7 @@ use crate::shell::Span;
 #[derive(Debug)]
 pub(crate) struct Call {
     /// The innermost command that the words name.
-    pub(crate) program: Arc<Program>,
+    pub(crate) program: &'static Program,
     /// `git push`
     pub(crate) path: String,
     pub(crate) options: Vec<Given>,
@@ -71,9 +69,9 @@ impl Call {
     }
 
     /// Reads `args`, the words after the program's name.
-    pub(crate) fn read(name: &str, program: &Arc<Program>, args: &[Arg]) -> Self {
+    pub(crate) fn read(name: &str, program: &'static Program, args: &[Arg]) -> Self {
         let mut call = Self {
-            program: Arc::clone(program),
+            program: program,
             path: name.to_owned(),
             options: Vec::new(),
             operands: Vec::new(),
@@ -83,7 +81,7 @@ impl Call {
         let mut parents = Vec::new();
         let mut rest = args;
         loop {
-            let current = Arc::clone(&call.program);
+            let current = call.program;
             // Of goals there may be several; a judge of their own reads them.
             if !current.has_commands() || current.judge.as_deref() == Some("goals") {
                 call.split(&current, &parents, rest, false);
@@ -97,8 +95,8 @@ impl Call {
                 && let Some(command) = current.commands.get(&first.text)
             {
                 call.path = format!("{} {}", call.path, first.text);
-                call.program = Arc::clone(command);
-                parents.push(Arc::clone(&current));
+                call.program = command;
+                parents.push(current);
                 rest = &rest[1..];
                 call.args = rest.to_vec();
                 continue;
@@ -113,7 +111,7 @@ impl Call {
                 Some(command) if !operand.after => {
                     call.operands.truncate(before);
                     call.path = format!("{} {word}", call.path);
-                    call.program = Arc::clone(command);
+                    call.program = command;
                     parents.push(current);
                     rest = &rest[used..];
                     call.args = rest.to_vec();
@@ -149,7 +147,7 @@ impl Call {
     fn split(
         &mut self,
         program: &Program,
-        parents: &[Arc<Program>],
+        parents: &[&'static Program],
         args: &[Arg],
         first: bool,
     ) -> usize {
@@ -210,7 +208,7 @@ impl Call {
     }
 
     /// Adds the options that the members of whole requests stand for.
-    fn requests(&mut self, program: &Program, parents: &[Arc<Program>]) {
+    fn requests(&mut self, program: &Program, parents: &[&'static Program]) {
         let scope = Scope { program, parents };
         let mut at = 0;
         // A member may be a request in its turn.
@@ -236,7 +234,7 @@ impl Call {
 
     /// Adds the options that stand for a value of others alone, where the value is a word of its own:
     /// `-d recurse` is `-d=recurse`, too. What such an option promises, it promises joined alone.
-    fn values(&mut self, program: &Program, parents: &[Arc<Program>]) {
+    fn values(&mut self, program: &Program, parents: &[&'static Program]) {
         let scope = Scope { program, parents };
         let with_value = |given: &Given| {
             let value = given.value.as_ref().filter(|value| value.known())?;
@@ -257,7 +255,7 @@ impl Call {
         let mut at = 0;
         self.options.retain(|given| {
             at += 1;
-            let read = program.permutes && given.option.permutes;
+            let read = program.details.permutes && given.option.permutes;
             at <= first || read || !given.option.exempts()
         });
         before > first && self.options.len() == first
@@ -566,7 +564,7 @@ impl Next<'_> {
 /// the programs above it where these say so.
 struct Scope<'a> {
     program: &'a Program,
-    parents: &'a [Arc<Program>],
+    parents: &'a [&'static Program],
 }
 
 impl<'a> Scope<'a> {
@@ -575,8 +573,8 @@ impl<'a> Scope<'a> {
             .parents
             .iter()
             .rev()
-            .map(Arc::as_ref)
-            .filter(|p| p.options_anywhere);
+            .copied()
+            .filter(|p| p.details.options_anywhere);
         std::iter::once(self.program).chain(above)
     }
 
@@ -605,9 +603,9 @@ impl<'a> Scope<'a> {
         };
         let mut found: Vec<(String, &Opt)> = self
             .all()
-            .flat_map(|program| &program.options)
+            .flat_map(|program| program.options.iter())
             .filter(|(long, _)| fits(long))
-            .map(|(long, option)| (long.clone(), option))
+            .map(|(long, option)| (long.to_owned(), option))
             .collect();
         found.sort_by(|a, b| a.0.cmp(&b.0));
         found

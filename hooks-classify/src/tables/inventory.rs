@@ -7,10 +7,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::{env, fs};
 
-use super::{Program, Tables};
+use super::{Details, Program, Tables};
 
 /// What the tables say of one program or command: a line for the whole entry, and one for each option.
 struct Facts {
@@ -23,23 +22,32 @@ struct Facts {
 /// Returns the facts of all programs and commands, in the order of their names.
 fn facts() -> Vec<Facts> {
     let tables = Tables::embedded();
-    let mut programs: BTreeMap<*const Program, (Vec<&str>, Arc<Program>)> = BTreeMap::new();
-    for name in tables.names() {
-        let program = tables.program(name).expect("a table that can be read");
-        let entry = programs.entry(Arc::as_ptr(program));
-        let (names, _) = entry.or_insert_with(|| (Vec::new(), Arc::clone(program)));
-        names.push(name);
-    }
-    let mut found: Vec<(String, Arc<Program>)> = programs
-        .into_values()
-        .map(|(names, program)| (names.join("|"), program))
-        .collect();
-    found.sort_by(|a, b| a.0.cmp(&b.0));
     let mut facts = Vec::new();
-    for (names, program) in found {
-        add(&names, &program, &mut facts);
+    let programs = tables
+        .names()
+        .filter_map(|name| Some((name, tables.program(name)?)));
+    for (names, program) in by_entry(programs) {
+        add(&names, program, &mut facts);
     }
     facts
+}
+
+/// Joins the names that share an entry.
+fn by_entry<'a>(
+    named: impl Iterator<Item = (&'a str, &'static Program)>,
+) -> Vec<(String, &'static Program)> {
+    let mut entries: BTreeMap<*const Program, (Vec<&str>, &Program)> = BTreeMap::new();
+    for (name, program) in named {
+        let entry = entries.entry(std::ptr::from_ref(program));
+        entry.or_insert((Vec::new(), program)).0.push(name);
+    }
+    let joined = entries.into_values().map(|(mut names, program)| {
+        names.sort_unstable();
+        (names.join("|"), program)
+    });
+    let mut entries: Vec<_> = joined.collect();
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    entries
 }
 
 fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
@@ -52,7 +60,9 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         style,
         judge,
         commands,
-        patterns,
+        details,
+    } = program;
+    let Details {
         commands_of,
         options_anywhere,
         reveals,
@@ -78,7 +88,7 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         configured_by,
         package_scripts,
         replaces_files,
-    } = program;
+    } = details;
     let mut keys = vec![
         format!("does {does:?} given {given:?} style {style:?} judge {judge:?} help {help:?}"),
         format!("operands {operands:?}"),
@@ -94,7 +104,7 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
             "runs_input {runs_input} package_scripts {package_scripts:?} replaces_files {replaces_files}"
         ),
     ];
-    let order: Vec<&str> = patterns.iter().map(|(name, _)| name.as_str()).collect();
+    let order: Vec<&str> = commands.patterns().map(|(name, _)| name).collect();
     keys.push(format!("patterns {order:?}"));
     let mut options: Vec<String> = options
         .iter()
@@ -110,21 +120,10 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         keys,
         options,
     });
-    let mut below: BTreeMap<*const Program, (Vec<&str>, &Program)> = BTreeMap::new();
-    let patterns = patterns.iter().map(|(name, command)| (name, command));
-    for (name, command) in commands.iter().chain(patterns) {
-        let entry = below.entry(Arc::as_ptr(command));
-        entry.or_insert((Vec::new(), command)).0.push(name);
-    }
-    let mut below: Vec<(String, &Program)> = below
-        .into_values()
-        .map(|(mut names, command)| {
-            names.sort_unstable();
-            (names.join("|"), command)
-        })
-        .collect();
-    below.sort_by(|a, b| a.0.cmp(&b.0));
-    for (names, command) in below {
+    let plain = commands
+        .names()
+        .filter_map(|name| Some((name, commands.get(name)?)));
+    for (names, command) in by_entry(plain.chain(commands.patterns())) {
         add(&format!("{path} {names}"), command, facts);
     }
 }

@@ -1,33 +1,36 @@
-//! What is known about programs: the tables in `programs/`, each read when its
-//! program is first met.
+//! What is known about programs, variables and secrets: names in, static data out. The files in
+//! `programs/` are compiled by the build script; nothing of them is read or allocated by a process.
 
 mod call;
 #[cfg(test)]
 mod inventory;
-mod load;
+mod lists;
 mod private;
-#[path = "../../build/raw.rs"]
-mod raw;
 mod request;
 mod secrets;
 
-mod embedded {
-    //! The files, where the programs stand in them, and their names in order.
+mod compiled {
+    //! The tables, as the build script writes them.
+
+    use super::lists::{Commands, Options, Set};
+    use super::private::{Pattern, Private, Root};
+    use super::secrets::{Paths, Patterns};
+    use super::{
+        Contents, Count, Decides, Details, Effect, Keyboard, Language, Opt, Pager, Program,
+        Recurses, Role, Style, Takes, Terminal, Variable, Verb,
+    };
+
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 }
 
-use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
-
 pub(crate) use call::{Call, Given, Operand};
+pub(crate) use compiled::JUDGES;
+pub(crate) use lists::{Commands, Options, Set};
 pub(crate) use request::members;
 
 use super::Crud;
 
-use embedded::{COUNT, FILES, NAMES, SECTIONS};
-
-const VARIABLES: &str = include_str!("../../programs/variables.toml");
-const SECRETS: &str = include_str!("../../programs/secrets.toml");
+use compiled::{PROGRAMS_BY_NAME, SECRETS, VARIABLES};
 
 /// What a call does, as a table says it. The strongest is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -163,7 +166,7 @@ pub(crate) enum Verb {
     MeansSecret,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Opt {
     pub(crate) takes: Takes,
     pub(crate) role: Role,
@@ -214,69 +217,73 @@ pub(crate) enum Keyboard {
 }
 
 /// When a program takes commands from a terminal.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Terminal {
     pub(crate) reads: Keyboard,
     /// Options with which it takes none.
-    pub(crate) off: Vec<String>,
+    pub(crate) off: &'static [&'static str],
     /// Options with which it takes them all the same.
-    pub(crate) on: Vec<String>,
+    pub(crate) on: &'static [&'static str],
     /// The number of operands from which on it takes none.
     pub(crate) operands: Option<usize>,
 }
 
 /// When a program shows its output in the pager of the user.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Pager {
     /// Options with which it does not; `None` if it does so only with an option.
-    pub(crate) off: Option<Vec<String>>,
+    pub(crate) off: Option<&'static [&'static str]>,
     /// Options with which it does.
-    pub(crate) on: Vec<String>,
+    pub(crate) on: &'static [&'static str],
 }
 
 /// When a program prints the contents of its operands with the role `name`, and not only facts about
 /// them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Contents {
     /// Options with which it does not.
-    pub(crate) off: Vec<String>,
+    pub(crate) off: &'static [&'static str],
     /// Options with which it does.
-    pub(crate) on: Vec<String>,
+    pub(crate) on: &'static [&'static str],
     /// Names of the command that does so only with an option of `on`.
-    pub(crate) only_on: Vec<String>,
+    pub(crate) only_on: &'static [&'static str],
 }
 
 /// When a program reads all that lies in a folder: always if `on` is empty.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Recurses {
     /// Options with which it does.
-    pub(crate) on: Vec<String>,
+    pub(crate) on: &'static [&'static str],
     /// Options with which it does not.
-    pub(crate) off: Vec<String>,
+    pub(crate) off: &'static [&'static str],
     /// Names of the program that does so without an option.
-    pub(crate) names: Vec<String>,
+    pub(crate) names: &'static [&'static str],
 }
 
 /// A program or one of its commands.
 #[derive(Debug)]
 pub(crate) struct Program {
-    pub(crate) does: String,
+    pub(crate) does: &'static str,
     pub(crate) effect: Effect,
     pub(crate) given: Option<Effect>,
-    pub(crate) operands: Vec<(Role, Count)>,
-    pub(crate) options: HashMap<String, Opt>,
+    pub(crate) operands: &'static [(Role, Count)],
+    pub(crate) options: Options,
     pub(crate) style: Style,
-    pub(crate) judge: Option<String>,
-    pub(crate) commands: HashMap<String, Arc<Program>>,
-    /// Commands whose names are patterns, in the order of the table.
-    pub(crate) patterns: Vec<(String, Arc<Program>)>,
+    pub(crate) judge: Option<&'static str>,
+    pub(crate) commands: Commands,
+    pub(crate) details: &'static Details,
+}
+
+/// The part of a table in which many programs and commands are alike.
+#[derive(Debug)]
+pub(crate) struct Details {
     /// The path of a command of the same program whose commands are tried
     /// after its own.
-    pub(crate) commands_of: Option<String>,
+    pub(crate) commands_of: Option<&'static str>,
     pub(crate) options_anywhere: bool,
-    pub(crate) reveals: Option<String>,
+    pub(crate) reveals: Option<&'static str>,
     /// The secret that it prints if it has an operand.
-    pub(crate) reveals_given: Option<String>,
+    pub(crate) reveals_given: Option<&'static str>,
     pub(crate) sends: bool,
     /// Whether addresses among its words are no more than text to it.
     pub(crate) offline: bool,
@@ -285,7 +292,7 @@ pub(crate) struct Program {
     /// Whether the machines that it names are only looked up or tried, and give it nothing.
     pub(crate) probes: bool,
     /// Variables that it shows to the machine that it asks.
-    pub(crate) shows: Vec<String>,
+    pub(crate) shows: &'static [&'static str],
     /// Whether what `only` does something does so as the first word alone.
     pub(crate) only_first: bool,
     /// Whether what looks like an option behind an operand is one more operand.
@@ -298,40 +305,40 @@ pub(crate) struct Program {
     /// When it reads all that lies in a folder which it is given.
     pub(crate) recurses: Option<Recurses>,
     /// The folder below which it finds files of its own accord.
-    pub(crate) finds: Option<String>,
+    pub(crate) finds: Option<&'static str>,
     /// Words that alone behind it print its help.
-    pub(crate) help: Vec<String>,
-    pub(crate) variables: Vec<String>,
-    pub(crate) harmless_config: Vec<String>,
+    pub(crate) help: &'static [&'static str],
+    pub(crate) variables: &'static [&'static str],
+    pub(crate) harmless_config: &'static [&'static str],
     /// `runs_input` of the table, or of the table of the program that it is a command of.
     pub(crate) runs_input: bool,
     /// The files that decide what it does, at least one of which it needs; those of the program
     /// above it if the table has none.
-    pub(crate) decided_by: Vec<Decides>,
+    pub(crate) decided_by: &'static [Decides],
     /// The files that decide what it does and may all be missing.
-    pub(crate) configured_by: Vec<Decides>,
+    pub(crate) configured_by: &'static [Decides],
     /// The scripts of `package.json` or `composer.json` that it runs, and `operand` for the one
     /// that its first operand names.
-    pub(crate) package_scripts: Vec<String>,
+    pub(crate) package_scripts: &'static [&'static str],
     /// Whether it may put other files in place of those that are there.
     pub(crate) replaces_files: bool,
 }
 
 /// Which files decide what a call does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decides {
     /// The values of these options.
-    Options(Vec<String>),
+    Options(&'static [&'static str]),
     /// The first operand.
     Operand,
     /// Every operand.
     Operands,
     /// A file of this name in the folder that an operand names.
-    InOperand(String),
+    InOperand(&'static str),
     /// A file of this name, for a command of the program that its table does not know.
-    UnknownCommand(String),
+    UnknownCommand(&'static str),
     /// A file of this name where the program runs; with `^` there and in every folder above.
-    Manifest(String),
+    Manifest(&'static str),
 }
 
 /// How a program may run code from its standard input.
@@ -357,7 +364,7 @@ impl Program {
         };
         // A file of code that an option names is often a setting of a program that is none.
         let option = |option: &Opt| matches!(option.role, Role::Script(_)) && takes(option.role);
-        if self.runs_input
+        if self.details.runs_input
             || self.effect == Effect::Code
             || self.operands.iter().any(|(role, _)| takes(*role))
             || self.options.values().any(option)
@@ -379,62 +386,43 @@ impl Program {
             |role: Role| matches!(role, Role::Script(Python | Node | Perl | Ruby | Php | Lua));
         let options = self.options.values().map(|option| option.role);
         let operands = self.operands.iter().map(|(role, _)| *role);
-        !self.offline && !options.chain(operands).any(interprets)
+        !self.details.offline && !options.chain(operands).any(interprets)
     }
 
     /// The command that a word names: by name, then by pattern, then among
     /// those of the command that `commands_of` names.
-    pub(crate) fn command<'a>(&'a self, root: &'a Self, word: &str) -> Option<&'a Arc<Self>> {
+    pub(crate) fn command(&self, root: &Self, word: &str) -> Option<&'static Self> {
         self.own_command(word).or_else(|| {
+            let mut names = self.details.commands_of?.split_whitespace().skip(1);
             let mut place = root;
-            for name in self.commands_of.as_deref()?.split_whitespace().skip(1) {
-                place = place.commands.get(name).or_else(|| {
-                    place
-                        .patterns
-                        .iter()
-                        .find(|(pattern, _)| pattern == name)
-                        .map(|(_, c)| c)
-                })?;
-            }
+            names.try_for_each(|name| {
+                let by_name = place.commands.get(name);
+                let mut patterns = place.commands.patterns();
+                place = by_name
+                    .or_else(|| patterns.find(|(pattern, _)| *pattern == name).map(second))?;
+                Some(())
+            })?;
             place.own_command(word)
         })
     }
 
-    fn own_command(&self, word: &str) -> Option<&Arc<Self>> {
-        self.commands.get(word).or_else(|| {
-            self.patterns
-                .iter()
+    fn own_command(&self, word: &str) -> Option<&'static Self> {
+        let mut patterns = self.commands.patterns();
+        let by_pattern = || {
+            patterns
                 .find(|(pattern, _)| matches(pattern, word))
-                .map(|(_, command)| command)
-        })
+                .map(second)
+        };
+        self.commands.get(word).or_else(by_pattern)
     }
 
     pub(crate) fn has_commands(&self) -> bool {
-        !self.commands.is_empty() || !self.patterns.is_empty() || self.commands_of.is_some()
-    }
-
-    /// Adds the judges that this names and that do not exist.
-    fn missing_judges(&self, missing: &mut Vec<String>) {
-        if let Some(judge) = &self.judge
-            && !super::judge::SPECIALS
-                .iter()
-                .any(|(known, _)| known == judge)
-        {
-            missing.push(format!(
-                "what `{}` names the judge `{judge}`, which does not exist",
-                self.does
-            ));
-        }
-        let patterns = self.patterns.iter().map(|(_, command)| command);
-        for command in self.commands.values().chain(patterns) {
-            command.missing_judges(missing);
-        }
+        !self.commands.is_empty() || self.details.commands_of.is_some()
     }
 
     /// Returns whether its words may be text of a shell: the judge of its table reads them so.
     pub(crate) fn is_shell(&self) -> bool {
-        let judge = self.judge.as_deref();
-        matches!(judge, Some("shell" | "fish" | "eval" | "source"))
+        matches!(self.judge, Some("shell" | "fish" | "eval" | "source"))
     }
 
     /// Whether every call has the one effect.
@@ -446,41 +434,39 @@ impl Program {
     }
 }
 
+fn second<A, B>(pair: (A, B)) -> B {
+    pair.1
+}
+
 /// A variable that changes what programs do.
 #[derive(Debug)]
 pub(crate) struct Variable {
-    pub(crate) pattern: String,
-    pub(crate) why: String,
-    pub(crate) harmless: Vec<String>,
+    pub(crate) pattern: &'static str,
+    pub(crate) why: &'static str,
+    pub(crate) harmless: &'static [&'static str],
     /// Folders of the system: a list of them, separated by colons, changes nothing.
-    pub(crate) harmless_folders: Vec<String>,
+    pub(crate) harmless_folders: &'static [&'static str],
     /// The only values with which it changes anything, if not all do.
-    pub(crate) only: Vec<String>,
+    pub(crate) only: &'static [&'static str],
 }
 
 /// What is known of programs, variables and files that hold secrets.
 #[derive(Debug)]
 pub struct Tables {
-    /// By section; `None` where what is embedded is wrong.
-    programs: [OnceLock<Option<Arc<Program>>>; COUNT],
-    variables: Vec<Variable>,
-    secrets: secrets::Paths,
+    secrets: &'static secrets::Paths,
 }
 
 impl Tables {
     /// Returns the tables that are compiled into this crate.
+    #[must_use]
     pub fn embedded() -> &'static Self {
-        static TABLES: OnceLock<Tables> = OnceLock::new();
-        TABLES.get_or_init(|| Self {
-            programs: [const { OnceLock::new() }; COUNT],
-            variables: load::variables(VARIABLES).unwrap_or_default(),
-            secrets: load::secrets(SECRETS).unwrap_or_default(),
-        })
+        static TABLES: Tables = Tables { secrets: &SECRETS };
+        &TABLES
     }
 
     /// The names of all programs, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        NAMES.iter().map(|(name, _)| *name)
+        PROGRAMS_BY_NAME.names()
     }
 
     /// Returns whether the words of a program may be text of a shell, such as those of `sh` and `eval`.
@@ -489,21 +475,13 @@ impl Tables {
         self.program(name).is_some_and(|program| program.is_shell())
     }
 
-    pub(crate) fn program(&self, name: &str) -> Option<&Arc<Program>> {
-        self.named(name).or_else(|| {
+    pub(crate) fn program(&self, name: &str) -> Option<&'static Program> {
+        PROGRAMS_BY_NAME.get(name).or_else(|| {
             let stem = name.get(..name.len().checked_sub(4)?)?;
             name.to_ascii_lowercase()
                 .ends_with(".exe")
-                .then(|| self.named(stem))?
+                .then(|| PROGRAMS_BY_NAME.get(stem))?
         })
-    }
-
-    fn named(&self, name: &str) -> Option<&Arc<Program>> {
-        let at = NAMES.binary_search_by_key(&name, |(name, _)| name).ok()?;
-        let section = NAMES[at].1;
-        self.programs[section]
-            .get_or_init(|| read(section).ok().map(Arc::new))
-            .as_ref()
     }
 
     /// Returns whether a program that may run its standard input has this name, or this name without
@@ -519,39 +497,21 @@ impl Tables {
         runs(name) || stem.is_some_and(runs)
     }
 
-    /// What is wrong in the embedded tables.
-    pub(crate) fn mistakes(&self) -> Vec<String> {
-        let mut mistakes: Vec<String> = NAMES
-            .windows(2)
-            .filter(|pair| pair[0].0 == pair[1].0)
-            .map(|pair| format!("`{}` is in the tables twice", pair[0].0))
-            .collect();
-        mistakes.extend(load::variables(VARIABLES).err().map(|e| e.to_string()));
-        mistakes.extend(load::secrets(SECRETS).err().map(|e| e.to_string()));
-        for section in 0..COUNT {
-            match read(section) {
-                Ok(program) => program.missing_judges(&mut mistakes),
-                Err(error) => mistakes.push(error.to_string()),
-            }
-        }
-        mistakes
-    }
-
     /// Why setting `name` to `value` changes what runs, if it does.
-    pub(crate) fn variable(&self, name: &str, value: Option<&str>) -> Option<&Variable> {
-        self.variables.iter().find(|variable| {
+    pub(crate) fn variable(&self, name: &str, value: Option<&str>) -> Option<&'static Variable> {
+        VARIABLES.iter().find(|variable| {
             variable.only.is_empty()
-                && matches(&variable.pattern, name)
+                && matches(variable.pattern, name)
                 && !value.is_some_and(|value| {
                     let of_system = |folder: &str| {
                         let mut folders = variable.harmless_folders.iter();
-                        folders.any(|known| known == folder)
+                        folders.any(|known| *known == folder)
                     };
                     value.split(':').all(of_system)
                         || variable.harmless.iter().any(|harmless| {
                             // What a `*` stands for is one word.
                             matches(harmless, value)
-                                && (harmless == "*"
+                                && (*harmless == "*"
                                     || !harmless.contains('*')
                                     || !value.contains(|c: char| {
                                         c.is_whitespace() || "`$;&|<>()".contains(c)
@@ -563,17 +523,17 @@ impl Tables {
 
     /// Returns the variable that changes what runs with values of a kind only, if `value` is one of
     /// them. A list begins with `(`.
-    pub(crate) fn special_value(&self, name: &str, value: &str) -> Option<&Variable> {
+    pub(crate) fn special_value(&self, name: &str, value: &str) -> Option<&'static Variable> {
         let unknown = value.contains(crate::judge::UNKNOWN);
         let list = value.starts_with('(');
-        self.variables.iter().find(|variable| {
-            let counts = |only: &String| match only.as_str() {
+        VARIABLES.iter().find(|variable| {
+            let counts = |only: &&str| match *only {
                 "$" => unknown,
                 only if only.starts_with('(') && list && unknown => true,
                 only => matches(only, value),
             };
             !variable.only.is_empty()
-                && matches(&variable.pattern, name)
+                && matches(variable.pattern, name)
                 && variable.only.iter().any(counts)
                 && !variable.harmless.iter().any(|text| matches(text, value))
         })
@@ -623,7 +583,7 @@ impl Tables {
 
     /// Whether machines in clouds get their keys from a plain host.
     pub(crate) fn gives_keys(&self, host: &str) -> bool {
-        self.secrets.hosts.iter().any(|known| known == host)
+        self.secrets.hosts.contains(&host)
     }
 
     /// Returns the host of keys that stands in a text in lower case as a whole name: not as a part of
@@ -640,23 +600,17 @@ impl Tables {
             ends && !before.is_some_and(|c| of_name(c) || c == '.')
         };
         let mut hosts = self.secrets.hosts.iter();
-        let named = |host: &&String| {
-            let mut places = text.match_indices(host.as_str());
+        let named = |host: &&&'static str| {
+            let mut places = text.match_indices(**host);
             host.contains(['.', ':']) && places.any(|(at, _)| whole(at, host))
         };
-        hosts.find(named).map(String::as_str)
+        hosts.find(named).copied()
     }
 
     /// Whether every file of a name is known to be none of those that hold secrets.
     pub(crate) fn harmless(&self, name: &str) -> bool {
         self.secrets.harmless(name)
     }
-}
-
-fn read(section: usize) -> Result<Program, load::TableError> {
-    let (file, start, end) = SECTIONS[section];
-    let (name, text) = FILES[file];
-    load::section(name, &text[start..end])
 }
 
 /// Whether `text` matches a pattern in which `*` stands for anything.

@@ -1,40 +1,38 @@
 //! Folders in which a file that a command does not name may be a secret: home, its hidden folders,
 //! those of the system.
 
-use std::collections::HashMap;
-
 use super::matches;
 use super::secrets::{fits, open};
 use crate::judge::UNKNOWN;
 
 /// Folders that may hold secrets, and the exceptions.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Private {
-    folders: Vec<Pattern>,
+    pub(super) folders: &'static [Pattern],
     /// Folders within them that hold none.
-    open: Vec<Pattern>,
+    pub(super) open: &'static [Pattern],
     /// Names of source texts.
-    sources: Vec<String>,
+    pub(super) sources: &'static [&'static str],
     /// Names that are those of files, and not of folders.
-    files: Vec<String>,
+    pub(super) files: &'static [&'static str],
     /// Folders of a home.
-    home: Vec<String>,
+    pub(super) home: &'static [&'static str],
     /// Variables with the folder or file that they name.
-    variables: HashMap<String, String>,
+    pub(super) variables: &'static [(&'static str, &'static str)],
 }
 
 /// A folder of the table: `~/.*/**`.
 #[derive(Debug)]
-struct Pattern {
-    root: Root,
-    parts: Vec<String>,
+pub(super) struct Pattern {
+    pub(super) root: Root,
+    pub(super) parts: &'static [&'static str],
     /// Whether all that lies in the folder belongs to it.
-    below: bool,
+    pub(super) below: bool,
 }
 
 /// Where a path begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Root {
+pub(super) enum Root {
     Home,
     System,
     /// The current folder, or one that is not known.
@@ -42,26 +40,9 @@ enum Root {
 }
 
 impl Private {
-    pub(super) fn new(
-        folders: &[String],
-        open: &[String],
-        sources: Vec<String>,
-        files: Vec<String>,
-        home: Vec<String>,
-        variables: HashMap<String, String>,
-    ) -> Self {
-        Self {
-            folders: folders.iter().map(|text| Pattern::new(text)).collect(),
-            open: open.iter().map(|text| Pattern::new(text)).collect(),
-            sources,
-            files,
-            home,
-            variables,
-        }
-    }
-
-    pub(super) fn variable(&self, name: &str) -> Option<&str> {
-        self.variables.get(name).map(String::as_str)
+    pub(super) fn variable(&self, name: &str) -> Option<&'static str> {
+        let known = self.variables.iter().find(|(known, _)| *known == name);
+        known.map(|(_, place)| *place)
     }
 
     /// Returns whether a file somewhere below a folder may be a secret.
@@ -85,7 +66,7 @@ impl Private {
         if root == Root::Relative
             && let [first, folder, ..] = parts.as_slice()
             && first.contains(UNKNOWN)
-            && self.home.contains(folder)
+            && self.home.contains(&folder.as_str())
         {
             parts.remove(0);
             (root, is_open) = (Root::Home, true);
@@ -128,35 +109,18 @@ impl Private {
 }
 
 impl Pattern {
-    fn new(text: &str) -> Self {
-        let (text, below) = match text.strip_suffix("/**") {
-            Some(text) => (text, true),
-            None => (text, false),
-        };
-        let root = match text.starts_with('~') {
-            true => Root::Home,
-            false => Root::System,
-        };
-        let parts = text.split('/').filter(|part| !matches!(*part, "" | "~"));
-        Self {
-            root,
-            parts: parts.map(str::to_owned).collect(),
-            below,
-        }
-    }
-
     /// Returns whether a path may be this folder, or lie in it.
     fn may_be(&self, root: Root, parts: &[String]) -> bool {
-        let fit = |(part, pattern): (&String, &String)| fits(part, pattern);
-        self.reaches(root, parts) && parts.iter().zip(&self.parts).all(fit)
+        let fit = |(part, pattern): (&String, &&str)| fits(part, pattern);
+        self.reaches(root, parts) && parts.iter().zip(self.parts).all(fit)
     }
 
     /// Returns whether a path is this folder, or lies in it, whatever its open parts stand for.
     fn is(&self, root: Root, parts: &[String]) -> bool {
-        let fit = |(part, pattern): (&String, &String)| {
-            pattern == "*" || !part.contains(open) && matches(pattern, part)
+        let fit = |(part, pattern): (&String, &&str)| {
+            *pattern == "*" || !part.contains(open) && matches(pattern, part)
         };
-        self.reaches(root, parts) && parts.iter().zip(&self.parts).all(fit)
+        self.reaches(root, parts) && parts.iter().zip(self.parts).all(fit)
     }
 
     fn reaches(&self, root: Root, parts: &[String]) -> bool {

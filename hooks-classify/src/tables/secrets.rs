@@ -1,47 +1,25 @@
 //! Paths that hold secrets.
 
-use std::collections::{HashMap, HashSet};
-
+use super::lists::Set;
 use super::matches;
 use super::private::Private;
 
 /// Which paths hold secrets.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Paths {
-    secret: Patterns,
+    pub(super) secret: Patterns,
     /// Folders in which nearly everything is secret.
-    folders: Patterns,
-    harmless: Patterns,
+    pub(super) folders: Patterns,
+    pub(super) harmless: Patterns,
     /// Names that secrets have, and other files too.
-    searched: Patterns,
+    pub(super) searched: Patterns,
     /// Folders in which a file that the command does not name may be a secret.
     pub(super) private: Private,
     /// Hosts that give out keys.
-    pub(super) hosts: Vec<String>,
-}
-
-/// Lists of `secrets.toml`.
-#[derive(Debug)]
-pub(super) struct Lists {
-    pub(super) paths: Vec<String>,
-    pub(super) folders: Vec<String>,
-    pub(super) harmless: Vec<String>,
-    pub(super) searched: Vec<String>,
-    pub(super) hosts: Vec<String>,
+    pub(super) hosts: &'static [&'static str],
 }
 
 impl Paths {
-    pub(super) fn new(lists: Lists, private: Private) -> Self {
-        Paths {
-            secret: Patterns::new(lists.paths),
-            folders: Patterns::new(lists.folders),
-            harmless: Patterns::new(lists.harmless),
-            searched: Patterns::new(lists.searched),
-            private,
-            hosts: lists.hosts,
-        }
-    }
-
     /// Returns whether a name that is searched for, which may be a pattern, is one that secrets have.
     pub(super) fn is_searched(&self, name: &str) -> bool {
         let name = name.to_lowercase();
@@ -115,56 +93,38 @@ const ENDINGS: &[&str] = &[
     "used",
 ];
 
-/// Patterns of paths, so kept that a word is compared with few of them.
-#[derive(Debug, Default)]
-struct Patterns {
+/// Patterns of paths, sorted by the build script so that a word is compared with few of them.
+#[derive(Debug)]
+pub(super) struct Patterns {
     /// Whole names of files.
-    names: HashSet<String>,
+    pub(super) names: Set,
     /// Patterns of such names.
-    globs: Vec<String>,
-    /// Ends of paths, by the name that they end with.
-    ends: HashMap<String, Vec<String>>,
+    pub(super) globs: &'static [&'static str],
+    /// Ends of paths, by the name that they end with, in the order of these names.
+    pub(super) ends: &'static [(&'static str, &'static [&'static str])],
     /// Patterns of paths, as they stand, and for where they stand below another folder.
-    paths: Vec<[String; 2]>,
+    pub(super) paths: &'static [[&'static str; 2]],
 }
 
 impl Patterns {
-    fn new(patterns: Vec<String>) -> Self {
-        let mut kept = Patterns::default();
-        for pattern in patterns {
-            match (pattern.rsplit_once('/'), pattern.contains('*')) {
-                (None, false) => {
-                    kept.names.insert(pattern);
-                }
-                (None, true) => kept.globs.push(pattern),
-                (Some((_, name)), false) => {
-                    let ends = kept.ends.entry(name.to_owned()).or_default();
-                    ends.push(pattern);
-                }
-                (Some(_), true) => {
-                    let below = format!("*/{}", pattern.trim_start_matches('/'));
-                    kept.paths.push([pattern, below]);
-                }
-            }
-        }
-        kept
-    }
-
     fn hit(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         if self.names.contains(name) || self.globs.iter().any(|glob| matches(glob, name)) {
             return true;
         }
-        let is_end = |end: &String| {
+        let is_end = |end: &&str| {
             let above = path.strip_suffix(end.trim_start_matches('/'));
-            path == end || above.is_some_and(|above| above.ends_with('/'))
+            path == *end || above.is_some_and(|above| above.ends_with('/'))
         };
         path.contains('/')
-            && (self
-                .ends
-                .get(name)
-                .is_some_and(|ends| ends.iter().any(is_end))
+            && (self.ends_with(name).iter().any(is_end)
                 || self.paths.iter().flatten().any(|glob| matches(glob, path)))
+    }
+
+    /// Returns the ends of paths that end with a name.
+    fn ends_with(&self, name: &str) -> &'static [&'static str] {
+        let at = self.ends.binary_search_by_key(&name, |(known, _)| known);
+        at.map_or(&[], |at| self.ends[at].1)
     }
 
     /// Returns true if a pattern that is searched for fits one of the names and has a word of it: `*_rsa`,
@@ -189,9 +149,9 @@ impl Patterns {
     /// of these paths. Below the home of the user a folder alone says which are meant.
     fn may_be(&self, path: &str, home: bool) -> bool {
         let (parent, word) = path.rsplit_once('/').unwrap_or(("", path));
-        let names = self.names.iter().chain(&self.globs);
-        let names = names.map(|name| ("", name.as_str()));
-        let ends = self.ends.values().flatten();
+        let names = self.names.iter().chain(self.globs.iter().copied());
+        let names = names.map(|name| ("", name));
+        let ends = self.ends.iter().flat_map(|(_, ends)| ends.iter());
         let ends = ends.chain(self.paths.iter().map(|[pattern, _]| pattern));
         let paths = ends.filter_map(|end| end.rsplit_once('/'));
         names

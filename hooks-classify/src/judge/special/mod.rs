@@ -24,7 +24,7 @@ pub(super) use services::{from_input, method};
 
 use super::{Arg, Input, Judge, Output};
 use crate::shell::Span;
-use crate::tables::{Call, Effect};
+use crate::tables::{Call, Effect, JUDGES};
 
 /// What a judge decided.
 #[derive(Debug)]
@@ -163,7 +163,30 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
 #[derive(Clone, Copy)]
 pub(crate) struct SpecialFn(Special);
 
-/// The judge of this name; loading held that there is one.
+// Tables name no judge that does not exist.
+const _: () = {
+    let mut at = 0;
+    while at < JUDGES.len() {
+        let (name, mistake) = JUDGES[at];
+        let mut known = 0;
+        while known < SPECIALS.len() && !is_same(SPECIALS[known].0, name) {
+            known += 1;
+        }
+        assert!(known < SPECIALS.len(), "{}", mistake);
+        at += 1;
+    }
+};
+
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+/// The judge of this name; the build holds that there is one.
 pub(super) fn special(name: &str) -> Special {
     SPECIALS.iter().find(|(known, _)| *known == name).map_or(
         |_, _, _, _| Outcome::Is(Effect::Unknown),

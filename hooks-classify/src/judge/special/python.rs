@@ -69,9 +69,9 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                     let from = if rest.is_empty() { at + 1 } else { at };
                     let name = format!("python -m {}", module.text);
                     let rest = args.get(from..).unwrap_or(&[]).to_vec();
-                    let known = judge.tables.program(&name).cloned();
+                    let known = judge.tables.program(&name);
                     // Modules that are programs of their own are judged as these.
-                    let own = judge.tables.program(&module.text).cloned().filter(|_| {
+                    let own = judge.tables.program(&module.text).filter(|_| {
                         matches!(
                             module.text.as_str(),
                             "pip"

@@ -55,7 +55,7 @@ pub(super) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: 
     if after.is_empty() {
         return Outcome::Table;
     }
-    let Some(program) = judge.tables.program("rustfmt").cloned() else {
+    let Some(program) = judge.tables.program("rustfmt") else {
         return Outcome::Is(Effect::Unknown);
     };
     let mut words = after;

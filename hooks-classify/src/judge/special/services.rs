@@ -370,7 +370,7 @@ const LISTS: &[&str] = &[
 
 /// The operands are further commands; the strongest counts.
 pub(super) fn flyway(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    let table = judge.tables.program("flyway").cloned();
+    let table = judge.tables.program("flyway");
     let effect = args(call)
         .iter()
         .map(|arg| {

@@ -238,7 +238,7 @@ pub(super) fn tmux(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
         .iter()
         .position(|arg| arg.text == ";" || (arg.text.ends_with(';') && arg.text.len() > 1));
     if let Some(end) = end
-        && let Some(program) = judge.tables.program("tmux").cloned()
+        && let Some(program) = judge.tables.program("tmux")
     {
         let mut first = call.args[..end].to_vec();
         if call.args[end].text != ";" {

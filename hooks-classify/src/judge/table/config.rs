@@ -219,7 +219,7 @@ impl Judge<'_> {
         let (key, value) = arg.text.split_once('=').unwrap_or((&arg.text, "true"));
         let key = key.to_ascii_lowercase();
         let pair = format!("{key}={value}");
-        let harmless = |pattern: &String| {
+        let harmless = |pattern: &&str| {
             let pattern = pattern.to_ascii_lowercase();
             if pattern.contains('=') {
                 matches(&pattern, &pair) && !value.contains(['!', ';', '|', '&', '`', '$', UNKNOWN])
@@ -227,7 +227,7 @@ impl Judge<'_> {
                 matches(&pattern, &key)
             }
         };
-        if !key.contains(UNKNOWN) && call.program.harmless_config.iter().any(harmless) {
+        if !key.contains(UNKNOWN) && call.program.details.harmless_config.iter().any(harmless) {
             return;
         }
         let path = &call.path;
@@ -239,7 +239,7 @@ impl Judge<'_> {
         let contained = ["docker", "podman", "nerdctl", "kubectl"]
             .iter()
             .any(|name| call.path.starts_with(name));
-        if (call.program.harmless_config.is_empty() || contained) && plain {
+        if (call.program.details.harmless_config.is_empty() || contained) && plain {
             if name.contains(UNKNOWN) {
                 self.find(
                     Effect::Code,

@@ -22,7 +22,7 @@ const FIELDS: &[&str] = &["_method", "httpmethod", "_httpmethod", "_http_method"
 impl Judge<'_> {
     /// Notes what the words of a call come to in a request, wherever they stand.
     pub(super) fn requests(&mut self, call: &Call) {
-        if call.program.offline && !call.program.sends {
+        if call.program.details.offline && !call.program.details.sends {
             return;
         }
         let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
@@ -50,7 +50,7 @@ impl Judge<'_> {
                 Role::Format => continue,
                 Role::Header if !is_host_header(&word.text) => {}
                 Role::Send => {}
-                _ if call.program.probes && !word.text.starts_with('@') => {}
+                _ if call.program.details.probes && !word.text.starts_with('@') => {}
                 _ if word.text.contains("://") => self.own_keys(word),
                 _ => self.own_keys_within(word),
             }

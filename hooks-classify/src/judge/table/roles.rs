@@ -27,7 +27,7 @@ impl Judge<'_> {
             Role::Text | Role::Format | Role::Folder => {}
             Role::Host => args.iter().for_each(|arg| self.own_keys(arg)),
             Role::Name if !prints_contents(call) => {}
-            Role::Filter if call.program.contents.is_some() && !prints_contents(call) => {}
+            Role::Filter if call.program.details.contents.is_some() && !prints_contents(call) => {}
             Role::Filter => {
                 for arg in args {
                     for pattern in patterns(&arg.text) {
@@ -296,21 +296,25 @@ fn prints_contents(call: &Call) -> bool {
         let options = call.options.iter();
         options.filter(|given| given.span.start >= first)
     };
-    let given = |names: &[String]| own().any(|given| names.contains(&given.name));
-    call.program.contents.as_ref().is_some_and(|contents| {
-        let name = call.path.rsplit(' ').next().unwrap_or("");
-        let by_itself = !contents.only_on.iter().any(|only| only == name);
-        given(&contents.on) || by_itself && !given(&contents.off)
-    })
+    let given = |names: &[&str]| own().any(|given| names.contains(&given.name.as_str()));
+    call.program
+        .details
+        .contents
+        .as_ref()
+        .is_some_and(|contents| {
+            let name = call.path.rsplit(' ').next().unwrap_or("");
+            let by_itself = !contents.only_on.iter().any(|only| *only == name);
+            given(contents.on) || by_itself && !given(contents.off)
+        })
 }
 
 /// Returns whether a call reads all that lies in the folders that it names.
 pub(in crate::judge) fn recurses(call: &Call) -> bool {
-    let given = |names: &[String]| call.options.iter().any(|given| names.contains(&given.name));
-    let own = call.program.recurses.as_ref();
+    let given = |names: &[&str]| call.has(names);
+    let own = call.program.details.recurses.as_ref();
     own.is_some_and(|own| {
-        let always = own.on.is_empty() || own.names.contains(&call.path);
-        !given(&own.off) && (always || given(&own.on))
+        let always = own.on.is_empty() || own.names.contains(&call.path.as_str());
+        !given(own.off) && (always || given(own.on))
     })
 }
 

@@ -466,14 +466,14 @@ fn is_comment(text: &str) -> bool {
 pub(in super::super) fn mongo(judge: &mut Judge<'_>, arg: &Arg) {
     let lower: String = arg.text.split_whitespace().collect();
     let lower = lower.to_ascii_lowercase();
-    let any = |words: &[String]| words.iter().any(|word| lower.contains(word.as_str()));
-    let effect = if any(&MONGO.deletes) {
+    let any = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let effect = if any(MONGO.deletes) {
         Effect::Delete
-    } else if any(&MONGO.updates) {
+    } else if any(MONGO.updates) {
         Effect::Update
-    } else if any(&MONGO.creates) {
+    } else if any(MONGO.creates) {
         Effect::Create
-    } else if arg.known() && !any(&MONGO.reaches) && finds(&arg.text) {
+    } else if arg.known() && !any(MONGO.reaches) && finds(&arg.text) {
         Effect::Read
     } else {
         Effect::Code

@@ -1,70 +1,47 @@
-//! The names in `languages/`.
+//! The names in `languages/`, which the build script compiles.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use crate::tables::Set;
 
 /// What says, in any language, what code does.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(super) struct Any {
-    pub(super) deletes: Vec<String>,
-    pub(super) updates: Vec<String>,
-    pub(super) shells: Vec<String>,
-    pub(super) facts: Vec<String>,
-    pub(super) facts_behind: Vec<String>,
+    pub(super) deletes: &'static [&'static str],
+    pub(super) updates: &'static [&'static str],
+    pub(super) shells: &'static [&'static str],
+    pub(super) facts: &'static [&'static str],
+    pub(super) facts_behind: &'static [&'static str],
 }
 
 /// What harmless code of a language may use.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(super) struct Names {
-    pub(super) modules: HashSet<String>,
-    calls: HashSet<String>,
-    values: HashSet<String>,
-    pub(super) methods: HashSet<String>,
-    #[serde(default)]
-    pub(super) attributes: HashSet<String>,
+    pub(super) modules: Set,
+    calls: Set,
+    values: Set,
+    pub(super) methods: Set,
+    pub(super) attributes: Set,
 }
 
 /// The words of which harmless lines of a language are made.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(super) struct Words {
-    pub(super) perl: HashSet<String>,
-    pub(super) ruby: HashSet<String>,
-    pub(super) php: HashSet<String>,
-    pub(super) lua: HashSet<String>,
+    pub(super) perl: Set,
+    pub(super) ruby: Set,
+    pub(super) php: Set,
+    pub(super) lua: Set,
 }
 
 /// What is done in the shell of a document database; in small letters.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(super) struct Mongo {
-    pub(super) deletes: Vec<String>,
-    pub(super) updates: Vec<String>,
-    pub(super) creates: Vec<String>,
-    pub(super) reaches: Vec<String>,
-    pub(super) reads: HashSet<String>,
+    pub(super) deletes: &'static [&'static str],
+    pub(super) updates: &'static [&'static str],
+    pub(super) creates: &'static [&'static str],
+    pub(super) reaches: &'static [&'static str],
+    pub(super) reads: Set,
 }
 
-pub(super) static ANY: LazyLock<Any> =
-    LazyLock::new(|| read(include_str!("../../../languages/any.toml")));
-pub(super) static PYTHON: LazyLock<Names> =
-    LazyLock::new(|| read(include_str!("../../../languages/python.toml")));
-pub(super) static JAVASCRIPT: LazyLock<Names> =
-    LazyLock::new(|| read(include_str!("../../../languages/javascript.toml")));
-pub(super) static WORDS: LazyLock<Words> =
-    LazyLock::new(|| read(include_str!("../../../languages/words.toml")));
-pub(super) static MONGO: LazyLock<Mongo> =
-    LazyLock::new(|| read(include_str!("../../../languages/mongo.toml")));
-
-/// The files are part of the program, and a test reads each.
-fn read<T: DeserializeOwned>(text: &str) -> T {
-    toml::from_str(text).expect("a table of this program")
-}
+include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
 impl Any {
     /// Returns true if the name of a file, between two parts of a script, is given to a call that

@@ -5,13 +5,12 @@
 //! operators; of Perl, matches and replacements as well. Everything by which a quote may be no
 //! quote (comments, patterns of other languages, special variables) is refused.
 
-use std::collections::HashSet;
-
 use super::names::WORDS;
+use crate::tables::Set;
 
 /// What lines of a language may be made of.
 pub(super) struct Line {
-    words: fn() -> &'static HashSet<String>,
+    words: &'static Set,
     /// Beside `( ) , ; . + - * = [ ]`.
     signs: &'static str,
     /// What stands before the name of a variable.
@@ -23,28 +22,28 @@ pub(super) struct Line {
 }
 
 pub(super) static PERL: Line = Line {
-    words: || &WORDS.perl,
+    words: &WORDS.perl,
     signs: "{}!~|&<>%:",
     sigils: "$@%",
     interpolates: true,
     matches: true,
 };
 pub(super) static RUBY: Line = Line {
-    words: || &WORDS.ruby,
+    words: &WORDS.ruby,
     signs: "",
     sigils: "",
     interpolates: true,
     matches: false,
 };
 pub(super) static PHP: Line = Line {
-    words: || &WORDS.php,
+    words: &WORDS.php,
     signs: "",
     sigils: "$",
     interpolates: true,
     matches: false,
 };
 pub(super) static LUA: Line = Line {
-    words: || &WORDS.lua,
+    words: &WORDS.lua,
     signs: "",
     sigils: "",
     interpolates: false,
@@ -201,7 +200,7 @@ impl<'t> Reader<'t> {
         } else {
             Last::Word
         };
-        (self.line.words)().contains(word).then_some(())
+        self.line.words.contains(word).then_some(())
     }
 
     fn is_variable(&self, sigil: char, second: char) -> bool {

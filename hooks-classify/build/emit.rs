@@ -1,0 +1,470 @@
+//! Writes the tables as Rust: the checked model in, static data out.
+//!
+//! Equal parts are written once and shared. Names of options and commands are numbers of one sorted
+//! list, and rows of numbers stand in flat arrays: an array of 40 000 structs with strings would take
+//! the compiler seconds and the loader 40 000 relocations in each process.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use crate::model::{
+    Contents, Count, Decides, Details, Entry, Language, Opt, Pager, Program, Recurses, Tables,
+    Takes, Terminal, Variable,
+};
+use crate::secrets;
+
+/// Returns the source of the module with the programs, variables and secrets.
+pub(crate) fn tables(tables: &Tables) -> String {
+    let mut emitter = Emitter::new(&tables.programs);
+    for entry in &tables.programs {
+        emitter.program(&entry.program);
+    }
+    let mut names: Vec<(&str, &Rc<Program>)> = Vec::new();
+    for entry in &tables.programs {
+        names.extend(
+            entry
+                .names
+                .iter()
+                .map(|name| (name.as_str(), &entry.program)),
+        );
+    }
+    names.sort_by_key(|(name, _)| *name);
+    let by_name = emitter.commands(&names, &[]);
+    let mut code = emitter.finish();
+    let _ = writeln!(
+        code,
+        "pub(super) static PROGRAMS_BY_NAME: Commands = {by_name};"
+    );
+    let variables = list(tables.variables.iter().map(variable));
+    let _ = writeln!(
+        code,
+        "pub(super) static VARIABLES: &[Variable] = {variables};"
+    );
+    let paths = secrets::paths(&tables.secrets);
+    let _ = writeln!(code, "pub(super) static SECRETS: Paths = {paths};");
+    let judges = list(judges(&tables.programs));
+    let _ = writeln!(
+        code,
+        "/// The judges that tables name, each with the mistake that it is if there is no such judge.\n\
+         pub(crate) const JUDGES: &[(&str, &str)] = {judges};"
+    );
+    code
+}
+
+/// Returns the source of the lists of `languages/`.
+pub(crate) fn languages(languages: &[Language]) -> String {
+    let mut code = String::new();
+    for language in languages {
+        let (item, type_name) = (language.item, language.type_name);
+        let _ = writeln!(
+            code,
+            "pub(super) static {item}: {type_name} = {type_name} {{"
+        );
+        for one in &language.lists {
+            let key = one.key;
+            let _ = match one.is_set {
+                true => {
+                    let words: BTreeSet<&String> = one.words.iter().collect();
+                    writeln!(code, "{key}: Set({}),", strings(words))
+                }
+                false => writeln!(code, "{key}: {},", strings(&one.words)),
+            };
+        }
+        code.push_str("};\n");
+    }
+    code
+}
+
+/// Returns an expression of a slice.
+pub(crate) fn list(parts: impl IntoIterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.into_iter().collect();
+    format!("&[{}]", parts.join(", "))
+}
+
+/// Returns an expression of a slice of texts.
+pub(crate) fn strings<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String {
+    list(texts.into_iter().map(|text| format!("{:?}", text.as_ref())))
+}
+
+fn optional(text: Option<String>) -> String {
+    text.map_or_else(|| "None".to_owned(), |text| format!("Some({text})"))
+}
+
+fn variable(variable: &Variable) -> String {
+    format!(
+        "Variable {{ pattern: {:?}, why: {:?}, harmless: {}, harmless_folders: {}, only: {} }}",
+        variable.pattern,
+        variable.why,
+        strings(&variable.harmless),
+        strings(&variable.harmless_folders),
+        strings(&variable.only),
+    )
+}
+
+/// Returns the judges that tables name, with the message for one that does not exist.
+fn judges(entries: &[Entry]) -> Vec<String> {
+    fn visit(program: &Program, path: &str, file: &str, judges: &mut BTreeMap<String, String>) {
+        if let Some(judge) = &program.judge {
+            let message =
+                || format!("{file}: `{path}` names the judge `{judge}`, which does not exist");
+            judges.entry(judge.clone()).or_insert_with(message);
+        }
+        let patterns = program
+            .patterns
+            .iter()
+            .map(|(name, command)| (name, command));
+        for (name, command) in program.commands.iter().chain(patterns) {
+            visit(command, &format!("{path} {name}"), file, judges);
+        }
+    }
+    let mut judges = BTreeMap::new();
+    for entry in entries {
+        let name = entry.names.first().map_or("", String::as_str);
+        visit(&entry.program, name, &entry.file, &mut judges);
+    }
+    let judges = judges.iter();
+    judges
+        .map(|(name, message)| format!("({name:?}, {message:?})"))
+        .collect()
+}
+
+/// Items that are written once, however often they are used.
+struct Shared {
+    prefix: &'static str,
+    type_name: &'static str,
+    names: HashMap<String, usize>,
+    code: String,
+}
+
+impl Shared {
+    fn new(prefix: &'static str, type_name: &'static str) -> Self {
+        Self {
+            prefix,
+            type_name,
+            names: HashMap::new(),
+            code: String::new(),
+        }
+    }
+
+    /// Returns the name of the static item with this value.
+    fn item(&mut self, value: String) -> String {
+        let next = self.names.len();
+        let prefix = self.prefix;
+        if let Some(known) = self.names.get(&value) {
+            return format!("{prefix}{known}");
+        }
+        let type_name = self.type_name;
+        let _ = writeln!(self.code, "static {prefix}{next}: {type_name} = {value};");
+        self.names.insert(value, next);
+        format!("{prefix}{next}")
+    }
+}
+
+/// Rows of two numbers, of which equal runs are kept once.
+#[derive(Default)]
+struct Rows {
+    rows: Vec<(u16, u16)>,
+    runs: HashMap<Vec<(u16, u16)>, usize>,
+}
+
+impl Rows {
+    /// Returns where the run begins.
+    fn run(&mut self, run: Vec<(u16, u16)>) -> usize {
+        let next = self.rows.len();
+        let first = *self.runs.entry(run.clone()).or_insert(next);
+        if first == next {
+            self.rows.extend(run);
+        }
+        first
+    }
+
+    fn code(&self) -> String {
+        let rows = self.rows.iter();
+        let rows: Vec<String> = rows
+            .map(|(name, entry)| format!("[{name},{entry}]"))
+            .collect();
+        format!("[[u16; 2]; {}] = [{}]", rows.len(), rows.join(","))
+    }
+}
+
+struct Emitter<'a> {
+    /// All names of options, programs and commands, with their numbers in order.
+    names: BTreeMap<&'a str, u16>,
+    texts: Shared,
+    operands: Shared,
+    decides: Shared,
+    details: Shared,
+    /// The different options, apart from their names.
+    kinds: Vec<String>,
+    kind_numbers: HashMap<String, u16>,
+    options: Rows,
+    commands: Rows,
+    programs: Vec<String>,
+    program_numbers: HashMap<*const Program, u16>,
+}
+
+impl<'a> Emitter<'a> {
+    fn new(entries: &'a [Entry]) -> Self {
+        fn visit<'a>(program: &'a Program, names: &mut BTreeMap<&'a str, u16>) {
+            let patterns = program
+                .patterns
+                .iter()
+                .map(|(name, command)| (name, command));
+            for name in program.options.keys() {
+                names.insert(name, 0);
+            }
+            for (name, command) in program.commands.iter().chain(patterns) {
+                names.insert(name, 0);
+                visit(command, names);
+            }
+        }
+        let mut names = BTreeMap::new();
+        for entry in entries {
+            names.extend(entry.names.iter().map(|name| (name.as_str(), 0)));
+            visit(&entry.program, &mut names);
+        }
+        for (at, number) in names.values_mut().enumerate() {
+            *number = small(at);
+        }
+        Self {
+            names,
+            texts: Shared::new("T", "&[&str]"),
+            operands: Shared::new("O", "&[(Role, Count)]"),
+            decides: Shared::new("F", "&[Decides]"),
+            details: Shared::new("D", "Details"),
+            kinds: Vec::new(),
+            kind_numbers: HashMap::new(),
+            options: Rows::default(),
+            commands: Rows::default(),
+            programs: Vec::new(),
+            program_numbers: HashMap::new(),
+        }
+    }
+
+    /// Returns the number of a program, whose commands are numbered before it.
+    fn program(&mut self, program: &'a Rc<Program>) -> u16 {
+        if let Some(known) = self.program_numbers.get(&Rc::as_ptr(program)) {
+            return *known;
+        }
+        let commands: Vec<_> = program
+            .commands
+            .iter()
+            .map(|(name, c)| (name.as_str(), c))
+            .collect();
+        let patterns: Vec<_> = program
+            .patterns
+            .iter()
+            .map(|(name, c)| (name.as_str(), c))
+            .collect();
+        let commands = self.commands(&commands, &patterns);
+        let options = self.options(&program.options);
+        let operands = program.operands.iter().map(|operand| {
+            let count = match operand.count {
+                Count::One => "One",
+                Count::Maybe => "Maybe",
+                Count::Many => "Many",
+            };
+            format!("({}, Count::{count})", operand.role)
+        });
+        let operands = self.operands.item(list(operands));
+        let details = self.details(&program.details);
+        let judge = optional(program.judge.as_ref().map(|judge| format!("{judge:?}")));
+        self.programs.push(format!(
+            "Program {{ does: {:?}, effect: {}, given: {}, operands: {operands}, \
+             options: {options}, style: {}, judge: {judge}, commands: {commands}, \
+             details: &{details} }}",
+            program.does,
+            program.effect,
+            optional(program.given.clone()),
+            program.style,
+        ));
+        let number = small(self.programs.len() - 1);
+        self.program_numbers.insert(Rc::as_ptr(program), number);
+        number
+    }
+
+    /// Returns the expression of the commands: those with plain names in the order of the names,
+    /// then the patterns.
+    fn commands(
+        &mut self,
+        plain: &[(&'a str, &'a Rc<Program>)],
+        patterns: &[(&'a str, &'a Rc<Program>)],
+    ) -> String {
+        let mut rows = Vec::new();
+        for (name, command) in plain.iter().chain(patterns) {
+            rows.push((self.names[name], self.program(command)));
+        }
+        let first = self.commands.run(rows);
+        let (plain, patterns) = (plain.len(), patterns.len());
+        format!("Commands {{ first: {first}, plain: {plain}, patterns: {patterns} }}")
+    }
+
+    fn options(&mut self, options: &BTreeMap<String, Opt>) -> String {
+        let mut rows = Vec::new();
+        for (name, option) in options {
+            rows.push((self.names[name.as_str()], self.kind(option)));
+        }
+        let count = rows.len();
+        let first = self.options.run(rows);
+        format!("Options {{ first: {first}, count: {count} }}")
+    }
+
+    fn kind(&mut self, option: &Opt) -> u16 {
+        let takes = match option.takes {
+            Takes::Nothing => "Nothing",
+            Takes::Value => "Value",
+            Takes::Maybe => "Maybe",
+        };
+        let code = format!(
+            "Opt {{ takes: Takes::{takes}, role: {}, verb: {}, permutes: {} }}",
+            option.role,
+            optional(option.verb.clone()),
+            option.permutes
+        );
+        let next = small(self.kinds.len());
+        let number = *self.kind_numbers.entry(code.clone()).or_insert(next);
+        if number == next {
+            self.kinds.push(code);
+        }
+        number
+    }
+
+    fn details(&mut self, details: &Details) -> String {
+        let text = |text: &Option<String>| optional(text.as_ref().map(|text| format!("{text:?}")));
+        let terminal = details
+            .terminal
+            .as_ref()
+            .map(|terminal| self.terminal(terminal));
+        let pager = details.pager.as_ref().map(|pager| self.pager(pager));
+        let contents = details
+            .contents
+            .as_ref()
+            .map(|contents| self.contents(contents));
+        let recurses = details
+            .recurses
+            .as_ref()
+            .map(|recurses| self.recurses(recurses));
+        let code = format!(
+            "Details {{ commands_of: {}, options_anywhere: {}, reveals: {}, reveals_given: {}, \
+             sends: {}, offline: {}, hosts: {}, probes: {}, shows: {}, only_first: {}, \
+             options_first: {}, permutes: {}, help: {}, terminal: {}, pager: {}, contents: {}, \
+             recurses: {}, finds: {}, variables: {}, harmless_config: {}, runs_input: {}, \
+             decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {} }}",
+            text(&details.commands_of),
+            details.options_anywhere,
+            text(&details.reveals),
+            text(&details.reveals_given),
+            details.sends,
+            details.offline,
+            details.hosts,
+            details.probes,
+            self.texts(&details.shows),
+            details.only_first,
+            details.options_first,
+            details.permutes,
+            self.texts(&details.help),
+            optional(terminal),
+            optional(pager),
+            optional(contents),
+            optional(recurses),
+            text(&details.finds),
+            self.texts(&details.variables),
+            self.texts(&details.harmless_config),
+            details.runs_input,
+            self.decides(&details.decided_by),
+            self.decides(&details.configured_by),
+            self.texts(&details.package_scripts),
+            details.replaces_files,
+        );
+        self.details.item(code)
+    }
+
+    fn texts(&mut self, texts: &[String]) -> String {
+        self.texts.item(strings(texts))
+    }
+
+    fn decides(&mut self, entries: &[Decides]) -> String {
+        let entries: Vec<String> = entries
+            .iter()
+            .map(|entry| match entry {
+                Decides::Options(names) => format!("Decides::Options({})", self.texts(names)),
+                Decides::Operand => "Decides::Operand".to_owned(),
+                Decides::Operands => "Decides::Operands".to_owned(),
+                Decides::InOperand(name) => format!("Decides::InOperand({name:?})"),
+                Decides::UnknownCommand(name) => format!("Decides::UnknownCommand({name:?})"),
+                Decides::Manifest(name) => format!("Decides::Manifest({name:?})"),
+            })
+            .collect();
+        self.decides.item(list(entries))
+    }
+
+    fn terminal(&mut self, terminal: &Terminal) -> String {
+        format!(
+            "Terminal {{ reads: {}, off: {}, on: {}, operands: {:?} }}",
+            terminal.reads,
+            self.texts(&terminal.off),
+            self.texts(&terminal.on),
+            terminal.operands
+        )
+    }
+
+    fn pager(&mut self, pager: &Pager) -> String {
+        let off = pager.off.as_ref().map(|off| self.texts(off));
+        let (off, on) = (optional(off), self.texts(&pager.on));
+        format!("Pager {{ off: {off}, on: {on} }}")
+    }
+
+    fn contents(&mut self, contents: &Contents) -> String {
+        format!(
+            "Contents {{ off: {}, on: {}, only_on: {} }}",
+            self.texts(&contents.off),
+            self.texts(&contents.on),
+            self.texts(&contents.only_on)
+        )
+    }
+
+    fn recurses(&mut self, recurses: &Recurses) -> String {
+        format!(
+            "Recurses {{ on: {}, off: {}, names: {} }}",
+            self.texts(&recurses.on),
+            self.texts(&recurses.off),
+            self.texts(&recurses.names)
+        )
+    }
+
+    fn finish(self) -> String {
+        let mut code = String::new();
+        for shared in [self.texts, self.operands, self.decides, self.details] {
+            code.push_str(&shared.code);
+        }
+        let mut end = 0;
+        let mut ends = Vec::new();
+        for name in self.names.keys() {
+            end += name.len();
+            ends.push(end.to_string());
+        }
+        let all: String = self.names.keys().copied().collect();
+        let (count, ends) = (ends.len(), ends.join(","));
+        let (kinds, programs) = (self.kinds.len(), self.programs.len());
+        let _ = write!(
+            code,
+            "pub(super) static NAME_TEXT: &str = {all:?};\n\
+             pub(super) static NAME_ENDS: [u32; {count}] = [{ends}];\n\
+             pub(super) static OPTION_KINDS: [Opt; {kinds}] = [\n{}];\n\
+             pub(super) static OPTION_ROWS: {};\n\
+             pub(super) static COMMAND_ROWS: {};\n\
+             pub(super) static PROGRAMS: [Program; {programs}] = [\n{}];\n",
+            self.kinds.join(",\n"),
+            self.options.code(),
+            self.commands.code(),
+            self.programs.join(",\n"),
+        );
+        code
+    }
+}
+
+/// Returns a number of the tables, which have fewer than 65 536 of everything.
+fn small(number: usize) -> u16 {
+    u16::try_from(number).expect("fewer names, options and programs than a `u16` counts")
+}

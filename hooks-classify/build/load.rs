@@ -1,0 +1,424 @@
+//! Loads the tables: text of the files in, checked model out. Strict, so that a slip in a table is an
+//! error of the build and no hole.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::languages::{self, language};
+use crate::model::{
+    Contents, Count, Decides, Details, Entry, Operand, Pager, Private, Program, Recurses, Secrets,
+    Tables, Takes, Terminal, Variable,
+};
+use crate::raw::{File, Raw, RawPager, RawSecrets, RawTerminal, RawVariable, RawVariables};
+use crate::read::{Mistake, Source, line, read};
+use crate::words::{effect, operand, option_line, style};
+
+const VARIABLES: &str = "programs/variables.toml";
+const SECRETS: &str = "programs/secrets.toml";
+
+/// Loads all tables, or returns every mistake in them.
+pub(crate) fn tables(sources: &[Source]) -> Result<Tables, Vec<Mistake>> {
+    let mut mistakes = Vec::new();
+    let mut programs = Vec::new();
+    let mut keep = |result: Result<(), Mistake>| mistakes.extend(result.err());
+    let (mut variables, mut secrets, mut languages) = (Vec::new(), None, Vec::new());
+    for source in sources {
+        match source.file.as_str() {
+            VARIABLES => keep(read(source).map(|raw| variables = self::variables(raw))),
+            SECRETS => keep(read(source).map(|raw| secrets = Some(self::secrets(raw)))),
+            file if file.starts_with("languages/") => {
+                keep(language(source).map(|language| languages.push(language)));
+            }
+            _ => match programs_of(source) {
+                Ok(more) => programs.extend(more),
+                Err(more) => more.into_iter().for_each(|mistake| keep(Err(mistake))),
+            },
+        }
+    }
+    let mut known = HashMap::new();
+    for entry in &programs {
+        for name in &entry.names {
+            if let Some(before) = known.insert(name, &entry.file) {
+                keep(Err(Mistake {
+                    file: entry.file.clone(),
+                    line: None,
+                    what: format!("program `{name}` is in the tables twice; see also {before}"),
+                }));
+            }
+        }
+    }
+    let missing = |file: &str| Mistake {
+        file: file.to_owned(),
+        line: None,
+        what: "the file is missing".to_owned(),
+    };
+    let needed = languages::FILES.iter().map(|known| known.file);
+    for file in needed.chain([VARIABLES, SECRETS]) {
+        if !sources.iter().any(|source| source.file == file) {
+            keep(Err(missing(file)));
+        }
+    }
+    match secrets {
+        Some(secrets) if mistakes.is_empty() => Ok(Tables {
+            programs,
+            variables,
+            secrets,
+            languages,
+        }),
+        _ => Err(mistakes),
+    }
+}
+
+/// Loads the programs of a file.
+pub(crate) fn programs_of(source: &Source) -> Result<Vec<Entry>, Vec<Mistake>> {
+    let parsed: File = read(source).map_err(|mistake| vec![mistake])?;
+    let (mut programs, mut mistakes) = (Vec::new(), Vec::new());
+    for (at, mut raw) in parsed.program.into_iter().enumerate() {
+        raw.offline |= parsed.offline && !raw.online;
+        let names = raw.names.clone();
+        match program(raw, None) {
+            Ok(program) => programs.push(Entry {
+                file: source.file.clone(),
+                names,
+                program: Rc::new(program),
+            }),
+            Err(fault) => mistakes.push(fault.of_program(at).located(source)),
+        }
+    }
+    match mistakes.is_empty() {
+        true => Ok(programs),
+        false => Err(mistakes),
+    }
+}
+
+/// A mistake in the table of a program or of one of its commands.
+#[derive(Debug)]
+struct Fault {
+    /// The numbers of the program and of the commands below it, the innermost first.
+    places: Vec<usize>,
+    what: String,
+}
+
+impl From<String> for Fault {
+    fn from(what: String) -> Self {
+        Self {
+            places: Vec::new(),
+            what,
+        }
+    }
+}
+
+impl Fault {
+    fn of_program(mut self, at: usize) -> Self {
+        self.places.push(at);
+        self
+    }
+
+    /// Returns the mistake with the line and the names of the table.
+    fn located(self, source: &Source) -> Mistake {
+        let mut tables =
+            toml::from_str::<Places>(&source.text).map_or_else(|_| Vec::new(), |file| file.program);
+        let (mut path, mut place) = (Vec::new(), None);
+        for at in self.places.into_iter().rev() {
+            if at >= tables.len() {
+                break;
+            }
+            let table = tables.swap_remove(at);
+            place = Some(line(&source.text, table.names.span().start));
+            path.extend(table.names.into_inner().into_iter().next());
+            tables = table.command;
+        }
+        Mistake {
+            file: source.file.clone(),
+            line: place,
+            what: format!(
+                "`{}`: {}; see the page about tables",
+                path.join(" "),
+                self.what
+            ),
+        }
+    }
+}
+
+/// Where the tables of a file begin.
+#[derive(Deserialize)]
+struct Places {
+    program: Vec<Place>,
+}
+
+#[derive(Deserialize)]
+struct Place {
+    names: Spanned<Vec<String>>,
+    #[serde(default)]
+    command: Vec<Place>,
+}
+
+fn variables(raw: RawVariables) -> Vec<Variable> {
+    let one = |raw: RawVariable| {
+        raw.names.into_iter().map(move |pattern| Variable {
+            pattern,
+            why: raw.why.clone(),
+            harmless: raw.harmless.clone(),
+            harmless_folders: raw.harmless_folders.clone(),
+            only: raw.only.clone(),
+        })
+    };
+    raw.variable.into_iter().flat_map(one).collect()
+}
+
+fn secrets(raw: RawSecrets) -> Secrets {
+    Secrets {
+        paths: raw.paths,
+        folders: raw.folders,
+        harmless: raw.harmless,
+        searched: raw.searched,
+        hosts: raw.hosts,
+        private: Private {
+            folders: raw.private.folders,
+            open: raw.private.open,
+            sources: raw.private.sources,
+            files: raw.private.files,
+            home: raw.private.home,
+            variables: raw.private.variables,
+        },
+    }
+}
+
+fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
+    let names_files = raw.decided_by.is_some() || raw.configured_by.is_some();
+    let permutes = raw.permutes.unwrap_or(true);
+    let mut options = BTreeMap::new();
+    for line in &raw.options {
+        for (mut name, mut option) in option_line(line)? {
+            option.permutes = permutes;
+            if raw.style.as_deref() == Some("slash") {
+                name.make_ascii_lowercase();
+            }
+            if options
+                .insert(name.clone(), option.clone())
+                .is_some_and(|before| before != option || raw.style.as_deref() != Some("slash"))
+            {
+                return Err(format!("option `{name}` stands there twice").into());
+            }
+        }
+    }
+    let operands = match &raw.operands {
+        Some(list) => list
+            .iter()
+            .map(|word| operand(word))
+            .collect::<Result<Vec<_>, _>>()?,
+        None => vec![Operand {
+            role: "Role::Text".to_owned(),
+            count: Count::Many,
+        }],
+    };
+    if operands
+        .iter()
+        .filter(|operand| operand.count == Count::Many)
+        .count()
+        > 1
+    {
+        return Err("more than one operand with `*`".to_owned().into());
+    }
+    // Formats may stand in the words of every command of it.
+    let judge = raw.judge.or_else(|| {
+        parent
+            .and_then(|p| p.judge.clone())
+            .filter(|judge| judge == "tmux")
+    });
+    let above = parent.map(|parent| &parent.details);
+    let details = Details {
+        commands_of: raw.commands_of,
+        options_anywhere: raw.options_anywhere || above.is_some_and(|p| p.options_anywhere),
+        reveals: raw.reveals,
+        reveals_given: raw.reveals_given,
+        sends: raw.sends || above.is_some_and(|p| p.sends),
+        offline: raw.offline || !raw.online && above.is_some_and(|p| p.offline),
+        hosts: raw.hosts || above.is_some_and(|p| p.hosts),
+        probes: raw.probes || above.is_some_and(|p| p.probes),
+        shows: raw.shows,
+        only_first: raw.only_first,
+        options_first: raw.options_first,
+        permutes,
+        help: match raw.help {
+            Some(words) => words.split_whitespace().map(str::to_owned).collect(),
+            None => above.map(|p| p.help.clone()).unwrap_or_default(),
+        },
+        terminal: None,
+        pager: None,
+        contents: None,
+        recurses: None,
+        finds: raw.finds,
+        variables: raw.variables,
+        harmless_config: raw.harmless_config,
+        runs_input: raw.runs_input || above.is_some_and(|p| p.runs_input),
+        decided_by: match &raw.decided_by {
+            Some(entries) => decides(entries)?,
+            None => above.map(|p| p.decided_by.clone()).unwrap_or_default(),
+        },
+        configured_by: match &raw.configured_by {
+            Some(entries) => decides(entries)?,
+            None => above.map(inherited_settings).unwrap_or_default(),
+        },
+        package_scripts: match raw.package_scripts {
+            Some(scripts) => scripts,
+            None => above.map(|p| p.package_scripts.clone()).unwrap_or_default(),
+        },
+        replaces_files: raw.replaces_files,
+    };
+    let mut own = Program {
+        does: raw.does,
+        effect: effect(&raw.effect)?,
+        given: raw.given.as_deref().map(effect).transpose()?,
+        operands,
+        options,
+        style: style(raw.style.as_deref())?,
+        judge,
+        commands: BTreeMap::new(),
+        patterns: Vec::new(),
+        details,
+    };
+    let names = |names: &str| option_names(names, &own, parent);
+    let terminal = raw.terminal.map(|raw| terminal(&raw, names)).transpose()?;
+    let pager = match raw.pager {
+        Some(RawPager { off, on }) => Some(Pager {
+            off: off.as_deref().map(names).transpose()?,
+            on: names(&on)?,
+        }),
+        None => parent.and_then(|p| p.details.pager.clone()),
+    };
+    let contents = raw.contents.map(|raw| {
+        Ok::<_, String>(Contents {
+            off: names(&raw.off)?,
+            on: names(&raw.on)?,
+            only_on: raw.only_on,
+        })
+    });
+    let contents = contents.transpose()?;
+    let recurses = raw.recurses.map(|raw| {
+        Ok::<_, String>(Recurses {
+            on: names(&raw.on)?,
+            off: names(&raw.off)?,
+            names: raw.names,
+        })
+    });
+    let recurses = recurses.transpose()?;
+    let details = &mut own.details;
+    (details.terminal, details.pager) = (terminal, pager);
+    (details.contents, details.recurses) = (contents, recurses);
+    if let Some(above) = parent.map(|parent| &parent.details) {
+        details.variables.extend_from_slice(&above.variables);
+        details.shows.extend_from_slice(&above.shows);
+        details
+            .harmless_config
+            .extend_from_slice(&above.harmless_config);
+    }
+    for (at, raw) in raw.command.into_iter().enumerate() {
+        let names = raw.names.clone();
+        let command = program(raw, Some(&own)).map_err(|fault| fault.of_program(at))?;
+        let command = Rc::new(command);
+        for name in names {
+            if name.contains('*') {
+                own.patterns.push((name, Rc::clone(&command)));
+                continue;
+            }
+            let before = own.commands.insert(name.clone(), Rc::clone(&command));
+            if before.is_some() {
+                return Err(format!("command `{name}` stands there twice").into());
+            }
+        }
+    }
+    let values = (own.details.decided_by.iter()).chain(&own.details.configured_by);
+    let options = values.filter_map(|entry| match entry {
+        Decides::Options(names) => Some(names),
+        _ => None,
+    });
+    let without_value = options.flatten().find(|name| !takes_value(&own, name));
+    // What is inherited may be an option of another command of the program.
+    if let Some(name) = without_value.filter(|_| names_files) {
+        return Err(format!("`{name}` is no option with a value").into());
+    }
+    Ok(own)
+}
+
+/// What a command has of `configured_by` of the program above it.
+fn inherited_settings(parent: &Details) -> Vec<Decides> {
+    let of_known = |entry: &&Decides| !matches!(entry, Decides::UnknownCommand(_));
+    parent
+        .configured_by
+        .iter()
+        .filter(of_known)
+        .cloned()
+        .collect()
+}
+
+/// Reads the entries of `decided_by` and `configured_by`.
+fn decides(entries: &[String]) -> Result<Vec<Decides>, String> {
+    let entry = |text: &String| {
+        let name = text.strip_prefix("operand/").unwrap_or(text);
+        let name = name.strip_prefix('?').unwrap_or(name);
+        let below_home = name.strip_prefix("~/").unwrap_or(name);
+        let folders = name.trim_start_matches('^').rsplit_once('/');
+        let star_in_folder = folders.is_some_and(|(folder, _)| folder.contains('*'));
+        Ok(match text.as_str() {
+            "operand" => Decides::Operand,
+            "operands" => Decides::Operands,
+            _ if text.starts_with('-') => {
+                Decides::Options(text.split_whitespace().map(str::to_owned).collect())
+            }
+            _ if below_home.is_empty() || below_home.starts_with(['/', '~']) || star_in_folder => {
+                return Err(format!("`{text}` names no file in a folder"));
+            }
+            _ if text.starts_with('?') => Decides::UnknownCommand(name.to_owned()),
+            _ if name.len() < text.len() => Decides::InOperand(name.to_owned()),
+            _ => Decides::Manifest(name.to_owned()),
+        })
+    };
+    entries.iter().map(entry).collect()
+}
+
+/// Returns true if a program or one of its commands has an option of this name with a value.
+fn takes_value(program: &Program, name: &str) -> bool {
+    let option = program.options.get(name);
+    let patterns = program.patterns.iter().map(|(_, command)| command);
+    option.is_some_and(|option| option.takes != Takes::Nothing)
+        || (program.commands.values())
+            .chain(patterns)
+            .any(|command| takes_value(command, name))
+}
+
+fn terminal(
+    raw: &RawTerminal,
+    names: impl Fn(&str) -> Result<Vec<String>, String>,
+) -> Result<Terminal, String> {
+    Ok(Terminal {
+        reads: match raw.reads.as_str() {
+            "input" => "Keyboard::Input".to_owned(),
+            "keys" => "Keyboard::Keys".to_owned(),
+            "screen" => "Keyboard::Screen".to_owned(),
+            other => return Err(format!("unknown source of commands `{other}`")),
+        },
+        off: names(&raw.off)?,
+        on: names(&raw.on)?,
+        operands: raw.operands,
+    })
+}
+
+/// Names of options that stand in the table of the program or of the program above it.
+fn option_names(
+    names: &str,
+    own: &Program,
+    parent: Option<&Program>,
+) -> Result<Vec<String>, String> {
+    let known = |name: &str| {
+        let above = parent.is_some_and(|parent| parent.options.contains_key(name));
+        own.options.contains_key(name) || above
+    };
+    match names.split_whitespace().find(|name| !known(name)) {
+        Some(name) => Err(format!("`{name}` is no option of it")),
+        None => Ok(names.split_whitespace().map(str::to_owned).collect()),
+    }
+}

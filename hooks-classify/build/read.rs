@@ -1,0 +1,70 @@
+//! Reads the files with tables: a folder in, texts and parsed files out, or a mistake with its place.
+
+use std::path::Path;
+use std::{fmt, fs};
+
+use serde::Deserialize;
+
+/// A mistake in a table.
+#[derive(Debug)]
+pub(crate) struct Mistake {
+    /// The path of the file in the crate.
+    pub(crate) file: String,
+    /// Counts from 1; `None` if the mistake is in no single line.
+    pub(crate) line: Option<usize>,
+    pub(crate) what: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.what),
+            None => write!(f, "{}: {}", self.file, self.what),
+        }
+    }
+}
+
+/// A file with tables.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// The path of the file in the crate: `programs/git.toml`.
+    pub(crate) file: String,
+    pub(crate) text: String,
+}
+
+/// Reads the files with tables in the folder of the crate, in the order of their names.
+pub(crate) fn sources(root: &Path) -> Result<Vec<Source>, Mistake> {
+    let mut sources = Vec::new();
+    for folder in ["languages", "programs"] {
+        let failed = |error: std::io::Error| Mistake {
+            file: folder.to_owned(),
+            line: None,
+            what: error.to_string(),
+        };
+        for entry in fs::read_dir(root.join(folder)).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let name = path.file_name().and_then(|name| name.to_str());
+            if let Some(name) = name.filter(|name| name.ends_with(".toml")) {
+                let file = format!("{folder}/{name}");
+                let text = fs::read_to_string(&path).map_err(failed)?;
+                sources.push(Source { file, text });
+            }
+        }
+    }
+    sources.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(sources)
+}
+
+/// Parses a file.
+pub(crate) fn read<'a, T: Deserialize<'a>>(source: &'a Source) -> Result<T, Mistake> {
+    toml::from_str(&source.text).map_err(|error| Mistake {
+        file: source.file.clone(),
+        line: error.span().map(|span| line(&source.text, span.start)),
+        what: error.message().to_owned(),
+    })
+}
+
+/// Returns the number of the line of a byte.
+pub(crate) fn line(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+}

@@ -1,0 +1,103 @@
+//! Lists of the tables and look-ups in them: a name in, an option, a command or a truth value out.
+//! Nothing is allocated.
+
+use super::compiled::{COMMAND_ROWS, NAME_ENDS, NAME_TEXT, OPTION_KINDS, OPTION_ROWS, PROGRAMS};
+use super::{Opt, Program};
+
+/// Words in order, in which a word is looked up.
+#[derive(Debug)]
+pub(crate) struct Set(pub(crate) &'static [&'static str]);
+
+impl Set {
+    pub(crate) fn contains(&self, word: &str) -> bool {
+        self.0.binary_search(&word).is_ok()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().copied()
+    }
+}
+
+/// Returns the name with a number; the numbers are in the order of the names.
+fn name(number: u16) -> &'static str {
+    let number = usize::from(number);
+    let start = number.checked_sub(1).map_or(0, |before| NAME_ENDS[before]);
+    &NAME_TEXT[start as usize..NAME_ENDS[number] as usize]
+}
+
+/// Returns the row with this name.
+fn find(rows: &'static [[u16; 2]], wanted: &str) -> Option<u16> {
+    let at = rows.binary_search_by(|row| name(row[0]).cmp(wanted)).ok()?;
+    Some(rows[at][1])
+}
+
+/// The options of a program, by name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options {
+    pub(super) first: u32,
+    pub(super) count: u16,
+}
+
+impl Options {
+    fn rows(self) -> &'static [[u16; 2]] {
+        let first = self.first as usize;
+        &OPTION_ROWS[first..first + usize::from(self.count)]
+    }
+
+    pub(crate) fn get(self, name: &str) -> Option<&'static Opt> {
+        let kind = find(self.rows(), name)?;
+        Some(&OPTION_KINDS[usize::from(kind)])
+    }
+
+    pub(crate) fn contains_key(self, name: &str) -> bool {
+        find(self.rows(), name).is_some()
+    }
+
+    /// Iterates in the order of the names.
+    pub(crate) fn iter(self) -> impl Iterator<Item = (&'static str, &'static Opt)> {
+        let rows = self.rows().iter();
+        rows.map(|row| (name(row[0]), &OPTION_KINDS[usize::from(row[1])]))
+    }
+
+    pub(crate) fn values(self) -> impl Iterator<Item = &'static Opt> {
+        self.iter().map(|(_, option)| option)
+    }
+}
+
+/// The commands of a program, by name and by pattern.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Commands {
+    pub(super) first: u32,
+    pub(super) plain: u16,
+    /// The number of those behind the plain ones whose names are patterns, in the order of the table.
+    pub(super) patterns: u16,
+}
+
+impl Commands {
+    fn rows(self) -> (&'static [[u16; 2]], &'static [[u16; 2]]) {
+        let first = self.first as usize;
+        let plain = first + usize::from(self.plain);
+        let patterns = plain + usize::from(self.patterns);
+        (&COMMAND_ROWS[first..plain], &COMMAND_ROWS[plain..patterns])
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.plain == 0 && self.patterns == 0
+    }
+
+    /// Returns the command with a name that is no pattern.
+    pub(crate) fn get(self, name: &str) -> Option<&'static Program> {
+        let number = find(self.rows().0, name)?;
+        Some(&PROGRAMS[usize::from(number)])
+    }
+
+    /// Iterates over the names that are no patterns, in order.
+    pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
+        self.rows().0.iter().map(|row| name(row[0]))
+    }
+
+    pub(super) fn patterns(self) -> impl Iterator<Item = (&'static str, &'static Program)> {
+        let rows = self.rows().1.iter();
+        rows.map(|row| (name(row[0]), &PROGRAMS[usize::from(row[1])]))
+    }
+}
