@@ -1,9 +1,9 @@
-//! Every `programs/*.cases`: what the tables say of commands, line by line.
+//! Every `programs/FAMILY/PROGRAM.cases`: what the tables say of commands, line by line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hooks_classify::{Classifier, Crud, Decision, programs};
 
@@ -15,24 +15,27 @@ struct Case {
     command: String,
 }
 
+/// Adds the files with cases in a folder and below it.
+fn add_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the folder of the tables") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            add_files(&path, files);
+        } else if path.extension().is_some_and(|end| end == "cases") {
+            files.push(path);
+        }
+    }
+}
+
 fn cases() -> Vec<Case> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("the folder of the tables")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "cases")
-        })
-        .collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let mut files = Vec::new();
+    add_files(&folder, &mut files);
     files.sort();
     let mut cases = Vec::new();
     for path in files {
-        let file = path
-            .file_name()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
+        let file = path.strip_prefix(&folder).expect("a file in the folder");
+        let file = file.to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).expect("a readable file");
         for (at, line) in text.lines().enumerate() {
             if line.trim().is_empty() || line.starts_with('#') {
@@ -117,6 +120,15 @@ fn every_case_is_judged_as_it_says() {
         "{count} of {} cases are wrong:\n{wrong}",
         cases.len()
     );
+}
+
+#[test]
+fn cases_stand_beside_a_table() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let mut files = Vec::new();
+    add_files(&folder, &mut files);
+    files.retain(|path| !path.with_extension("toml").exists());
+    assert_eq!(files, Vec::<PathBuf>::new());
 }
 
 /// A program counts only with a reading and another form, or with one effect
