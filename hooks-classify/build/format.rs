@@ -328,6 +328,9 @@ fn entry<'a>(
             table.keys.push((key.clone(), value.clone()));
         }
     }
+    if table.take("negatable")? == Some(true) {
+        options = negatable(&options);
+    }
     let raw: Raw = table.into_entry()?;
     Ok(Raw {
         names,
@@ -337,6 +340,34 @@ fn entry<'a>(
         line: line(&source.text, at),
         ..raw
     })
+}
+
+/// Writes `--[no-]x` for each long option `--x` that has no `--no-x` of its own.
+fn negatable(options: &[String]) -> Vec<String> {
+    let words = |line: &String| {
+        line.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let known: BTreeSet<String> = options.iter().flat_map(words).collect();
+    let negatable = |word: &str| {
+        word.strip_prefix("--").is_some_and(|name| {
+            !name.starts_with("no-")
+                && !name.contains(['[', '*', '='])
+                && !known.contains(&format!("--no-{name}"))
+        })
+    };
+    let one = |word: &str| match negatable(word) {
+        true => word.replacen("--", "--[no-]", 1),
+        false => word.to_owned(),
+    };
+    let line = |line: &String| {
+        line.split_whitespace()
+            .map(one)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    options.iter().map(line).collect()
 }
 
 /// Returns the entries of commands with those below them; `tree` holds all commands of the program.

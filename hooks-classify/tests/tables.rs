@@ -282,6 +282,34 @@ fn a_file_says_each_thing_once() {
 }
 
 #[test]
+fn negatable_options_have_a_negation_unless_they_state_it() {
+    let text = r#"
+        reads = "does"
+        every_command = { negatable = true, options = ["--help only read"] }
+        [commands]
+        a = { reads = "does", options = ["-v --dry-run only read", "--force --no-force --* =?", "--no-index --value=x"] }
+        b = { reads = "does", options = ["--dry-run"], negatable = false }
+    "#;
+    let entries = load(text).expect("a table");
+    let read = "Nothing Verb::Only(Effect::Read)";
+    let wanted = [
+        "--* Maybe -".to_owned(),
+        format!("--dry-run {read}"),
+        "--force Maybe -".to_owned(),
+        format!("--help {read}"),
+        "--no-dry-run Nothing -".to_owned(),
+        "--no-force Maybe -".to_owned(),
+        "--no-help Nothing -".to_owned(),
+        "--no-index Nothing -".to_owned(),
+        "--value=x Nothing -".to_owned(),
+        format!("-v {read}"),
+    ];
+    assert_eq!(options(&entries, "a"), wanted);
+    let plain = ["--dry-run Nothing -".to_owned(), format!("--help {read}")];
+    assert_eq!(options(&entries, "b"), plain);
+}
+
+#[test]
 fn patterns_keep_the_order_of_the_file() {
     let text = "reads = \"does\"\n[commands]\n\"z*\" = { reads = \"1\" }\n\"get-*|a*\" = { reads = \"2\" }\n\"*\" = { reads = \"3\" }";
     let entries = load(text).expect("a table");
