@@ -22,7 +22,7 @@ impl Judge<'_> {
     /// Returns true if a command declares variables.
     pub(super) fn declares(&self, name: &str) -> bool {
         let table = self.tables.program(name);
-        table.is_some_and(|table| table.judge.as_deref() == Some("declare"))
+        table.is_some_and(|table| table.judge == Some("declare"))
     }
 
     /// Expands the words of a simple command. The assignments of a declaration are not split; what

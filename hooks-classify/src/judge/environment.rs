@@ -294,7 +294,17 @@ impl Environment {
             }
         }
         self.keyed.retain(|name| other.keyed.contains(name));
-        if self.positional != other.positional {
+        let same = match (&self.positional, &other.positional) {
+            (Some(own), Some(others)) => {
+                own.len() == others.len()
+                    && own
+                        .iter()
+                        .zip(others)
+                        .all(|(own, other)| own.is_same(other))
+            }
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        if !same {
             self.positional = None;
             self.given = true;
         }

@@ -94,7 +94,7 @@ impl Place {
     }
 
     fn inner(self, inner: &Inner, around: Span) -> Self {
-        match (self, inner.at.0) {
+        match (self, inner.at) {
             (Self::Offset(offset), Some(at)) => Self::Offset(offset + at),
             _ => Self::Fixed(self.map(around)),
         }

@@ -173,8 +173,8 @@ impl Judge<'_> {
 
     /// Notes a program that finds files of its own accord.
     pub(super) fn finds(&mut self, call: &Call) {
-        if let Some(folder) = call.program.details.finds.clone() {
-            let named = self.named_file(&folder);
+        if let Some(folder) = call.program.details.finds {
+            let named = self.named_file(folder);
             self.add_name(named);
         }
         for given in &call.options {

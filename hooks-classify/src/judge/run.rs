@@ -206,7 +206,7 @@ impl Judge<'_> {
         }
         if let Some(program) = self.tables.program(name) {
             let outer = std::mem::replace(&mut self.child, !ITSELF.contains(&name));
-            let output = self.table(name, &program, args, whole, input);
+            let output = self.table(name, program, args, whole, input);
             self.child = outer;
             return output;
         }
@@ -266,7 +266,7 @@ impl Judge<'_> {
             && let Some(program) = self.tables.program(stands_for)
         {
             // Most likely that program; it is confirmed in any case.
-            self.table(stands_for, &program, args, whole, input);
+            self.table(stands_for, program, args, whole, input);
         }
         match contents {
             Some(Contents::Text(text)) => {

@@ -458,7 +458,9 @@ fn is_certain(word: &Word) -> bool {
                 let pattern = text.contains(['*', '?', '[', '~', '^', '#', '(', '<']);
                 !pattern && (at > 0 || !text.starts_with('='))
             }
-            Piece::Variable { name, change, .. } => *change == Change::None && !is_number(name),
+            Piece::Variable { name, change, .. } => {
+                matches!(change, Change::None) && !is_number(name)
+            }
             Piece::Substitution { .. } => true,
             Piece::Process { .. } | Piece::Arithmetic { .. } => false,
         })
@@ -468,7 +470,7 @@ fn is_certain(word: &Word) -> bool {
 fn is_quiet(piece: &Piece) -> bool {
     match piece {
         Piece::Text { .. } => true,
-        Piece::Variable { change, .. } => *change == Change::None,
+        Piece::Variable { change, .. } => matches!(change, Change::None),
         Piece::Substitution { .. } | Piece::Process { .. } | Piece::Arithmetic { .. } => false,
     }
 }

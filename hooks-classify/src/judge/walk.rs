@@ -285,7 +285,7 @@ impl Judge<'_> {
                     .insert(name.clone(), Rc::new((**body).clone()))
                 {
                     // Which of two definitions holds where is not followed.
-                    if *old != **body {
+                    if !old.means_same(body) {
                         self.find(
                             Effect::Code,
                             span,

@@ -59,6 +59,16 @@ impl Arg {
         Self::new(UNKNOWN, span)
     }
 
+    /// Returns true if a word is the same, wherever it is in the text.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let span = self.span;
+        *self
+            == Self {
+                span,
+                ..other.clone()
+            }
+    }
+
     pub(crate) fn known(&self) -> bool {
         !self.text.contains(UNKNOWN)
     }
@@ -346,13 +356,13 @@ impl Judge<'_> {
     fn variable(&mut self, name: &str, change: &Change, quoted: bool, out: &mut Cells) {
         if is_number(name) {
             self.parts.substitution();
-            if *change == Change::None {
+            if matches!(change, Change::None) {
                 out.push_number(quoted);
                 return;
             }
         }
         if (name == "@" || (name == "*" && !quoted))
-            && *change == Change::None
+            && matches!(change, Change::None)
             && let Some(args) = self.environment.positional.clone()
         {
             for (at, arg) in args.iter().enumerate() {

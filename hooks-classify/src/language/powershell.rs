@@ -167,7 +167,7 @@ fn reads(judge: &mut Judge<'_>, arg: &Arg, name: &str, part: &str) {
     let shows = judge
         .tables
         .program(name)
-        .and_then(|program| program.details.reveals.clone());
+        .and_then(|program| program.details.reveals);
     if let Some(what) = shows.filter(|_| name.contains('-') || name == "gcb") {
         judge.ask(arg.span, format!("PowerShell: `{name}` shows {what}"));
     }

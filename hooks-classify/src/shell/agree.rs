@@ -1,5 +1,6 @@
 //! Two readings of one text, and whether they mean the same.
 
+use super::meaning::is_same;
 use super::nesting::{CAP, SHALLOW, depth};
 use super::{Script, brush, tree};
 
@@ -50,13 +51,12 @@ fn compare(text: &str, depth: usize) -> Reading {
         return Reading::Unreadable("it is no complete shell command");
     }
     let one = brush::parse(text);
-    if one != other
-        && let Some(script) = eased(text, depth, one.as_ref(), other.as_ref())
-    {
+    let agreed = is_same(one.as_ref(), other.as_ref());
+    if !agreed && let Some(script) = eased(text, depth, one.as_ref(), other.as_ref()) {
         return Reading::Agreed(script);
     }
     match (one, other) {
-        (Some(one), Some(other)) if one == other => Reading::Agreed(one),
+        (Some(one), Some(_)) if agreed => Reading::Agreed(one),
         (Some(one), Some(other)) => Reading::Disputed(one, other),
         (Some(one), None) | (None, Some(one)) => Reading::Single(one),
         (None, None) => Reading::Unreadable("it is no complete shell command"),
@@ -68,17 +68,18 @@ fn compare(text: &str, depth: usize) -> Reading {
 fn eased(text: &str, depth: usize, one: Option<&Script>, other: Option<&Script>) -> Option<Script> {
     let words = eased_words(text).is_some_and(|eased| {
         let one = brush::parse(&eased);
-        one.is_some() && tree::parse(&eased) == one
+        one.is_some() && is_same(tree::parse(&eased).as_ref(), one.as_ref())
     });
     let time = || {
-        one.is_some() && eased_time(text).is_some_and(|eased| tree::parse(&eased).as_ref() == one)
+        one.is_some()
+            && eased_time(text).is_some_and(|eased| is_same(tree::parse(&eased).as_ref(), one))
     };
     if words || time() {
         return one.or(other).cloned();
     }
     let nested = depth <= BACKTRACKS
         && other.is_some()
-        && eased_nested(text).is_some_and(|eased| brush::parse(&eased).as_ref() == other);
+        && eased_nested(text).is_some_and(|eased| is_same(brush::parse(&eased).as_ref(), other));
     nested.then(|| other.cloned()).flatten()
 }
 

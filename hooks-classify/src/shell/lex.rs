@@ -3,7 +3,7 @@
 //! Where a substitution ends is the parsers' to say (`ends`); the scan here
 //! is for those that they do not report, such as one inside of `${x:-…}`.
 
-use super::{Change, Inner, Piece, Position, Span, Word};
+use super::{Change, Inner, Piece, Span, Word};
 
 /// What quotes mean in a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -310,7 +310,7 @@ impl Lexer<'_> {
             }
         }
         let same = self.source.get(start + 1..start + 1 + text.len()) == Some(text.as_str());
-        let at = Position(same.then_some(start + 1));
+        let at = same.then_some(start + 1);
         self.pieces.push(Piece::Substitution {
             text: Inner { text, at },
             quoted,
@@ -387,7 +387,7 @@ impl Lexer<'_> {
         let text = self.source.get(start..end).unwrap_or("").to_owned();
         Inner {
             text,
-            at: Position(Some(start)),
+            at: Some(start),
         }
     }
 

@@ -7,6 +7,7 @@
 mod agree;
 mod brush;
 mod lex;
+mod meaning;
 mod nesting;
 mod tree;
 mod zsh;
@@ -19,18 +20,10 @@ pub(crate) use tree::plain;
 pub(crate) use zsh::translate;
 
 /// A part of a text, in bytes.
-///
-/// Positions are no part of what would run, so two spans are always equal.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: usize,
     pub(crate) end: usize,
-}
-
-impl PartialEq for Span {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 impl Span {
@@ -53,13 +46,13 @@ impl Span {
 }
 
 /// Commands in the order in which they stand.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     pub(crate) items: Vec<AndOr>,
 }
 
 /// Pipelines that are joined by `&&` and `||`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct AndOr {
     pub(crate) first: Pipeline,
     pub(crate) rest: Vec<(Join, Pipeline)>,
@@ -74,19 +67,19 @@ pub(crate) enum Join {
 }
 
 /// Commands each of which reads what the one before it prints.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Pipeline {
     pub(crate) commands: Vec<Command>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Command {
     pub(crate) kind: Kind,
     pub(crate) redirects: Vec<Redirect>,
     pub(crate) span: Span,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Kind {
     /// Assignments, and a program with its arguments.
     Simple {
@@ -121,7 +114,7 @@ pub(crate) enum Kind {
     Function { name: String, body: Box<Command> },
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Redirect {
     pub(crate) operator: Operator,
     /// The descriptor that is redirected: said, or the operator's own.
@@ -150,13 +143,13 @@ pub(crate) enum Operator {
     HereString,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Word {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) span: Span,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Piece {
     /// Text after quote removal. Where it was not quoted, `*`, `?`, `[`, `{`
     /// and `~` still mean what they mean to a shell.
@@ -176,7 +169,7 @@ pub(crate) enum Piece {
 }
 
 /// What `${name…}` does with the value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Change {
     None,
     /// `:-`, `-`
@@ -192,22 +185,12 @@ pub(crate) enum Change {
 }
 
 /// The text of a substitution.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Inner {
     pub(crate) text: String,
     /// Where it stands, in bytes of the text around it; `None` where
     /// backquotes changed it, so that positions do not carry over.
-    pub(crate) at: Position,
-}
-
-/// A position that is no part of a comparison.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Position(pub(crate) Option<usize>);
-
-impl PartialEq for Position {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
+    pub(crate) at: Option<usize>,
 }
 
 impl Word {
@@ -250,7 +233,7 @@ fn document(text: &str, expands: bool, span: Span) -> Word {
 fn detach(word: &mut Word) {
     for piece in &mut word.pieces {
         match piece {
-            Piece::Substitution { text, .. } | Piece::Process { text } => text.at = Position(None),
+            Piece::Substitution { text, .. } | Piece::Process { text } => text.at = None,
             Piece::Variable {
                 change:
                     Change::Default(inner)

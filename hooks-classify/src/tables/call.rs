@@ -71,7 +71,7 @@ impl Call {
     /// Reads `args`, the words after the program's name.
     pub(crate) fn read(name: &str, program: &'static Program, args: &[Arg]) -> Self {
         let mut call = Self {
-            program: program,
+            program,
             path: name.to_owned(),
             options: Vec::new(),
             operands: Vec::new(),
@@ -83,10 +83,10 @@ impl Call {
         loop {
             let current = call.program;
             // Of goals there may be several; a judge of their own reads them.
-            if !current.has_commands() || current.judge.as_deref() == Some("goals") {
-                call.split(&current, &parents, rest, false);
-                call.requests(&current, &parents);
-                call.values(&current, &parents);
+            if !current.has_commands() || current.judge == Some("goals") {
+                call.split(current, &parents, rest, false);
+                call.requests(current, &parents);
+                call.values(current, &parents);
                 return call;
             }
             // A name that begins with a dash is a command where it comes first.
@@ -102,7 +102,7 @@ impl Call {
                 continue;
             }
             let before = call.operands.len();
-            let used = call.split(&current, &parents, rest, true);
+            let used = call.split(current, &parents, rest, true);
             let Some(operand) = call.operands.get(before) else {
                 return call;
             };
@@ -116,14 +116,14 @@ impl Call {
                     rest = &rest[used..];
                     call.args = rest.to_vec();
                 }
-                _ if current.judge.as_deref() == Some("maybe-command") => {
+                _ if current.judge == Some("maybe-command") => {
                     // Operands of its own: read again, to the end.
                     call.operands.truncate(before);
                     call.options.clear();
-                    call.split(&current, &parents, rest, false);
-                    call.requests(&current, &parents);
-                    call.values(&current, &parents);
-                    call.values(&current, &parents);
+                    call.split(current, &parents, rest, false);
+                    call.requests(current, &parents);
+                    call.values(current, &parents);
+                    call.values(current, &parents);
                     return call;
                 }
                 _ => {
@@ -344,7 +344,7 @@ impl Call {
                     } else if option.verb.is_some() {
                         let silent = Opt {
                             verb: None,
-                            ..option.clone()
+                            ..*option
                         };
                         // No table can name it so.
                         self.give(format!("{name}= false"), &silent, None, arg.span, next);
@@ -485,7 +485,7 @@ impl Call {
         }
         self.options.push(Given {
             name,
-            option: option.clone(),
+            option: *option,
             value,
             rest,
             span,
@@ -499,7 +499,7 @@ impl Call {
             .iter()
             .map(|operand| operand.arg.clone())
             .collect();
-        distribute(&self.program.operands, operands)
+        distribute(self.program.operands, operands)
     }
 
     pub(crate) fn has(&self, names: &[&str]) -> bool {

@@ -392,28 +392,16 @@ impl Program {
     /// The command that a word names: by name, then by pattern, then among
     /// those of the command that `commands_of` names.
     pub(crate) fn command(&self, root: &Self, word: &str) -> Option<&'static Self> {
-        self.own_command(word).or_else(|| {
-            let mut names = self.details.commands_of?.split_whitespace().skip(1);
-            let mut place = root;
-            names.try_for_each(|name| {
-                let by_name = place.commands.get(name);
-                let mut patterns = place.commands.patterns();
-                place = by_name
-                    .or_else(|| patterns.find(|(pattern, _)| *pattern == name).map(second))?;
-                Some(())
-            })?;
-            place.own_command(word)
-        })
-    }
-
-    fn own_command(&self, word: &str) -> Option<&'static Self> {
-        let mut patterns = self.commands.patterns();
-        let by_pattern = || {
-            patterns
-                .find(|(pattern, _)| matches(pattern, word))
-                .map(second)
+        let own = |place: &Self| {
+            let fits = |(pattern, _): &(&str, _)| matches(pattern, word);
+            let by_pattern = || place.commands.patterns().find(fits);
+            let by_name = place.commands.get(word);
+            by_name.or_else(|| by_pattern().map(|(_, command)| command))
         };
-        self.commands.get(word).or_else(by_pattern)
+        own(self).or_else(|| {
+            let names = self.details.commands_of?.split_whitespace().skip(1);
+            own(names.fold(Some(root), |place, name| place?.commands.listed(name))?)
+        })
     }
 
     pub(crate) fn has_commands(&self) -> bool {
@@ -432,10 +420,6 @@ impl Program {
             && self.judge.is_none()
             && self.options.values().all(|option| option.verb.is_none())
     }
-}
-
-fn second<A, B>(pair: (A, B)) -> B {
-    pair.1
 }
 
 /// A variable that changes what programs do.

@@ -253,7 +253,7 @@ pub(super) fn goals(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outco
         .iter()
         .map(|operand| {
             call.program
-                .command(&call.program, &operand.arg.text)
+                .command(call.program, &operand.arg.text)
                 .map_or(Effect::Code, |goal| goal.effect)
         })
         .max();

@@ -24,7 +24,7 @@ pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
             }
         }
         words.extend_from_slice(call.args.get(at..).unwrap_or(&[]));
-        let inner = Call::read(&call.path, &call.program, &words);
+        let inner = Call::read(&call.path, call.program, &words);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
     let file = call

@@ -319,7 +319,7 @@ pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
     });
     let told = Call::read(
         &call.path,
-        &call.program,
+        call.program,
         &args[..start.unwrap_or(args.len())],
     );
     let found = found_by_fd(judge, &told);
@@ -368,6 +368,6 @@ pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
     let mut rest = args[..start].to_vec();
     rest.extend_from_slice(args.get(end + 1..).unwrap_or(&[]));
     // There may be another command.
-    let inner = Call::read(&call.path, &call.program, &rest);
+    let inner = Call::read(&call.path, call.program, &rest);
     Outcome::Done(judge.call(&inner, whole, input))
 }

@@ -99,11 +99,11 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                     });
                     match (known, own) {
                         (Some(program), _) => {
-                            let inner = Call::read(&name, &program, &rest);
+                            let inner = Call::read(&name, program, &rest);
                             return Outcome::Done(judge.call(&inner, whole, input));
                         }
                         (None, Some(program)) => {
-                            let inner = Call::read(&module.text, &program, &rest);
+                            let inner = Call::read(&module.text, program, &rest);
                             return Outcome::Done(judge.call(&inner, whole, input));
                         }
                         _ => {
@@ -174,7 +174,7 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
         }
     }
     let rest: Vec<Arg> = args.get(at..).unwrap_or(&[]).to_vec();
-    let mut inner = Call::read(&call.path, &call.program, &[]);
+    let mut inner = Call::read(&call.path, call.program, &[]);
     inner.operands = rest
         .into_iter()
         .map(|arg| crate::tables::Operand { arg, after: true })

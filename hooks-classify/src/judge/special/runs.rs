@@ -229,7 +229,7 @@ pub(super) fn jq(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
         {
             judge.input_file(&value);
         }
-        let inner = Call::read(&call.path, &call.program, &rest);
+        let inner = Call::read(&call.path, call.program, &rest);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
     let commands = ["e", "eval", "ea", "eval-all"];

@@ -9,7 +9,7 @@ use crate::tables::{Call, Effect};
 pub(super) fn toolchain(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     match call.args.first() {
         Some(first) if first.text.starts_with('+') && first.known() => {
-            let inner = Call::read(&call.path, &call.program, &call.args[1..]);
+            let inner = Call::read(&call.path, call.program, &call.args[1..]);
             Outcome::Done(judge.call(&inner, whole, input))
         }
         _ => Outcome::Table,
@@ -60,7 +60,7 @@ pub(super) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: 
     };
     let mut words = after;
     words.push(Arg::new("src/lib.rs", whole));
-    let inner = Call::read("rustfmt", &program, &words);
+    let inner = Call::read("rustfmt", program, &words);
     let output = judge.call(&inner, whole, input);
     judge.strange(call);
     Outcome::Done(output)

@@ -256,7 +256,7 @@ pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
     if operands.len() > 2 && operands[1].text == "--" {
         let mut rest = call.args.clone();
         rest.remove(call.args.len() + 1 - operands.len());
-        let inner = Call::read(&call.path, &call.program, &rest);
+        let inner = Call::read(&call.path, call.program, &rest);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
     if operands
@@ -343,7 +343,7 @@ pub(super) fn rsync(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                 rest.push(word.clone());
             }
         }
-        let inner = Call::read(&call.path, &call.program, &rest);
+        let inner = Call::read(&call.path, call.program, &rest);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
     let lists = |given: &&Given| LISTS.contains(&given.name.as_str());

@@ -440,7 +440,7 @@ pub(super) fn exiftool(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &
         }
     }
     if asked {
-        let inner = Call::read(&call.path, &call.program, &rest);
+        let inner = Call::read(&call.path, call.program, &rest);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
     Outcome::Table

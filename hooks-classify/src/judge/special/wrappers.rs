@@ -244,11 +244,11 @@ pub(super) fn tmux(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
         if call.args[end].text != ";" {
             first.push(call.args[end].with(call.args[end].text.trim_end_matches(';')));
         }
-        let one = Call::read(&call.path, &call.program, &first);
+        let one = Call::read(&call.path, call.program, &first);
         judge.call(&one, whole, input);
         let rest = &call.args[end + 1..];
         if !rest.is_empty() {
-            let two = Call::read("tmux", &program, rest);
+            let two = Call::read("tmux", program, rest);
             judge.call(&two, whole, input);
         }
         return Outcome::Done(None);

@@ -19,7 +19,7 @@ impl Judge<'_> {
         let path = call.path.as_str();
         self.parts.role(role, args);
         // A program that looks for files notes itself what it finds.
-        let finds = matches!(call.program.judge.as_deref(), Some("find" | "fd"));
+        let finds = matches!(call.program.judge, Some("find" | "fd"));
         if matches!(role, Role::Input | Role::Name) && !finds {
             args.iter().for_each(|arg| self.name(arg));
         }
@@ -303,7 +303,7 @@ fn prints_contents(call: &Call) -> bool {
         .as_ref()
         .is_some_and(|contents| {
             let name = call.path.rsplit(' ').next().unwrap_or("");
-            let by_itself = !contents.only_on.iter().any(|only| *only == name);
+            let by_itself = !contents.only_on.contains(&name);
             given(contents.on) || by_itself && !given(contents.off)
         })
 }
