@@ -399,8 +399,8 @@ impl Program {
             by_name.or_else(|| by_pattern().map(|(_, command)| command))
         };
         own(self).or_else(|| {
-            let names = self.details.commands_of?.split_whitespace().skip(1);
-            own(names.fold(Some(root), |place, name| place?.commands.listed(name))?)
+            let mut names = self.details.commands_of?.split_whitespace().skip(1);
+            own(names.try_fold(root, |place, name| place.commands.listed(name))?)
         })
     }
 
