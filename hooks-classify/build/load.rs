@@ -7,10 +7,12 @@ use std::rc::Rc;
 use crate::format;
 use crate::languages::{self, language};
 use crate::model::{
-    Contents, Count, Decides, Details, Entry, Operand, Pager, Private, Program, Recurses, Secrets,
-    Tables, Takes, Terminal, Variable,
+    Checked, Contents, Count, Decides, Details, Entry, Operand, Pager, Private, Program, Recurses,
+    Secrets, Tables, Takes, Terminal, Variable,
 };
-use crate::raw::{Family, Raw, RawPager, RawSecrets, RawTerminal, RawVariable, RawVariables};
+use crate::raw::{
+    Family, Raw, RawChecked, RawPager, RawSecrets, RawTerminal, RawVariable, RawVariables,
+};
 use crate::read::{Mistake, Source, read};
 use crate::words::{effect, operand, option_line, style};
 
@@ -92,11 +94,17 @@ pub(crate) fn programs_of(source: &Source, family: Family) -> Result<Vec<Entry>,
     let (mut programs, mut mistakes) = (Vec::new(), Vec::new());
     for mut raw in parsed {
         raw.offline |= family.offline && !raw.online;
-        let names = raw.names.clone();
-        match program(raw, None) {
-            Ok(program) => programs.push(Entry {
+        let line = raw.line;
+        let (names, checked) = (raw.names.clone(), raw.checked.take());
+        let loaded = checked
+            .map(|raw| checked_of(raw).map_err(|what| Fault::of_entry(&names, line, what)))
+            .transpose()
+            .and_then(|checked| Ok((checked, program(raw, None)?)));
+        match loaded {
+            Ok((checked, program)) => programs.push(Entry {
                 file: source.file.clone(),
                 names,
+                checked,
                 program: Rc::new(program),
             }),
             Err(fault) => mistakes.push(fault.located(source)),
@@ -118,6 +126,11 @@ struct Fault {
 }
 
 impl Fault {
+    fn of_entry(names: &[String], line: usize, what: String) -> Self {
+        let path = vec![names.first().cloned().unwrap_or_default()];
+        Self { path, line, what }
+    }
+
     /// Returns the mistake with the line and the names of the table.
     fn located(mut self, source: &Source) -> Mistake {
         self.path.reverse();
@@ -131,6 +144,17 @@ impl Fault {
             ),
         }
     }
+}
+
+fn checked_of(raw: RawChecked) -> Result<Checked, String> {
+    let RawChecked { version, by, on } = raw;
+    if version.is_empty() || by.is_empty() || on.date.is_none() || on.time.is_some() {
+        return Err(
+            "`checked` needs a version, the command it was checked by, and a day".to_owned(),
+        );
+    }
+    let on = on.to_string();
+    Ok(Checked { version, by, on })
 }
 
 fn variables(raw: RawVariables) -> Vec<Variable> {
@@ -168,11 +192,11 @@ fn program(mut raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
     let (name, line) = (raw.names.first().cloned().unwrap_or_default(), raw.line);
     let names_files = raw.decided_by.is_some() || raw.configured_by.is_some();
     let commands = std::mem::take(&mut raw.command);
-    let of_entry = |what: String| Fault {
-        path: vec![name.clone()],
-        line,
-        what,
-    };
+    let names = raw.names.clone();
+    let of_entry = |what: String| Fault::of_entry(&names, line, what);
+    if raw.checked.is_some() {
+        return Err(of_entry("only a program is `checked`".to_owned()));
+    }
     let mut own = entry(raw, parent).map_err(of_entry)?;
     for raw in commands {
         let names = raw.names.clone();

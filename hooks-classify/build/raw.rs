@@ -26,6 +26,8 @@ pub(crate) struct Raw {
     /// Where it stands in the file, from 1.
     #[serde(skip)]
     pub(crate) line: usize,
+    /// On a program: when its table was last compared with the program itself.
+    pub(crate) checked: Option<RawChecked>,
     pub(crate) given: Option<String>,
     pub(crate) operands: Option<Vec<String>>,
     #[serde(skip)]
@@ -73,6 +75,15 @@ pub(crate) struct Raw {
     pub(crate) package_scripts: Option<Vec<String>>,
     #[serde(default)]
     pub(crate) replaces_files: bool,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawChecked {
+    pub(crate) version: String,
+    /// The command that lists what the program knows.
+    pub(crate) by: String,
+    pub(crate) on: toml::value::Datetime,
 }
 
 #[derive(Clone, Deserialize)]

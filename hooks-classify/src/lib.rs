@@ -38,6 +38,8 @@ pub use parts::{
     FileRead, Judgement, Manifest, Part, PartAssignment, PartCall, Parts, Script, Touch, UNKNOWN,
     UnseenCode, Word,
 };
+#[doc(hidden)]
+pub use tables::Checked;
 pub use tables::{Language, Tables};
 pub use verdict::{Classification, Crud, Decision, Finding, Method, TerminalInput, ToolEffect};
 
@@ -294,6 +296,8 @@ pub struct ProgramEntry {
     pub names: Vec<String>,
     /// Whether every call has the one effect.
     pub one_effect: bool,
+    /// When its table was last compared with the program itself.
+    pub checked: Option<&'static Checked>,
 }
 
 /// All programs of the embedded tables.
@@ -313,10 +317,17 @@ pub fn programs() -> Vec<ProgramEntry> {
                 let entry = ProgramEntry {
                     names: vec![name.to_owned()],
                     one_effect: program.single(),
+                    checked: None,
                 };
                 entries.push((key, entry));
             }
         }
     }
-    entries.into_iter().map(|(_, entry)| entry).collect()
+    let with_origin = |(_, mut entry): (_, ProgramEntry)| {
+        let mut checked = tables::CHECKED.iter();
+        let of_entry = checked.find(|(name, _)| entry.names.iter().any(|known| known == name));
+        entry.checked = of_entry.map(|(_, checked)| checked);
+        entry
+    };
+    entries.into_iter().map(with_origin).collect()
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
-use hooks_classify::{Classifier, Crud, Decision, programs};
+use hooks_classify::{Checked, Classifier, Crud, Decision, programs};
 
 struct Case {
     file: String,
@@ -129,6 +129,34 @@ fn cases_stand_beside_a_table() {
     add_files(&folder, &mut files);
     files.retain(|path| !path.with_extension("toml").exists());
     assert_eq!(files, Vec::<PathBuf>::new());
+}
+
+/// The page about tables lists the programs with the key `checked`. `HOOKS_WRITE=1` writes the list anew.
+#[test]
+fn programs_that_were_checked_stand_in_the_book() {
+    const BEGIN: &str = "<!-- checked: written by the test of the cases -->\n";
+    const END: &str = "<!-- end of checked -->\n";
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/classifier-tables.md");
+    let text = fs::read_to_string(&page).expect("the page about tables");
+    let (head, rest) = text.split_once(BEGIN).expect("the begin of the list");
+    let (listed, tail) = rest.split_once(END).expect("the end of the list");
+    let mut rows = Vec::new();
+    for program in programs() {
+        if let Some(Checked { version, by, on }) = program.checked {
+            let name = program.names[0].as_str();
+            rows.push(format!("| `{name}` | {version} | {by} | {on} |\n"));
+        }
+    }
+    let wanted = format!(
+        "\n| Program | Version | By | Day |\n|---|---|---|---|\n{}\n",
+        rows.concat()
+    );
+    if env::var_os("HOOKS_WRITE").is_some() {
+        fs::write(&page, [head, BEGIN, &wanted, END, tail].concat()).expect("a page to write");
+    } else {
+        assert_eq!(listed, wanted, "run the test with `HOOKS_WRITE=1`");
+    }
+    assert!(rows.len() >= 5, "{rows:?}");
 }
 
 /// A program counts only with a reading and another form, or with one effect

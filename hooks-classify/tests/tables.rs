@@ -63,6 +63,14 @@ fn options(entries: &[Entry], path: &str) -> Vec<String> {
 fn a_mistake_in_a_program_stops_the_build() {
     for (rest, what) in [
         ("given = \"reads\"", "unknown effect `reads`"),
+        (
+            "checked = { version = \"\", by = \"x --help\", on = 2026-11-25 }",
+            "`checked` needs a version, the command it was checked by, and a day",
+        ),
+        (
+            "checked = { version = \"1\", by = \"x --help\", on = 12:00:00 }",
+            "`checked` needs a version, the command it was checked by, and a day",
+        ),
         ("style = \"loose\"", "unknown style `loose`"),
         ("operands = [\"inputs\"]", "unknown role `inputs`"),
         ("operands = [\"script:cobol\"]", "unknown language `cobol`"),
@@ -134,6 +142,13 @@ fn a_mistake_in_a_command_names_the_command_and_its_line() {
         [
             "programs/family/x.toml:1: `x`: command `b` stands there twice; see the page about tables"
         ]
+    );
+    let checked = "checked = { version = \"1\", by = \"x --help\", on = 2026-11-25 }";
+    assert_eq!(mistakes(checked), Vec::<String>::new());
+    let on_command = format!("[commands]\na = {{ reads = \"does\", {checked} }}");
+    assert_eq!(
+        mistakes(&on_command),
+        ["programs/family/x.toml:5: `x a`: only a program is `checked`; see the page about tables"]
     );
     let inner =
         "[commands]\nc = { reads = \"does\" }\n\"c a|b\" = { reads = \"does\", style = \"loose\" }";

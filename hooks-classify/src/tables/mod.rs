@@ -16,15 +16,15 @@ mod compiled {
     use super::private::{Pattern, Private, Root};
     use super::secrets::{Paths, Patterns};
     use super::{
-        Contents, Count, Decides, Details, Effect, Keyboard, Language, Opt, Pager, Program,
-        Recurses, Role, Style, Takes, Terminal, Variable, Verb,
+        Checked, Contents, Count, Decides, Details, Effect, Keyboard, Language, Opt, Pager,
+        Program, Recurses, Role, Style, Takes, Terminal, Variable, Verb,
     };
 
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 }
 
 pub(crate) use call::{Call, Given, Operand};
-pub(crate) use compiled::JUDGES;
+pub(crate) use compiled::{CHECKED, JUDGES};
 pub(crate) use lists::{Commands, Options, Set};
 pub(crate) use request::members;
 
@@ -420,6 +420,17 @@ impl Program {
             && self.judge.is_none()
             && self.options.values().all(|option| option.verb.is_none())
     }
+}
+
+/// When the table of a program was last compared with the program itself.
+#[derive(Debug)]
+pub struct Checked {
+    /// The version of the program.
+    pub version: &'static str,
+    /// The command that lists what the program knows.
+    pub by: &'static str,
+    /// The day: `2026-11-25`.
+    pub on: &'static str,
 }
 
 /// A variable that changes what programs do.
