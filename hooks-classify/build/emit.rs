@@ -47,12 +47,12 @@ pub(crate) fn tables(tables: &Tables) -> String {
         let (name, checked) = (entry.names.first()?, entry.checked.as_ref()?);
         let (version, by, on) = (&checked.version, &checked.by, &checked.on);
         Some(format!(
-            "({name:?}, Checked {{ version: {version:?}, by: {by:?}, on: {on:?} }})"
+            "Checked {{ program: {name:?}, version: {version:?}, by: {by:?}, on: {on:?} }}"
         ))
     });
     let _ = writeln!(
         code,
-        "pub(crate) static CHECKED: &[(&str, Checked)] = {};",
+        "pub(crate) static CHECKED: &[Checked] = {};",
         list(checked)
     );
     let judges = list(judges(&tables.programs));

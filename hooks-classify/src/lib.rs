@@ -324,9 +324,8 @@ pub fn programs() -> Vec<ProgramEntry> {
         }
     }
     let with_origin = |(_, mut entry): (_, ProgramEntry)| {
-        let mut checked = tables::CHECKED.iter();
-        let of_entry = checked.find(|(name, _)| entry.names.iter().any(|known| known == name));
-        entry.checked = of_entry.map(|(_, checked)| checked);
+        let of_entry = |checked: &&Checked| entry.names.iter().any(|name| name == checked.program);
+        entry.checked = tables::CHECKED.iter().find(of_entry);
         entry
     };
     entries.into_iter().map(with_origin).collect()

@@ -142,11 +142,17 @@ fn programs_that_were_checked_stand_in_the_book() {
     let (listed, tail) = rest.split_once(END).expect("the end of the list");
     let mut rows = Vec::new();
     for program in programs() {
-        if let Some(Checked { version, by, on }) = program.checked {
-            let name = program.names[0].as_str();
-            rows.push(format!("| `{name}` | {version} | {by} | {on} |\n"));
+        if let Some(checked) = program.checked {
+            let Checked {
+                program,
+                version,
+                by,
+                on,
+            } = checked;
+            rows.push(format!("| `{program}` | {version} | {by} | {on} |\n"));
         }
     }
+    rows.sort();
     let wanted = format!(
         "\n| Program | Version | By | Day |\n|---|---|---|---|\n{}\n",
         rows.concat()

@@ -425,6 +425,8 @@ impl Program {
 /// When the table of a program was last compared with the program itself.
 #[derive(Debug)]
 pub struct Checked {
+    /// The first name in the table of the program.
+    pub program: &'static str,
     /// The version of the program.
     pub version: &'static str,
     /// The command that lists what the program knows.
