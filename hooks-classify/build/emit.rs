@@ -43,6 +43,18 @@ pub(crate) fn tables(tables: &Tables) -> String {
     );
     let paths = secrets::paths(&tables.secrets);
     let _ = writeln!(code, "pub(super) static SECRETS: Paths = {paths};");
+    let checked = tables.programs.iter().filter_map(|entry| {
+        let (name, checked) = (entry.names.first()?, entry.checked.as_ref()?);
+        let (version, by, on) = (&checked.version, &checked.by, &checked.on);
+        Some(format!(
+            "Checked {{ program: {name:?}, version: {version:?}, by: {by:?}, on: {on:?} }}"
+        ))
+    });
+    let _ = writeln!(
+        code,
+        "pub(crate) static CHECKED: &[Checked] = {};",
+        list(checked)
+    );
     let judges = list(judges(&tables.programs));
     let _ = writeln!(
         code,

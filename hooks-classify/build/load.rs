@@ -4,20 +4,22 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use serde::Deserialize;
-use toml::Spanned;
-
+use crate::format;
 use crate::languages::{self, language};
 use crate::model::{
-    Contents, Count, Decides, Details, Entry, Operand, Pager, Private, Program, Recurses, Secrets,
-    Tables, Takes, Terminal, Variable,
+    Checked, Contents, Count, Decides, Details, Entry, Operand, Pager, Private, Program, Recurses,
+    Secrets, Tables, Takes, Terminal, Variable,
 };
-use crate::raw::{File, Raw, RawPager, RawSecrets, RawTerminal, RawVariable, RawVariables};
-use crate::read::{Mistake, Source, line, read};
+use crate::raw::{
+    Family, Raw, RawChecked, RawPager, RawSecrets, RawTerminal, RawVariable, RawVariables,
+};
+use crate::read::{Mistake, Source, read};
 use crate::words::{effect, operand, option_line, style};
 
 const VARIABLES: &str = "programs/variables.toml";
 const SECRETS: &str = "programs/secrets.toml";
+/// The end of the path of the file about a family of programs, which lie in its folder.
+const FAMILY: &str = "/family.toml";
 
 /// Loads all tables, or returns every mistake in them.
 pub(crate) fn tables(sources: &[Source]) -> Result<Tables, Vec<Mistake>> {
@@ -25,6 +27,17 @@ pub(crate) fn tables(sources: &[Source]) -> Result<Tables, Vec<Mistake>> {
     let mut programs = Vec::new();
     let mut keep = |result: Result<(), Mistake>| mistakes.extend(result.err());
     let (mut variables, mut secrets, mut languages) = (Vec::new(), None, Vec::new());
+    let missing = |file: &str| Mistake {
+        file: file.to_owned(),
+        line: None,
+        what: "the file is missing".to_owned(),
+    };
+    let mut families: HashMap<&str, Family> = HashMap::new();
+    for source in sources {
+        if let Some(folder) = source.file.strip_suffix(FAMILY) {
+            keep(read(source).map(|family| _ = families.insert(folder, family)));
+        }
+    }
     for source in sources {
         match source.file.as_str() {
             VARIABLES => keep(read(source).map(|raw| variables = self::variables(raw))),
@@ -32,10 +45,18 @@ pub(crate) fn tables(sources: &[Source]) -> Result<Tables, Vec<Mistake>> {
             file if file.starts_with("languages/") => {
                 keep(language(source).map(|language| languages.push(language)));
             }
-            _ => match programs_of(source) {
-                Ok(more) => programs.extend(more),
-                Err(more) => more.into_iter().for_each(|mistake| keep(Err(mistake))),
-            },
+            file if file.ends_with(FAMILY) => {}
+            file => {
+                let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+                match families
+                    .get(folder)
+                    .map(|family| programs_of(source, *family))
+                {
+                    Some(Ok(more)) => programs.extend(more),
+                    Some(Err(more)) => more.into_iter().for_each(|mistake| keep(Err(mistake))),
+                    None => keep(Err(missing(&format!("{folder}{FAMILY}")))),
+                }
+            }
         }
     }
     let mut known = HashMap::new();
@@ -50,11 +71,6 @@ pub(crate) fn tables(sources: &[Source]) -> Result<Tables, Vec<Mistake>> {
             }
         }
     }
-    let missing = |file: &str| Mistake {
-        file: file.to_owned(),
-        line: None,
-        what: "the file is missing".to_owned(),
-    };
     let needed = languages::FILES.iter().map(|known| known.file);
     for file in needed.chain([VARIABLES, SECRETS]) {
         if !sources.iter().any(|source| source.file == file) {
@@ -73,19 +89,25 @@ pub(crate) fn tables(sources: &[Source]) -> Result<Tables, Vec<Mistake>> {
 }
 
 /// Loads the programs of a file.
-pub(crate) fn programs_of(source: &Source) -> Result<Vec<Entry>, Vec<Mistake>> {
-    let parsed: File = read(source).map_err(|mistake| vec![mistake])?;
+pub(crate) fn programs_of(source: &Source, family: Family) -> Result<Vec<Entry>, Vec<Mistake>> {
+    let parsed = format::programs(source).map_err(|mistake| vec![mistake])?;
     let (mut programs, mut mistakes) = (Vec::new(), Vec::new());
-    for (at, mut raw) in parsed.program.into_iter().enumerate() {
-        raw.offline |= parsed.offline && !raw.online;
-        let names = raw.names.clone();
-        match program(raw, None) {
-            Ok(program) => programs.push(Entry {
+    for mut raw in parsed {
+        raw.offline |= family.offline && !raw.online;
+        let line = raw.line;
+        let (names, checked) = (raw.names.clone(), raw.checked.take());
+        let loaded = checked
+            .map(|raw| checked_of(raw).map_err(|what| Fault::of_entry(&names, line, what)))
+            .transpose()
+            .and_then(|checked| Ok((checked, program(raw, None)?)));
+        match loaded {
+            Ok((checked, program)) => programs.push(Entry {
                 file: source.file.clone(),
                 names,
+                checked,
                 program: Rc::new(program),
             }),
-            Err(fault) => mistakes.push(fault.of_program(at).located(source)),
+            Err(fault) => mistakes.push(fault.located(source)),
         }
     }
     match mistakes.is_empty() {
@@ -97,63 +119,42 @@ pub(crate) fn programs_of(source: &Source) -> Result<Vec<Entry>, Vec<Mistake>> {
 /// A mistake in the table of a program or of one of its commands.
 #[derive(Debug)]
 struct Fault {
-    /// The numbers of the program and of the commands below it, the innermost first.
-    places: Vec<usize>,
+    /// The names of the command and of those above it, the innermost first.
+    path: Vec<String>,
+    line: usize,
     what: String,
 }
 
-impl From<String> for Fault {
-    fn from(what: String) -> Self {
-        Self {
-            places: Vec::new(),
-            what,
-        }
-    }
-}
-
 impl Fault {
-    fn of_program(mut self, at: usize) -> Self {
-        self.places.push(at);
-        self
+    fn of_entry(names: &[String], line: usize, what: String) -> Self {
+        let path = vec![names.first().cloned().unwrap_or_default()];
+        Self { path, line, what }
     }
 
     /// Returns the mistake with the line and the names of the table.
-    fn located(self, source: &Source) -> Mistake {
-        let mut tables =
-            toml::from_str::<Places>(&source.text).map_or_else(|_| Vec::new(), |file| file.program);
-        let (mut path, mut place) = (Vec::new(), None);
-        for at in self.places.into_iter().rev() {
-            if at >= tables.len() {
-                break;
-            }
-            let table = tables.swap_remove(at);
-            place = Some(line(&source.text, table.names.span().start));
-            path.extend(table.names.into_inner().into_iter().next());
-            tables = table.command;
-        }
+    fn located(mut self, source: &Source) -> Mistake {
+        self.path.reverse();
         Mistake {
             file: source.file.clone(),
-            line: place,
+            line: Some(self.line),
             what: format!(
                 "`{}`: {}; see the page about tables",
-                path.join(" "),
+                self.path.join(" "),
                 self.what
             ),
         }
     }
 }
 
-/// Where the tables of a file begin.
-#[derive(Deserialize)]
-struct Places {
-    program: Vec<Place>,
-}
-
-#[derive(Deserialize)]
-struct Place {
-    names: Spanned<Vec<String>>,
-    #[serde(default)]
-    command: Vec<Place>,
+fn checked_of(raw: RawChecked) -> Result<Checked, String> {
+    let RawChecked { version, by, on } = raw;
+    if version.is_empty() || by.is_empty() || on.date.is_none() || on.time.is_some() {
+        return Err(
+            "`checked` needs a version, the command it was checked by, and a day".to_owned(),
+        );
+    }
+    let on = on.to_string();
+    Ok(Checked { version, by, on })
 }
 
 fn variables(raw: RawVariables) -> Vec<Variable> {
@@ -188,8 +189,49 @@ fn secrets(raw: RawSecrets) -> Secrets {
     }
 }
 
-fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
+fn program(mut raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
+    let (name, line) = (raw.names.first().cloned().unwrap_or_default(), raw.line);
     let names_files = raw.decided_by.is_some() || raw.configured_by.is_some();
+    let commands = std::mem::take(&mut raw.command);
+    let names = raw.names.clone();
+    let of_entry = |what: String| Fault::of_entry(&names, line, what);
+    if raw.checked.is_some() {
+        return Err(of_entry("only a program is `checked`".to_owned()));
+    }
+    let mut own = entry(raw, parent).map_err(of_entry)?;
+    for raw in commands {
+        let names = raw.names.clone();
+        let command = program(raw, Some(&own)).map_err(|mut fault| {
+            fault.path.push(name.clone());
+            fault
+        })?;
+        let command = Rc::new(command);
+        for name in names {
+            if name.contains('*') {
+                own.patterns.push((name, Rc::clone(&command)));
+                continue;
+            }
+            let before = own.commands.insert(name.clone(), Rc::clone(&command));
+            if before.is_some() {
+                return Err(of_entry(format!("command `{name}` stands there twice")));
+            }
+        }
+    }
+    let values = (own.details.decided_by.iter()).chain(&own.details.configured_by);
+    let options = values.filter_map(|entry| match entry {
+        Decides::Options(names) => Some(names),
+        _ => None,
+    });
+    let without_value = options.flatten().find(|name| !takes_value(&own, name));
+    // What is inherited may be an option of another command of the program.
+    if let Some(name) = without_value.filter(|_| names_files) {
+        return Err(of_entry(format!("`{name}` is no option with a value")));
+    }
+    Ok(own)
+}
+
+/// Loads what a table says of a program or command apart from the commands below it.
+fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     let mut options = BTreeMap::new();
     for line in &raw.options {
         for (mut name, option) in option_line(line)? {
@@ -200,7 +242,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
                 .insert(name.clone(), option.clone())
                 .is_some_and(|before| before != option || raw.style.as_deref() != Some("slash"))
             {
-                return Err(format!("option `{name}` stands there twice").into());
+                return Err(format!("option `{name}` stands there twice"));
             }
         }
     }
@@ -220,7 +262,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
         .count()
         > 1
     {
-        return Err("more than one operand with `*`".to_owned().into());
+        return Err("more than one operand with `*`".to_owned());
     }
     // Formats may stand in the words of every command of it.
     let judge = raw.judge.or_else(|| {
@@ -284,23 +326,23 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
     let terminal = raw.terminal.map(|raw| terminal(&raw, names)).transpose()?;
     let pager = match raw.pager {
         Some(RawPager { off, on }) => Some(Pager {
-            off: off.as_deref().map(names).transpose()?,
-            on: names(&on)?,
+            off: off.as_ref().map(|off| names(&off.0)).transpose()?,
+            on: names(&on.0)?,
         }),
         None => parent.and_then(|p| p.details.pager.clone()),
     };
     let contents = raw.contents.map(|raw| {
         Ok::<_, String>(Contents {
-            off: names(&raw.off)?,
-            on: names(&raw.on)?,
+            off: names(&raw.off.0)?,
+            on: names(&raw.on.0)?,
             only_on: raw.only_on,
         })
     });
     let contents = contents.transpose()?;
     let recurses = raw.recurses.map(|raw| {
         Ok::<_, String>(Recurses {
-            on: names(&raw.on)?,
-            off: names(&raw.off)?,
+            on: names(&raw.on.0)?,
+            off: names(&raw.off.0)?,
             names: raw.names,
         })
     });
@@ -314,31 +356,6 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
         details
             .harmless_config
             .extend_from_slice(&above.harmless_config);
-    }
-    for (at, raw) in raw.command.into_iter().enumerate() {
-        let names = raw.names.clone();
-        let command = program(raw, Some(&own)).map_err(|fault| fault.of_program(at))?;
-        let command = Rc::new(command);
-        for name in names {
-            if name.contains('*') {
-                own.patterns.push((name, Rc::clone(&command)));
-                continue;
-            }
-            let before = own.commands.insert(name.clone(), Rc::clone(&command));
-            if before.is_some() {
-                return Err(format!("command `{name}` stands there twice").into());
-            }
-        }
-    }
-    let values = (own.details.decided_by.iter()).chain(&own.details.configured_by);
-    let options = values.filter_map(|entry| match entry {
-        Decides::Options(names) => Some(names),
-        _ => None,
-    });
-    let without_value = options.flatten().find(|name| !takes_value(&own, name));
-    // What is inherited may be an option of another command of the program.
-    if let Some(name) = without_value.filter(|_| names_files) {
-        return Err(format!("`{name}` is no option with a value").into());
     }
     Ok(own)
 }
@@ -400,8 +417,8 @@ fn terminal(
             "screen" => "Keyboard::Screen".to_owned(),
             other => return Err(format!("unknown source of commands `{other}`")),
         },
-        off: names(&raw.off)?,
-        on: names(&raw.on)?,
+        off: names(&raw.off.0)?,
+        on: names(&raw.on.0)?,
         operands: raw.operands,
     })
 }

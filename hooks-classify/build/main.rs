@@ -2,6 +2,7 @@
 //! error of the build.
 
 mod emit;
+mod format;
 mod languages;
 mod load;
 mod model;

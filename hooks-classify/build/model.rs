@@ -25,7 +25,17 @@ pub(crate) struct Entry {
     /// The file of its table.
     pub(crate) file: String,
     pub(crate) names: Vec<String>,
+    pub(crate) checked: Option<Checked>,
     pub(crate) program: Rc<Program>,
+}
+
+/// When a table was last compared with the program itself.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) version: String,
+    pub(crate) by: String,
+    /// A day: `2026-11-25`.
+    pub(crate) on: String,
 }
 
 /// A program or one of its commands; the fields are those of `Program` in the crate.

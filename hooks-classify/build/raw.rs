@@ -4,29 +4,37 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-#[derive(Deserialize)]
+/// What `family.toml` says of the programs in its folder.
+#[derive(Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct File {
-    /// Whether the programs of the file that are not `online` reach no other machine.
+pub(crate) struct Family {
+    /// Whether those of them that are not `online` reach no other machine.
     #[serde(default)]
     pub(crate) offline: bool,
-    #[serde(default)]
-    pub(crate) program: Vec<Raw>,
 }
 
-#[derive(Deserialize)]
+/// A program or a command. The fields without a key are set by `format`.
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Raw {
+    #[serde(skip)]
     pub(crate) names: Vec<String>,
+    #[serde(skip)]
     pub(crate) does: String,
+    #[serde(skip)]
     pub(crate) effect: String,
+    /// Where it stands in the file, from 1.
+    #[serde(skip)]
+    pub(crate) line: usize,
+    /// On a program: when its table was last compared with the program itself.
+    pub(crate) checked: Option<RawChecked>,
     pub(crate) given: Option<String>,
     pub(crate) operands: Option<Vec<String>>,
-    #[serde(default)]
+    #[serde(skip)]
     pub(crate) options: Vec<String>,
     pub(crate) style: Option<String>,
     pub(crate) judge: Option<String>,
-    #[serde(default)]
+    #[serde(skip)]
     pub(crate) command: Vec<Raw>,
     #[serde(default)]
     pub(crate) options_anywhere: bool,
@@ -70,27 +78,34 @@ pub(crate) struct Raw {
     pub(crate) replaces_files: bool,
 }
 
-/// Options are separated by blanks.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawChecked {
+    pub(crate) version: String,
+    /// The command that lists what the program knows.
+    pub(crate) by: String,
+    pub(crate) on: toml::value::Datetime,
+}
+
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawRecurses {
     #[serde(default)]
-    pub(crate) on: String,
+    pub(crate) on: Names,
     #[serde(default)]
-    pub(crate) off: String,
+    pub(crate) off: Names,
     #[serde(default)]
     pub(crate) names: Vec<String>,
 }
 
-/// Options are separated by blanks.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawTerminal {
     pub(crate) reads: String,
     #[serde(default)]
-    pub(crate) off: String,
+    pub(crate) off: Names,
     #[serde(default)]
-    pub(crate) on: String,
+    pub(crate) on: Names,
     pub(crate) operands: Option<usize>,
 }
 
@@ -138,21 +153,42 @@ pub(crate) struct RawPrivate {
 }
 
 /// Without `off` it starts a pager only where `on` has it do so.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawPager {
-    pub(crate) off: Option<String>,
+    pub(crate) off: Option<Names>,
     #[serde(default)]
-    pub(crate) on: String,
+    pub(crate) on: Names,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawContents {
     #[serde(default)]
-    pub(crate) off: String,
+    pub(crate) off: Names,
     #[serde(default)]
-    pub(crate) on: String,
+    pub(crate) on: Names,
     #[serde(default)]
     pub(crate) only_on: Vec<String>,
+}
+
+/// Names of options: separated by blanks, or a list of such texts.
+#[derive(Clone, Default, Deserialize)]
+#[serde(from = "OneOrMany")]
+pub(crate) struct Names(pub(crate) String);
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "names of options, as a text or a list of texts")]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl From<OneOrMany> for Names {
+    fn from(names: OneOrMany) -> Self {
+        match names {
+            OneOrMany::One(names) => Self(names),
+            OneOrMany::Many(names) => Self(names.join(" ")),
+        }
+    }
 }

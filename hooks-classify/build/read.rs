@@ -36,23 +36,32 @@ pub(crate) struct Source {
 pub(crate) fn sources(root: &Path) -> Result<Vec<Source>, Mistake> {
     let mut sources = Vec::new();
     for folder in ["languages", "programs"] {
-        let failed = |error: std::io::Error| Mistake {
-            file: folder.to_owned(),
-            line: None,
-            what: error.to_string(),
-        };
-        for entry in fs::read_dir(root.join(folder)).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            let name = path.file_name().and_then(|name| name.to_str());
-            if let Some(name) = name.filter(|name| name.ends_with(".toml")) {
-                let file = format!("{folder}/{name}");
-                let text = fs::read_to_string(&path).map_err(failed)?;
-                sources.push(Source { file, text });
-            }
-        }
+        add(root, folder, &mut sources)?;
     }
     sources.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(sources)
+}
+
+fn add(root: &Path, folder: &str, sources: &mut Vec<Source>) -> Result<(), Mistake> {
+    let failed = |error: std::io::Error| Mistake {
+        file: folder.to_owned(),
+        line: None,
+        what: error.to_string(),
+    };
+    for entry in fs::read_dir(root.join(folder)).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+            continue;
+        };
+        let file = format!("{folder}/{name}");
+        if path.is_dir() {
+            add(root, &file, sources)?;
+        } else if name.ends_with(".toml") {
+            let text = fs::read_to_string(&path).map_err(failed)?;
+            sources.push(Source { file, text });
+        }
+    }
+    Ok(())
 }
 
 /// Parses a file.

@@ -129,7 +129,7 @@ pub(crate) fn operand(word: &str) -> Result<Operand, String> {
     Ok(Operand { role, count })
 }
 
-/// `NAMES [= | =?] [ROLE] [VERB EFFECT]`
+/// `NAMES [= | =?] [ROLE] [VERB EFFECT]`; `--[no-]x` is `--x`, and a flag `--no-x` that changes nothing.
 pub(crate) fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
     let mut words = line.split_whitespace().peekable();
     let mut names = Vec::new();
@@ -154,10 +154,14 @@ pub(crate) fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
     if takes != Takes::Nothing {
         words.next();
     }
-    let mut option = Opt {
-        takes,
+    let plain = Opt {
+        takes: Takes::Nothing,
         role: "Role::Text".to_owned(),
         effect: None,
+    };
+    let mut option = Opt {
+        takes,
+        ..plain.clone()
     };
     if let Some(word) = words.peek()
         && !["raises", "means", "only", "reveals"].contains(word)
@@ -180,8 +184,15 @@ pub(crate) fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
     if let Some(extra) = words.next() {
         return Err(format!("`{extra}` is left over in `{line}`"));
     }
-    Ok(names
-        .into_iter()
-        .map(|name| (name, option.clone()))
-        .collect())
+    let mut options = Vec::new();
+    for name in names {
+        match name.strip_prefix("--[no-]") {
+            Some(rest) => {
+                options.push((format!("--{rest}"), option.clone()));
+                options.push((format!("--no-{rest}"), plain.clone()));
+            }
+            None => options.push((name, option.clone())),
+        }
+    }
+    Ok(options)
 }

@@ -54,7 +54,7 @@ pub use model::parts::{
 pub use model::program_name::plain_program;
 pub use model::terminal_input::TerminalInput;
 pub use model::unseen_code::UnseenCode;
-pub use tables::Tables;
+pub use tables::{Checked, Tables};
 pub use verdict::{Classification, Decision, Finding, Judgement, Method, ToolEffect};
 
 use model::trace::Trace;
@@ -315,6 +315,8 @@ pub struct ProgramEntry {
     pub names: Vec<String>,
     /// `true` if every call has the same effect.
     pub one_effect: bool,
+    /// When its table was last compared with the program itself.
+    pub checked: Option<&'static Checked>,
 }
 
 /// Returns all programs of the embedded tables.
@@ -334,12 +336,18 @@ pub fn programs() -> Vec<ProgramEntry> {
                 let entry = ProgramEntry {
                     names: vec![name.to_owned()],
                     one_effect: program.single(),
+                    checked: None,
                 };
                 entries.push((key, entry));
             }
         }
     }
-    entries.into_iter().map(|(_, entry)| entry).collect()
+    let with_origin = |(_, mut entry): (_, ProgramEntry)| {
+        let of_entry = |checked: &&Checked| entry.names.iter().any(|name| name == checked.program);
+        entry.checked = tables::CHECKED.iter().find(of_entry);
+        entry
+    };
+    entries.into_iter().map(with_origin).collect()
 }
 
 /// A command line as the table of its program reads it.

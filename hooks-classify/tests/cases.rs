@@ -1,11 +1,11 @@
-//! Every `programs/*.cases`: what the tables say of commands, line by line.
+//! Every `programs/FAMILY/PROGRAM.cases`: what the tables say of commands, line by line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
-use hooks_classify::{Classifier, Crud, Decision, Language, programs};
+use hooks_classify::{Checked, Classifier, Crud, Decision, Language, programs};
 
 #[path = "support/languages.rs"]
 mod languages;
@@ -18,24 +18,27 @@ struct Case {
     command: String,
 }
 
+/// Adds the files with cases in a folder and below it.
+fn add_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the folder of the tables") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            add_files(&path, files);
+        } else if path.extension().is_some_and(|end| end == "cases") {
+            files.push(path);
+        }
+    }
+}
+
 fn cases() -> Vec<Case> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("the folder of the tables")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "cases")
-        })
-        .collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let mut files = Vec::new();
+    add_files(&folder, &mut files);
     files.sort();
     let mut cases = Vec::new();
     for path in files {
-        let file = path
-            .file_name()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
+        let file = path.strip_prefix(&folder).expect("a file in the folder");
+        let file = file.to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).expect("a readable file");
         for (at, line) in text.lines().enumerate() {
             if line.trim().is_empty() || line.starts_with('#') {
@@ -149,6 +152,49 @@ fn every_case_is_judged_as_it_says() {
             false => assert_eq!(left_out, 0, "{language:?} is read"),
         }
     }
+}
+
+#[test]
+fn cases_stand_beside_a_table() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let mut files = Vec::new();
+    add_files(&folder, &mut files);
+    files.retain(|path| !path.with_extension("toml").exists());
+    assert_eq!(files, Vec::<PathBuf>::new());
+}
+
+/// The page about tables lists the programs with the key `checked`. `HOOKS_WRITE=1` writes the list anew.
+#[test]
+fn programs_that_were_checked_stand_in_the_book() {
+    const BEGIN: &str = "<!-- checked: written by the test of the cases -->\n";
+    const END: &str = "<!-- end of checked -->\n";
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/classifier-tables.md");
+    let text = fs::read_to_string(&page).expect("the page about tables");
+    let (head, rest) = text.split_once(BEGIN).expect("the begin of the list");
+    let (listed, tail) = rest.split_once(END).expect("the end of the list");
+    let mut rows = Vec::new();
+    for program in programs() {
+        if let Some(checked) = program.checked {
+            let Checked {
+                program,
+                version,
+                by,
+                on,
+            } = checked;
+            rows.push(format!("| `{program}` | {version} | {by} | {on} |\n"));
+        }
+    }
+    rows.sort();
+    let wanted = format!(
+        "\n| Program | Version | By | Day |\n|---|---|---|---|\n{}\n",
+        rows.concat()
+    );
+    if env::var_os("HOOKS_WRITE").is_some() {
+        fs::write(&page, [head, BEGIN, &wanted, END, tail].concat()).expect("a page to write");
+    } else {
+        assert_eq!(listed, wanted, "run the test with `HOOKS_WRITE=1`");
+    }
+    assert!(rows.len() >= 5, "{rows:?}");
 }
 
 /// A program counts only with a reading and another form, or with one effect

@@ -1,5 +1,7 @@
 //! Mistakes in tables: each stops the build, with its file and line.
 
+#[path = "../build/format.rs"]
+mod format;
 #[path = "../build/languages.rs"]
 mod languages;
 #[path = "../build/load.rs"]
@@ -19,6 +21,8 @@ mod words;
 
 use std::path::Path;
 
+use model::{Entry, Opt};
+use raw::Family;
 use read::Source;
 
 fn source(file: &str, text: &str) -> Source {
@@ -28,20 +32,45 @@ fn source(file: &str, text: &str) -> Source {
     }
 }
 
-/// Returns the mistakes of a file with one program, below whose three keys `rest` stands.
+/// Returns the programs of the file `programs/family/x.toml`, or its mistakes.
+fn load(text: &str) -> Result<Vec<Entry>, Vec<String>> {
+    let source = source("programs/family/x.toml", text);
+    let loaded = load::programs_of(&source, Family::default());
+    loaded.map_err(|mistakes| mistakes.iter().map(ToString::to_string).collect())
+}
+
+/// Returns the mistakes of a file with one program, below whose first key `rest` stands.
 fn mistakes(rest: &str) -> Vec<String> {
-    let text = format!(
-        "# A comment.\n\n[[program]]\nnames = [\"x\"]\ndoes = \"does\"\neffect = \"read\"\n{rest}\n"
-    );
-    let loaded = load::programs_of(&source("programs/x.toml", &text));
-    let mistakes = loaded.err().unwrap_or_default();
-    mistakes.iter().map(ToString::to_string).collect()
+    load(&format!("# A comment.\n\nreads = \"does\"\n{rest}\n"))
+        .err()
+        .unwrap_or_default()
+}
+
+/// Returns the options of the command at a path, as the tables hold them.
+fn options(entries: &[Entry], path: &str) -> Vec<String> {
+    let mut program = &entries[0].program;
+    for word in path.split_whitespace() {
+        program = &program.commands[word];
+    }
+    let shown = |(name, option): (&String, &Opt)| {
+        let (takes, verb) = (option.takes, option.effect.as_deref().unwrap_or("-"));
+        format!("{name} {takes:?} {verb}")
+    };
+    program.options.iter().map(shown).collect()
 }
 
 #[test]
 fn a_mistake_in_a_program_stops_the_build() {
     for (rest, what) in [
         ("given = \"reads\"", "unknown effect `reads`"),
+        (
+            "checked = { version = \"\", by = \"x --help\", on = 2026-11-25 }",
+            "`checked` needs a version, the command it was checked by, and a day",
+        ),
+        (
+            "checked = { version = \"1\", by = \"x --help\", on = 12:00:00 }",
+            "`checked` needs a version, the command it was checked by, and a day",
+        ),
         ("style = \"loose\"", "unknown style `loose`"),
         ("operands = [\"inputs\"]", "unknown role `inputs`"),
         ("operands = [\"script:cobol\"]", "unknown language `cobol`"),
@@ -96,7 +125,7 @@ fn a_mistake_in_a_program_stops_the_build() {
             "`-a` is no option with a value",
         ),
     ] {
-        let wanted = format!("programs/x.toml:4: `x`: {what}; see the page about tables");
+        let wanted = format!("programs/family/x.toml:1: `x`: {what}; see the page about tables");
         assert_eq!(mistakes(rest), [wanted], "{rest}");
     }
     assert_eq!(
@@ -107,40 +136,227 @@ fn a_mistake_in_a_program_stops_the_build() {
 
 #[test]
 fn a_mistake_in_a_command_names_the_command_and_its_line() {
-    let command = |names: &str, more: &str| {
-        format!(
-            "[[program.command]]\nnames = [{names}]\ndoes = \"does\"\neffect = \"read\"\n{more}"
-        )
-    };
-    let two = command("\"a\", \"b\"", "") + &command("\"b\"", "");
+    let twice = "[commands]\n\"a|b\" = { reads = \"does\" }\nb = { reads = \"does\" }";
     assert_eq!(
-        mistakes(&two),
-        ["programs/x.toml:4: `x`: command `b` stands there twice; see the page about tables"]
+        mistakes(twice),
+        [
+            "programs/family/x.toml:1: `x`: command `b` stands there twice; see the page about tables"
+        ]
     );
-    let inner = command("\"a\", \"b\"", "style = \"loose\"");
+    let checked = "checked = { version = \"1\", by = \"x --help\", on = 2026-11-25 }";
+    assert_eq!(mistakes(checked), Vec::<String>::new());
+    let on_command = format!("[commands]\na = {{ reads = \"does\", {checked} }}");
     assert_eq!(
-        mistakes(&(command("\"c\"", "") + &inner)),
-        ["programs/x.toml:12: `x a`: unknown style `loose`; see the page about tables"]
+        mistakes(&on_command),
+        ["programs/family/x.toml:5: `x a`: only a program is `checked`; see the page about tables"]
+    );
+    let inner =
+        "[commands]\nc = { reads = \"does\" }\n\"c a|b\" = { reads = \"does\", style = \"loose\" }";
+    assert_eq!(
+        mistakes(inner),
+        ["programs/family/x.toml:6: `x c a`: unknown style `loose`; see the page about tables"]
     );
 }
 
 #[test]
-fn an_unknown_key_stops_the_build() {
-    let found = mistakes("sents = true");
-    assert!(
-        matches!(found.as_slice(), [one] if one.starts_with("programs/x.toml:7: unknown field `sents`")),
-        "{found:?}"
+fn a_mistake_in_the_format_names_its_line() {
+    for (rest, line, what) in [
+        ("sents = true", 4, "unknown field `sents`"),
+        ("does = \"does\"", 4, "unknown field `does`"),
+        ("options = \"-a\"", 4, "invalid type: string"),
+        (
+            "updates = \"does\"",
+            1,
+            "`x` needs exactly one of `reads`, `creates`",
+        ),
+        (
+            "names = [\"y\"]",
+            1,
+            "no name is that of the file; add `x` to `names`",
+        ),
+        (
+            "[[program]]\nnames = [\"y\"]\nreads = \"does\"",
+            3,
+            "unknown field `reads`",
+        ),
+        ("use = [\"all\"]", 1, "unknown group `all`"),
+        (
+            "[groups]\nall = [\"-a\"]",
+            1,
+            "no command uses the group `all`",
+        ),
+        ("[commands]\na = 1", 5, "a table is wanted here"),
+        (
+            "[commands]\na = { options = [] }",
+            5,
+            "`a` needs exactly one of",
+        ),
+        (
+            "[commands]\na = { reads = \"does\", sents = true }",
+            5,
+            "unknown field `sents`",
+        ),
+        (
+            "[commands]\n\"a b\" = { reads = \"does\" }",
+            5,
+            "unknown command `a`; its entry has to stand above",
+        ),
+        (
+            "[commands]\na = { names = [\"b\"], reads = \"does\" }",
+            5,
+            "`names` holds all names of the command, `a`",
+        ),
+        (
+            "[commands]\na = { same_as = \"b\" }",
+            5,
+            "`same_as` names no other command of the program: `b`",
+        ),
+        (
+            "[commands]\na = { same_as = \"a\" }",
+            5,
+            "`same_as` names no other command of the program: `a`",
+        ),
+        (
+            "[commands]\na = { reads = \"does\" }\nb = { same_as = \"a\", style = \"none\" }",
+            6,
+            "unknown field `style`",
+        ),
+        (
+            "[commands]\na = { reads = \"does\" }\nb = { same_as = \"a\" }\n\"b c\" = { reads = \"does\" }",
+            7,
+            "`b` is the same as `a`, and so has no commands of its own",
+        ),
+        (
+            "[commands]\na = { reads = \"does\", every_command = true }",
+            5,
+            "a command can only refuse `every_command`, by `false`",
+        ),
+    ] {
+        let found = mistakes(rest);
+        let begin = format!("programs/family/x.toml:{line}: {what}");
+        assert!(
+            matches!(found.as_slice(), [one] if one.starts_with(&begin)),
+            "{rest}\n{begin}\n{found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_file_says_each_thing_once() {
+    let text = r#"
+        names = ["x", "Long-Name"]
+        any_case = true
+        reads = "does"
+        use = ["shared"]
+        every_command = { style = "posix", options = ["--help only read"] }
+
+        [groups]
+        shared = ["-v --[no-]color =?", "--[no-]force raises delete"]
+
+        [commands]
+        "list|ls" = { reads = "lists", use = ["shared"], options = ["-a"] }
+        remove = { deletes = "removes", every_command = false }
+        group = { reads = "does", style = "single" }
+        "group show" = { same_as = "ls" }
+        other = { same_as = "group" }
+    "#;
+    let entries = load(text).expect("a table");
+    assert_eq!(entries[0].names, ["x", "Long-Name", "long-name"]);
+    let shared = [
+        "--color Maybe -",
+        "--force Nothing Verb::Raises(Effect::Delete)",
+        "--no-color Nothing -",
+        "--no-force Nothing -",
+    ];
+    assert_eq!(
+        options(&entries, ""),
+        [&shared[..], &["-v Maybe -"]].concat()
     );
+    let help = "--help Nothing Verb::Only(Effect::Read)";
+    let listed = [
+        &shared[..2],
+        &[help],
+        &shared[2..],
+        &["-a Nothing -", "-v Maybe -"],
+    ]
+    .concat();
+    for path in ["list", "ls", "group show", "other show"] {
+        assert_eq!(options(&entries, path), listed, "{path}");
+    }
+    assert_eq!(options(&entries, "remove"), Vec::<String>::new());
+    let style = |path: &str| {
+        let mut program = &entries[0].program;
+        for word in path.split_whitespace() {
+            program = &program.commands[word];
+        }
+        program.style.clone()
+    };
+    let styles = ["", "list", "remove", "group", "group show", "other"].map(style);
+    let wanted = ["Gnu", "Posix", "Gnu", "Single", "Posix", "Single"];
+    assert_eq!(styles, wanted.map(|name| format!("Style::{name}")));
+}
+
+#[test]
+fn negatable_options_have_a_negation_unless_they_state_it() {
+    let text = r#"
+        reads = "does"
+        every_command = { negatable = true, options = ["--help only read"] }
+        [commands]
+        a = { reads = "does", options = ["-v --dry-run only read", "--force --no-force --* =?", "--no-index --value=x"] }
+        b = { reads = "does", options = ["--dry-run"], negatable = false }
+    "#;
+    let entries = load(text).expect("a table");
+    let read = "Nothing Verb::Only(Effect::Read)";
+    let wanted = [
+        "--* Maybe -".to_owned(),
+        format!("--dry-run {read}"),
+        "--force Maybe -".to_owned(),
+        format!("--help {read}"),
+        "--no-dry-run Nothing -".to_owned(),
+        "--no-force Maybe -".to_owned(),
+        "--no-help Nothing -".to_owned(),
+        "--no-index Nothing -".to_owned(),
+        "--value=x Nothing -".to_owned(),
+        format!("-v {read}"),
+    ];
+    assert_eq!(options(&entries, "a"), wanted);
+    let plain = ["--dry-run Nothing -".to_owned(), format!("--help {read}")];
+    assert_eq!(options(&entries, "b"), plain);
+}
+
+#[test]
+fn patterns_keep_the_order_of_the_file() {
+    let text = "reads = \"does\"\n[commands]\n\"z*\" = { reads = \"1\" }\n\"get-*|a*\" = { reads = \"2\" }\n\"*\" = { reads = \"3\" }";
+    let entries = load(text).expect("a table");
+    let patterns: Vec<&str> = entries[0]
+        .program
+        .patterns
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(patterns, ["z*", "get-*", "a*", "*"]);
 }
 
 #[test]
 fn every_program_of_a_file_is_checked() {
-    let one = |name: &str| {
-        format!("[[program]]\nnames = [\"{name}\"]\ndoes = \"does\"\neffect = \"{name}\"\n")
+    let one = |name: &str, style: &str| {
+        format!("[[program]]\nnames = [\"{name}\"]\nreads = \"does\"\nstyle = \"{style}\"\n")
     };
-    let text = one("x") + &one("read") + &one("y");
-    let loaded = load::programs_of(&source("programs/x.toml", &text));
-    assert_eq!(loaded.expect_err("two mistakes").len(), 2);
+    let text = one("x", "loose") + &one("y", "gnu") + &one("z", "strict");
+    assert_eq!(
+        load(&text).err(),
+        Some(vec![
+            "programs/family/x.toml:1: `x`: unknown style `loose`; see the page about tables"
+                .to_owned(),
+            "programs/family/x.toml:9: `z`: unknown style `strict`; see the page about tables"
+                .to_owned(),
+        ])
+    );
+    assert_eq!(
+        load(&text.replace("loose", "posix").replace("strict", "none"))
+            .map(|programs| programs.len()),
+        Ok(3)
+    );
 }
 
 #[test]
@@ -161,8 +377,11 @@ fn the_files_of_the_crate_are_checked_as_a_whole() {
             _ => {}
         }
     }
-    let twice = "[[program]]\nnames = [\"ls\"]\ndoes = \"does\"\neffect = \"read\"\n";
-    wrong.push(source("programs/z.toml", twice));
+    wrong.push(source(
+        "programs/text/z.toml",
+        "names = [\"z\", \"ls\"]\nreads = \"does\"\n",
+    ));
+    wrong.push(source("programs/new/y.toml", "reads = \"does\"\n"));
     wrong.push(source("languages/basic.toml", ""));
     let found = load::tables(&wrong).expect_err("mistakes");
     let found: Vec<String> = found.iter().map(ToString::to_string).collect();
@@ -172,7 +391,8 @@ fn the_files_of_the_crate_are_checked_as_a_whole() {
         ": unknown list `basic`",
         "languages/mongo.toml: the list `reads` is missing",
         ": unknown field `variables`",
-        "programs/z.toml: program `ls` is in the tables twice; see also programs/coreutils.toml",
+        "programs/text/z.toml: program `ls` is in the tables twice; see also programs/coreutils/ls.toml",
+        "programs/new/family.toml: the file is missing",
         "languages/basic.toml: no part of the crate reads this file",
     ] {
         assert!(
@@ -180,5 +400,5 @@ fn the_files_of_the_crate_are_checked_as_a_whole() {
             "{wanted}: {found:?}"
         );
     }
-    assert_eq!(found.len(), 7, "{found:?}");
+    assert_eq!(found.len(), 8, "{found:?}");
 }

@@ -91,6 +91,13 @@ impl Commands {
         Some(&PROGRAMS[usize::from(number)])
     }
 
+    /// Returns the command whose name, or else whose pattern, is written so in the table.
+    pub(super) fn listed(self, name: &str) -> Option<&'static Program> {
+        let by_pattern = || self.patterns().find(|(pattern, _)| *pattern == name);
+        let by_name = self.get(name);
+        by_name.or_else(|| by_pattern().map(|(_, command)| command))
+    }
+
     /// Iterates over the names that are no patterns, in order.
     pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
         self.rows().0.iter().map(|row| name(row[0]))

@@ -1,6 +1,8 @@
 //! What is known about programs, variables and secrets: names in, static data out. The files in
 //! `programs/` are compiled by the build script; nothing of them is read or allocated by a process.
 
+#[cfg(test)]
+mod inventory;
 mod lists;
 mod private;
 mod secrets;
@@ -12,8 +14,8 @@ mod compiled {
     use super::private::{Pattern, Private, Root};
     use super::secrets::{Paths, Patterns};
     use super::{
-        Contents, Count, Decides, Details, Keyboard, Opt, Pager, Program, Recurses, Style, Takes,
-        Terminal, Variable,
+        Checked, Contents, Count, Decides, Details, Keyboard, Opt, Pager, Program, Recurses, Style,
+        Takes, Terminal, Variable,
     };
     use crate::model::effect::{Effect, OptionEffect};
     use crate::model::language::Language;
@@ -22,7 +24,7 @@ mod compiled {
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 }
 
-pub(crate) use compiled::JUDGES;
+pub(crate) use compiled::{CHECKED, JUDGES};
 pub(crate) use lists::{Commands, Options, Set};
 
 use crate::model::effect::{Effect, OptionEffect};
@@ -308,28 +310,16 @@ impl Program {
     /// The command that a word names: by name, then by pattern, then among
     /// those of the command that `commands_of` names.
     pub(crate) fn command(&self, root: &Self, word: &str) -> Option<&'static Self> {
-        self.own_command(word).or_else(|| {
-            let mut names = self.details.commands_of?.split_whitespace().skip(1);
-            let mut place = root;
-            names.try_for_each(|name| {
-                let by_name = place.commands.get(name);
-                let mut patterns = place.commands.patterns();
-                place = by_name
-                    .or_else(|| patterns.find(|(pattern, _)| *pattern == name).map(second))?;
-                Some(())
-            })?;
-            place.own_command(word)
-        })
-    }
-
-    fn own_command(&self, word: &str) -> Option<&'static Self> {
-        let mut patterns = self.commands.patterns();
-        let by_pattern = || {
-            patterns
-                .find(|(pattern, _)| matches(pattern, word))
-                .map(second)
+        let own = |place: &Self| {
+            let fits = |(pattern, _): &(&str, _)| matches(pattern, word);
+            let by_pattern = || place.commands.patterns().find(fits);
+            let by_name = place.commands.get(word);
+            by_name.or_else(|| by_pattern().map(|(_, command)| command))
         };
-        self.commands.get(word).or_else(by_pattern)
+        own(self).or_else(|| {
+            let mut names = self.details.commands_of?.split_whitespace().skip(1);
+            own(names.try_fold(root, |place, name| place.commands.listed(name))?)
+        })
     }
 
     pub(crate) fn has_commands(&self) -> bool {
@@ -350,8 +340,17 @@ impl Program {
     }
 }
 
-fn second<A, B>(pair: (A, B)) -> B {
-    pair.1
+/// When the table of a program was last compared with the program itself.
+#[derive(Debug)]
+pub struct Checked {
+    /// The first name in the table of the program.
+    pub program: &'static str,
+    /// The version of the program.
+    pub version: &'static str,
+    /// The command that lists what the program knows.
+    pub by: &'static str,
+    /// The day: `2026-11-25`.
+    pub on: &'static str,
 }
 
 /// A variable that changes what programs do.

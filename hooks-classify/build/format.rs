@@ -1,0 +1,414 @@
+//! Reads the file of a program: text of TOML in, entries with all keys spelled out (`Raw`) out, or a mistake with its line.
+//!
+//! A file states each fact once. The entries that come out repeat it: the keys of `every_command` in each command, the options of the
+//! groups that `use` names, the whole entry that `same_as` names.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeArray, DeString, DeTable, DeValue, ValueDeserializer};
+
+use crate::raw::Raw;
+use crate::read::{Mistake, Source, line};
+
+/// The keys that say what a plain call does, and the effect of each.
+const EFFECTS: [(&str, &str); 6] = [
+    ("reads", "read"),
+    ("creates", "create"),
+    ("updates", "update"),
+    ("deletes", "delete"),
+    ("runs", "code"),
+    ("unclear", "unknown"),
+];
+
+/// The number of `same_as` that may lead from one to the next.
+const MAX_COPIES: usize = 8;
+
+/// Reads the programs of a file: one whose keys stand at the top, or a list with the name `program`.
+pub(crate) fn programs(source: &Source) -> Result<Vec<Raw>, Mistake> {
+    let parsed = DeTable::parse(&source.text).map_err(|error| of_toml(source, 0, &error))?;
+    let mut table = Table::new(source, 0, parsed.into_inner());
+    let Some(list) = table.take_value("program") else {
+        let file = source.file.rsplit('/').next().unwrap_or_default();
+        return Ok(vec![program(table, file.strip_suffix(".toml"))?]);
+    };
+    table.into_entry::<Nothing>()?;
+    let list = table_list(source, list)?;
+    list.into_iter().map(|one| program(one, None)).collect()
+}
+
+/// No key at all.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+fn mistake(source: &Source, at: usize, what: impl Into<String>) -> Mistake {
+    Mistake {
+        file: source.file.clone(),
+        line: Some(line(&source.text, at)),
+        what: what.into(),
+    }
+}
+
+fn of_toml(source: &Source, at: usize, error: &toml::de::Error) -> Mistake {
+    let start = error.span().map_or(at, |span| span.start);
+    mistake(source, start, error.message())
+}
+
+/// A table of the file, whose keys are taken from it one by one.
+struct Table<'a> {
+    source: &'a Source,
+    /// Where it begins, in bytes.
+    at: usize,
+    /// In the order of the file.
+    keys: Vec<(Spanned<DeString<'a>>, Spanned<DeValue<'a>>)>,
+}
+
+impl<'a> Table<'a> {
+    fn new(source: &'a Source, at: usize, table: DeTable<'a>) -> Self {
+        let mut keys: Vec<_> = table.into_iter().collect();
+        keys.sort_by_key(|(key, _)| key.span().start);
+        Self { source, at, keys }
+    }
+
+    fn of_value(source: &'a Source, value: Spanned<DeValue<'a>>) -> Result<Self, Mistake> {
+        let at = value.span().start;
+        match value.into_inner() {
+            DeValue::Table(table) => Ok(Self::new(source, at, table)),
+            other => {
+                let what = format!(
+                    "a table is wanted here, not a value of the type {}",
+                    other.type_str()
+                );
+                Err(mistake(source, at, what))
+            }
+        }
+    }
+
+    fn mistake(&self, what: impl Into<String>) -> Mistake {
+        mistake(self.source, self.at, what)
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.keys.iter().any(|(name, _)| name.get_ref() == key)
+    }
+
+    fn take_value(&mut self, key: &str) -> Option<Spanned<DeValue<'a>>> {
+        let at = self
+            .keys
+            .iter()
+            .position(|(name, _)| name.get_ref() == key)?;
+        Some(self.keys.remove(at).1)
+    }
+
+    fn take<T: Deserialize<'a>>(&mut self, key: &str) -> Result<Option<T>, Mistake> {
+        let read = |value: Spanned<DeValue<'a>>| {
+            let at = value.span().start;
+            T::deserialize(ValueDeserializer::from(value))
+                .map_err(|error| of_toml(self.source, at, &error))
+        };
+        let at = self.keys.iter().position(|(name, _)| name.get_ref() == key);
+        at.map(|at| read(self.keys.remove(at).1)).transpose()
+    }
+
+    /// Reads the keys that are left.
+    fn into_entry<T: Deserialize<'a>>(self) -> Result<T, Mistake> {
+        let (source, at) = (self.source, self.at);
+        let table: DeTable<'a> = self.keys.into_iter().collect();
+        let value = Spanned::new(at..at, DeValue::Table(table));
+        T::deserialize(ValueDeserializer::from(value)).map_err(|error| of_toml(source, at, &error))
+    }
+}
+
+fn table_list<'a>(
+    source: &'a Source,
+    list: Spanned<DeValue<'a>>,
+) -> Result<Vec<Table<'a>>, Mistake> {
+    let at = list.span().start;
+    let DeValue::Array(list) = list.into_inner() else {
+        return Err(mistake(source, at, "`program` is a list of tables"));
+    };
+    let list: DeArray<'a> = list;
+    list.into_iter()
+        .map(|one| Table::of_value(source, one))
+        .collect()
+}
+
+/// The options that commands of a program share, by the name of their group.
+struct Groups {
+    options: BTreeMap<String, Vec<String>>,
+    unused: RefCell<BTreeSet<String>>,
+}
+
+impl Groups {
+    fn new(table: &mut Table<'_>) -> Result<Self, Mistake> {
+        let options: BTreeMap<String, Vec<String>> = table.take("groups")?.unwrap_or_default();
+        let unused = RefCell::new(options.keys().cloned().collect());
+        Ok(Self { options, unused })
+    }
+
+    fn get(&self, name: &str) -> Option<&[String]> {
+        self.unused.borrow_mut().remove(name);
+        self.options.get(name).map(Vec::as_slice)
+    }
+}
+
+/// What each command of a program has without saying so.
+#[derive(Default)]
+struct Every<'a> {
+    options: Vec<String>,
+    keys: Vec<(Spanned<DeString<'a>>, Spanned<DeValue<'a>>)>,
+}
+
+impl<'a> Every<'a> {
+    fn take(table: &mut Table<'a>) -> Result<Self, Mistake> {
+        let Some(value) = table.take_value("every_command") else {
+            return Ok(Self::default());
+        };
+        let mut every = Table::of_value(table.source, value)?;
+        let options = every.take("options")?.unwrap_or_default();
+        Ok(Self {
+            options,
+            keys: every.keys,
+        })
+    }
+}
+
+/// A command as the file states it.
+struct Node {
+    names: Vec<String>,
+    /// Where its entry begins, in bytes.
+    at: usize,
+    states: States,
+    below: Vec<Node>,
+}
+
+enum States {
+    Entry(Box<Raw>),
+    /// The path of the command that it is the same as.
+    SameAs(String),
+}
+
+fn program<'a>(mut table: Table<'a>, file_name: Option<&str>) -> Result<Raw, Mistake> {
+    let source = table.source;
+    let start = table.mistake("");
+    let mut names: Vec<String> = match (table.take("names")?, file_name) {
+        (Some(names), _) => names,
+        (None, Some(name)) => vec![name.to_owned()],
+        (None, None) => return Err(table.mistake("a program in a list needs `names`")),
+    };
+    if let Some(name) = file_name.filter(|file| !names.iter().any(|name| name == file)) {
+        return Err(table.mistake(format!(
+            "no name is that of the file; add `{name}` to `names`"
+        )));
+    }
+    if table.take("any_case")? == Some(true) {
+        let small: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+        names.extend(
+            small
+                .into_iter()
+                .filter(|name| !names.contains(name))
+                .collect::<Vec<_>>(),
+        );
+    }
+    let groups = Groups::new(&mut table)?;
+    let every = Every::take(&mut table)?;
+    let commands = table.take_value("commands");
+    let mut raw = entry(table, names, &Every::default(), &groups)?;
+    let mut tree = Vec::new();
+    if let Some(commands) = commands {
+        for (key, value) in Table::of_value(source, commands)?.keys {
+            let at = key.span().start;
+            add(
+                &mut tree,
+                key.get_ref(),
+                at,
+                Table::of_value(source, value)?,
+                &every,
+                &groups,
+            )?;
+        }
+    }
+    if let Some(group) = groups.unused.borrow().first() {
+        let what = format!("no command uses the group `{group}`");
+        return Err(Mistake { what, ..start });
+    }
+    raw.command = spelled_out(source, &tree, &tree, 0)?;
+    Ok(raw)
+}
+
+/// Adds the command of a key, `PATH NAME|NAME`, below the command that the path names.
+fn add<'a>(
+    tree: &mut Vec<Node>,
+    key: &str,
+    at: usize,
+    mut table: Table<'a>,
+    every: &Every<'a>,
+    groups: &Groups,
+) -> Result<(), Mistake> {
+    table.at = at;
+    let (path, last) = key.rsplit_once(' ').unwrap_or(("", key));
+    let mut place = tree;
+    for word in path.split_whitespace() {
+        let Some(node) = place
+            .iter_mut()
+            .find(|node| node.names.iter().any(|name| name == word))
+        else {
+            let what = format!(
+                "unknown command `{word}`; its entry has to stand above those of its commands"
+            );
+            return Err(table.mistake(what));
+        };
+        if let States::SameAs(other) = &node.states {
+            let what =
+                format!("`{word}` is the same as `{other}`, and so has no commands of its own");
+            return Err(table.mistake(what));
+        }
+        place = &mut node.below;
+    }
+    let mut names: Vec<String> = last.split('|').map(str::to_owned).collect();
+    if let Some(all) = table.take::<Vec<String>>("names")? {
+        if names.len() > 1 || !all.contains(&names[0]) {
+            return Err(table.mistake(format!(
+                "`names` holds all names of the command, `{}` among them",
+                names[0]
+            )));
+        }
+        names = all;
+    }
+    let every = match table.take("every_command")? {
+        None => every,
+        Some(false) => &Every::default(),
+        Some(true) => {
+            return Err(table.mistake("a command can only refuse `every_command`, by `false`"));
+        }
+    };
+    let states = match table.take("same_as")? {
+        Some(other) => {
+            table.into_entry::<Nothing>()?;
+            States::SameAs(other)
+        }
+        None => States::Entry(Box::new(entry(table, names.clone(), every, groups)?)),
+    };
+    place.push(Node {
+        names,
+        at,
+        states,
+        below: Vec::new(),
+    });
+    Ok(())
+}
+
+/// Reads the keys of a program or command that are not about its commands.
+fn entry<'a>(
+    mut table: Table<'a>,
+    names: Vec<String>,
+    every: &Every<'a>,
+    groups: &Groups,
+) -> Result<Raw, Mistake> {
+    let (source, at) = (table.source, table.at);
+    let mut stated = EFFECTS.iter().filter(|(key, _)| table.has(key)).copied();
+    let (Some((key, effect)), None) = (stated.next(), stated.next()) else {
+        let keys = EFFECTS.map(|(key, _)| format!("`{key}`")).join(", ");
+        return Err(table.mistake(format!("`{}` needs exactly one of {keys}", names.join("|"))));
+    };
+    let does = table.take(key)?.unwrap_or_default();
+    let mut options: Vec<String> = table.take("options")?.unwrap_or_default();
+    for name in table.take::<Vec<String>>("use")?.unwrap_or_default() {
+        match groups.get(&name) {
+            Some(more) => options.extend_from_slice(more),
+            None => return Err(table.mistake(format!("unknown group `{name}`"))),
+        }
+    }
+    options.extend_from_slice(&every.options);
+    for (key, value) in &every.keys {
+        if !table.has(key.get_ref()) {
+            table.keys.push((key.clone(), value.clone()));
+        }
+    }
+    if table.take("negatable")? == Some(true) {
+        options = negatable(&options);
+    }
+    let raw: Raw = table.into_entry()?;
+    Ok(Raw {
+        names,
+        does,
+        effect: effect.to_owned(),
+        options,
+        line: line(&source.text, at),
+        ..raw
+    })
+}
+
+/// Writes `--[no-]x` for each long option `--x` that has no `--no-x` of its own.
+fn negatable(options: &[String]) -> Vec<String> {
+    let words = |line: &String| {
+        line.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let known: BTreeSet<String> = options.iter().flat_map(words).collect();
+    let negatable = |word: &str| {
+        word.strip_prefix("--").is_some_and(|name| {
+            !name.starts_with("no-")
+                && !name.contains(['[', '*', '='])
+                && !known.contains(&format!("--no-{name}"))
+        })
+    };
+    let one = |word: &str| match negatable(word) {
+        true => word.replacen("--", "--[no-]", 1),
+        false => word.to_owned(),
+    };
+    let line = |line: &String| {
+        line.split_whitespace()
+            .map(one)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    options.iter().map(line).collect()
+}
+
+/// Returns the entries of commands with those below them; `tree` holds all commands of the program.
+fn spelled_out(
+    source: &Source,
+    nodes: &[Node],
+    tree: &[Node],
+    copies: usize,
+) -> Result<Vec<Raw>, Mistake> {
+    let one = |node: &Node| {
+        let mut raw = match &node.states {
+            States::Entry(raw) => Raw {
+                command: spelled_out(source, &node.below, tree, copies)?,
+                ..Raw::clone(raw)
+            },
+            States::SameAs(path) => {
+                let found = find(tree, path).filter(|_| copies < MAX_COPIES);
+                let copy = found.map(|found| {
+                    spelled_out(source, std::slice::from_ref(found), tree, copies + 1)
+                });
+                let copy = copy.transpose()?.and_then(|mut copy| copy.pop());
+                copy.ok_or_else(|| {
+                    let what = format!("`same_as` names no other command of the program: `{path}`");
+                    mistake(source, node.at, what)
+                })?
+            }
+        };
+        raw.names.clone_from(&node.names);
+        raw.line = line(&source.text, node.at);
+        Ok(raw)
+    };
+    nodes.iter().map(one).collect()
+}
+
+fn find<'t>(tree: &'t [Node], path: &str) -> Option<&'t Node> {
+    let mut words = path.split_whitespace();
+    let of_name = |nodes: &'t [Node], word: &str| {
+        nodes
+            .iter()
+            .find(|node| node.names.iter().any(|name| name == word))
+    };
+    let first = of_name(tree, words.next()?)?;
+    words.try_fold(first, |node, word| of_name(&node.below, word))
+}

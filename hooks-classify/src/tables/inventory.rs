@@ -1,0 +1,197 @@
+//! In: the loaded tables. Out: one line for each program and command, compared with `tests/tables/inventory.txt`.
+//!
+//! A table that loses a program, a command or an option in a change of its file, or of the format, fails here with the name of the
+//! command. `HOOKS_WRITE=1` writes the file anew; its difference then says what the change did. `HOOKS_TABLES=FILE` writes all that
+//! is known of every command, to compare two states option by option.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::{env, fs};
+
+use super::{Details, Program, Tables};
+
+/// What the tables say of one program or command: a line for the whole entry, and one for each option.
+struct Facts {
+    path: String,
+    effect: String,
+    keys: Vec<String>,
+    options: Vec<String>,
+}
+
+/// Returns the facts of all programs and commands, in the order of their names.
+fn facts() -> Vec<Facts> {
+    let tables = Tables::embedded();
+    let mut facts = Vec::new();
+    let programs = tables
+        .names()
+        .filter_map(|name| Some((name, tables.program(name)?)));
+    for (names, program) in by_entry(programs) {
+        add(&names, program, &mut facts);
+    }
+    facts
+}
+
+/// Joins the names that share an entry.
+fn by_entry<'a>(
+    named: impl Iterator<Item = (&'a str, &'static Program)>,
+) -> Vec<(String, &'static Program)> {
+    let mut entries: BTreeMap<*const Program, (Vec<&str>, &Program)> = BTreeMap::new();
+    for (name, program) in named {
+        let entry = entries.entry(std::ptr::from_ref(program));
+        entry.or_insert((Vec::new(), program)).0.push(name);
+    }
+    let joined = entries.into_values().map(|(mut names, program)| {
+        names.sort_unstable();
+        (names.join("|"), program)
+    });
+    let mut entries: Vec<_> = joined.collect();
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    entries
+}
+
+fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
+    let Program {
+        does,
+        effect,
+        given,
+        operands,
+        options,
+        style,
+        judge,
+        commands,
+        details,
+    } = program;
+    let Details {
+        commands_of,
+        options_anywhere,
+        reveals,
+        reveals_given,
+        dash_is_file,
+        sends,
+        offline,
+        hosts,
+        probes,
+        shows,
+        only_first,
+        options_first,
+        terminal,
+        pager,
+        contents,
+        recurses,
+        finds,
+        help,
+        variables,
+        harmless_config,
+        runs_input,
+        decided_by,
+        configured_by,
+        package_scripts,
+        replaces_files,
+    } = details;
+    let mut keys = vec![
+        format!("does {does:?} given {given:?} style {style:?} judge {judge:?} help {help:?}"),
+        format!("operands {operands:?}"),
+        format!("commands_of {commands_of:?} options_anywhere {options_anywhere}"),
+        format!("reveals {reveals:?} {reveals_given:?} shows {shows:?} finds {finds:?}"),
+        format!("dash_is_file {dash_is_file} sends {sends} offline {offline} hosts {hosts} probes {probes}"),
+        format!("only_first {only_first} options_first {options_first}"),
+        format!("terminal {terminal:?} pager {pager:?}"),
+        format!("contents {contents:?} recurses {recurses:?}"),
+        format!("variables {variables:?} harmless_config {harmless_config:?}"),
+        format!("decided_by {decided_by:?} configured_by {configured_by:?}"),
+        format!(
+            "runs_input {runs_input} package_scripts {package_scripts:?} replaces_files {replaces_files}"
+        ),
+    ];
+    let order: Vec<&str> = commands.patterns().map(|(name, _)| name).collect();
+    keys.push(format!("patterns {order:?}"));
+    let mut options: Vec<String> = options
+        .iter()
+        .map(|(name, option)| {
+            let (takes, role, effect) = (option.takes, option.role, option.effect);
+            format!("{name} {takes:?} {role:?} {effect:?}")
+        })
+        .collect();
+    options.sort();
+    facts.push(Facts {
+        path: path.to_owned(),
+        effect: format!("{effect:?}").to_lowercase(),
+        keys,
+        options,
+    });
+    let plain = commands
+        .names()
+        .filter_map(|name| Some((name, commands.get(name)?)));
+    for (names, command) in by_entry(plain.chain(commands.patterns())) {
+        add(&format!("{path} {names}"), command, facts);
+    }
+}
+
+/// The 64 bits of FNV-1a: the same on every machine and with every version of the compiler.
+fn digest(lines: &[&[String]]) -> u64 {
+    let bytes = lines
+        .iter()
+        .copied()
+        .flatten()
+        .flat_map(|line| line.bytes().chain([b'\n']));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[test]
+fn no_program_command_or_option_is_lost() {
+    let facts = facts();
+    if let Some(file) = env::var_os("HOOKS_TABLES") {
+        let mut text = String::new();
+        for fact in &facts {
+            let _ = writeln!(text, "{}: {}", fact.path, fact.effect);
+            for line in fact.keys.iter().chain(&fact.options) {
+                let _ = writeln!(text, "    {line}");
+            }
+        }
+        fs::write(file, text).expect("a file that can be written");
+    }
+    let lines = facts.iter().map(|fact| {
+        let (count, digest) = (fact.options.len(), digest(&[&fact.keys, &fact.options]));
+        format!(
+            "{}: {}, {count} options, {digest:016x}",
+            fact.path, fact.effect
+        )
+    });
+    let now: Vec<String> = lines.collect();
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/tables/inventory.txt");
+    if env::var_os("HOOKS_WRITE").is_some() {
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(&file, now.join("\n") + "\n").expect("a file that can be written");
+        return;
+    }
+    let text = fs::read_to_string(&file).expect("the inventory");
+    let path = |line: &str| {
+        line.rsplit_once(": ")
+            .map_or("", |(path, _)| path)
+            .to_owned()
+    };
+    let before: BTreeMap<String, &str> = text.lines().map(|line| (path(line), line)).collect();
+    let after: BTreeMap<String, &str> =
+        now.iter().map(|line| (path(line), line.as_str())).collect();
+    let mut changed = String::new();
+    for (path, line) in &before {
+        match after.get(path) {
+            None => drop(writeln!(changed, "lost: {line}")),
+            Some(now) if now != line => drop(writeln!(changed, "was: {line}\n is: {now}")),
+            Some(_) => {}
+        }
+    }
+    for (path, line) in &after {
+        if !before.contains_key(path) {
+            let _ = writeln!(changed, "new: {line}");
+        }
+    }
+    assert!(
+        changed.is_empty(),
+        "the tables are not those of `tests/tables/inventory.txt`; if that is meant, run the test with \
+         `HOOKS_WRITE=1` and look at the difference\n{changed}"
+    );
+}
