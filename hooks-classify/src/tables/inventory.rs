@@ -94,7 +94,9 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         format!("operands {operands:?}"),
         format!("commands_of {commands_of:?} options_anywhere {options_anywhere}"),
         format!("reveals {reveals:?} {reveals_given:?} shows {shows:?} finds {finds:?}"),
-        format!("dash_is_file {dash_is_file} sends {sends} offline {offline} hosts {hosts} probes {probes}"),
+        format!(
+            "dash_is_file {dash_is_file} sends {sends} offline {offline} hosts {hosts} probes {probes}"
+        ),
         format!("only_first {only_first} options_first {options_first}"),
         format!("terminal {terminal:?} pager {pager:?}"),
         format!("contents {contents:?} recurses {recurses:?}"),
