@@ -427,7 +427,10 @@ async fn long_texts_with_secrets_take_bounded_time() {
         let judged = gate.judge(&PermissionRequest::new(&*command)).await;
         let shown: String = command.chars().take(40).collect();
         let took = start.elapsed();
-        assert!(took < std::time::Duration::from_secs(20), "{shown} took {took:?}");
+        assert!(
+            took < std::time::Duration::from_secs(20),
+            "{shown} took {took:?}"
+        );
         let decision = judged.ruling.decision;
         assert_eq!(decision, Decision::RequiresConfirmation, "{shown}");
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::backend::{Arg, Row};
 use super::error::AuditError;
+use super::tx::{Arg, Row};
 use crate::approval::ApprovalScope;
 use crate::classify::{Classification, Crud, Decision, Method};
 use crate::mask::Masked;

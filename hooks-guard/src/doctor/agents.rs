@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Check, State, Surroundings, mode, same};
+use super::check::{Check, State, Surroundings, mode, same};
 use crate::files;
 use crate::install::{
     HookCall, Place, Plan, claude_ignores_lateness, codex_skips, document_value, entries, others,

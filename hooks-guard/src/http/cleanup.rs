@@ -5,10 +5,10 @@ use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 use jiff::{SignedDuration, Timestamp};
 
-use super::AppState;
-use super::decisions::failed;
+use super::common::failed;
 use super::error::{ApiError, RequestId};
 use super::query::Query;
+use super::state::AppState;
 use crate::audit::Cleanup;
 use crate::config::CleanupAccess;
 

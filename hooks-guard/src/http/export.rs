@@ -6,9 +6,9 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 
-use super::AppState;
 use super::error::{ApiError, RequestId};
 use super::query::Query;
+use super::state::AppState;
 use crate::audit::export;
 use crate::log_limit;
 

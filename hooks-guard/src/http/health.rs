@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 
-use super::AppState;
+use super::state::AppState;
 
 /// How the service is.
 #[derive(Debug, Serialize, utoipa::ToSchema)]

@@ -40,7 +40,7 @@ pub fn document() -> OpenApi {
         super::registered::registered,
         super::cleanup::cleanup,
         super::health::health,
-        super::metrics::served,
+        super::scrape::served,
     ),
     modifiers(&Details)
 )]

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, header};
 use subtle::ConstantTimeEq;
 
 use super::error::ApiError;
-use super::session::Sessions;
+use super::sessions::Sessions;
 
 /// What has to be presented to answer a question, to take an answer back, or to delete records
 /// where that is bound to it. It lives in memory alone (P-26).

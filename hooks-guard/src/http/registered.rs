@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 
-use super::AppState;
-use crate::service::{Dispatch, Runs, ScriptRuns};
+use super::state::AppState;
+use crate::dispatches::{Dispatch, Runs, ScriptRuns};
 
 /// The gate's hooks.
 #[derive(Debug, Serialize, utoipa::ToSchema)]

@@ -5,10 +5,10 @@ use axum::extract::{Extension, Path, State};
 use axum::http::HeaderMap;
 use serde::Serialize;
 
-use super::AppState;
-use super::decisions::{failed, number};
+use super::common::{failed, number};
 use super::error::{ApiError, RequestId};
 use super::query::Query;
+use super::state::AppState;
 use crate::audit::Remembered;
 
 /// Most approvals of one response.

@@ -5,9 +5,10 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 
-use super::decisions::{failed, unknown};
+use super::common::{failed, unknown};
 use super::error::{ApiError, RequestId};
-use super::{AppState, body, metrics};
+use super::state::AppState;
+use super::{body, metrics};
 use crate::audit::{Answered, AuditRecord};
 use crate::service::{Remember, Reply, Responded};
 

@@ -4,10 +4,10 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 
-use super::AppState;
-use super::decisions::failed;
+use super::common::failed;
 use super::error::{ApiError, RequestId};
 use super::query::Query;
+use super::state::AppState;
 use crate::audit::{Period, Series, Stats};
 
 /// Statistics about all decisions of a period.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::sleep;
 
-use super::AppState;
+use super::state::AppState;
 use crate::audit::AuditError;
 use crate::log_limit;
 

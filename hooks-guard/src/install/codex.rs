@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 
-use super::{document, plugin};
+use super::{document, jsonc, plugin};
 use crate::protocol::Agent;
 
 /// Codex's name for each event, in the keys under which trust is kept.
@@ -134,7 +134,7 @@ fn entries(text: &str) -> Vec<Entry> {
             let handlers = entry["hooks"].as_array();
             for (handler, given) in handlers.into_iter().flatten().enumerate() {
                 let line = given["command"].as_str().unwrap_or_default();
-                if document::runs(line, Agent::Codex) {
+                if jsonc::runs(line, Agent::Codex) {
                     found.push(Entry {
                         event,
                         label,

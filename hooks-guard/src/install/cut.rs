@@ -6,7 +6,7 @@ use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, parse_to_ast};
 
-use super::document::{BOM, DocumentError, OPTIONS, is_ours, unparsed};
+use super::jsonc::{BOM, DocumentError, OPTIONS, is_ours, unparsed};
 use crate::protocol::Agent;
 
 /// The document without what runs this program for the agent.

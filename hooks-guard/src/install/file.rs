@@ -5,7 +5,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Change, DocumentError, InstallError, Report, diff};
+use super::diff;
+use super::error::InstallError;
+use super::jsonc::DocumentError;
+use super::report::{Change, Report};
 use crate::files;
 
 /// The longest settings that are read, in bytes.

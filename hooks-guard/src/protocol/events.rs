@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use crate::request::{MOST_PATH, NetworkAccess, PermissionRequest};
-
+use super::agent::Agent;
+use super::error::{Problem, ProtocolError};
 use super::input::{self, Object};
+use super::model::{
+    AgentPrompt, Event, Form, Hook, Kind, MOST_TEXT, Question, Ran, Refused, directory,
+};
 use super::outcome::outcome;
 use super::tools::{self, Tool};
-use super::{
-    Agent, AgentPrompt, Event, Form, Hook, Kind, MOST_TEXT, Problem, ProtocolError, Question, Ran,
-    Refused, directory,
-};
+use crate::request::{MOST_PATH, NetworkAccess, PermissionRequest};
 
 /// What an agent says by calling its hook (P-01).
 ///

@@ -2,7 +2,11 @@
 
 use serde_json::Value;
 
-use super::{Agent, Answer, Event, MOST_TEXT, Reply, answer, done, failed, limit, read};
+use super::agent::Agent;
+use super::events::read;
+use super::limit;
+use super::model::{Answer, Event, MOST_TEXT};
+use super::reply::{Reply, answer, done, failed};
 
 /// Reads the bytes as every agent's input, answers in every way, and looks at the replies.
 ///

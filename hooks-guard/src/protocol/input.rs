@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::error::{MOST_BYTES, Problem};
 use crate::request::MOST_NAME;
-
-use super::{MOST_BYTES, Problem};
 
 pub(crate) type Object = Map<String, Value>;
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::input::Object;
-use super::{Form, Hook, MOST_TEXT, Outcome};
+use super::model::{Form, Hook, MOST_TEXT, Outcome};
 
 /// What came of a tool, at the event of this plain name; none if it did not run.
 pub(super) fn outcome(hook: Hook, name: &str, object: &Object) -> Option<Outcome> {

@@ -1,8 +1,7 @@
 //! Patches as `apply_patch` takes them: which files they name.
 
+use super::error::Problem;
 use crate::classify::Crud;
-
-use super::Problem;
 
 /// The strongest effect, and the files.
 ///

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use hooks_runtime::display::shorten;
 use serde_json::Value;
 
+use super::agent::Agent;
+use super::error::Problem;
+use super::input::{self, Object};
+use super::patch;
 use crate::classify::{Crud, MOST_CHARACTERS, Tables};
 use crate::request::FileAccess;
-
-use super::input::{self, Object};
-use super::{Agent, Problem, patch};
 
 /// What a tool does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

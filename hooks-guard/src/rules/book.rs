@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::SystemTime;
 
-use super::{Protected, Rules, RulesError, Trust, TrustError};
+use super::error::RulesError;
+use super::protect::Protected;
+use super::set::Rules;
+use super::trust::{Trust, TrustError};
 use crate::places::Places;
 
 /// Most sets of rules that are kept; there are few directories that agents work in.
@@ -154,7 +157,7 @@ mod tests {
     use super::*;
     use crate::classify::Classifier;
     use crate::request::PermissionRequest;
-    use crate::rules::Effect;
+    use crate::rules::verdict::Effect;
 
     const DENY: &str = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'no'\n";
 

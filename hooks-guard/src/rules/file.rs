@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::{Mistake, RulesError};
 use super::paths::{Folder, Paths, glob};
 use super::rule::{Conditions, HostPattern, Redirections, Rule, Test, TestOf};
-use super::{Effect, Origin};
+use super::verdict::{Effect, Origin};
 use crate::classify::Crud;
 
 /// More than this many rules are a mistake.

@@ -4,7 +4,7 @@ use globset::GlobMatcher;
 
 use super::paths::{Folder, Holds, Paths};
 use super::scene::{Scene, base_name};
-use super::{Effect, Origin};
+use super::verdict::{Effect, Origin};
 use crate::classify::{Crud, Part};
 use crate::request::{FileAccess, NetworkAccess};
 

@@ -1,10 +1,10 @@
 //! What a language model is told, and the form its answer must have.
 
+use hooks_classify::Crud;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Question, SemanticError};
-use crate::classify::Crud;
+use super::ask::{Answer, Question, SemanticError};
 
 /// The command is in a JSON string of its own, so that nothing in it can end
 /// the data and begin an instruction. A model may be fooled all the same, which

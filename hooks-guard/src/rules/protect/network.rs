@@ -2,10 +2,11 @@
 
 use std::net::IpAddr;
 
-use super::super::scene::base_name;
-use super::{Matter, Protected, active};
-use crate::classify::{Part, UNKNOWN};
 use hooks_classify::host;
+
+use super::super::scene::base_name;
+use super::matter::{Matter, Protected, active};
+use crate::classify::{Part, UNKNOWN};
 
 /// Programs that speak to an address that they are given.
 const CLIENTS: &[&str] = &[

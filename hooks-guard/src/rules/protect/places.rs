@@ -1,6 +1,6 @@
 //! The paths that are guarded for everybody.
 
-use super::Matter;
+use super::matter::Matter;
 
 /// Guarded wherever they lie. `/` at the end: with all that lies in it.
 pub(super) const ANYWHERE: &[(Matter, &[&str])] = &[

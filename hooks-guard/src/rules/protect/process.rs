@@ -3,7 +3,7 @@
 use regex::RegexBuilder;
 
 use super::super::scene::base_name;
-use super::{Matter, active};
+use super::matter::{Matter, active};
 use crate::classify::{Part, UNKNOWN};
 
 /// What the process may be called.

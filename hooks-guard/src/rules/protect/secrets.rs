@@ -2,7 +2,7 @@
 //! know.
 
 use super::super::scene::Scene;
-use super::Matter;
+use super::matter::Matter;
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use crate::protocol::{lists, searches};
 use crate::request::FileAccess;
