@@ -1,4 +1,4 @@
-//! What is wrong with an installation, and how to mend it.
+//! What is wrong with an installation. In: where to look. Out: a list of checks, each with its remedy.
 //!
 //! [`examine`] looks at files itself, and is told by a [`Service`] what the other parts find. It
 //! changes nothing.

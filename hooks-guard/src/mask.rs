@@ -1,4 +1,4 @@
-//! What of a command may be told to others: all but secrets.
+//! What of a command may be told to others. In: a command. Out: the command without its secrets.
 //!
 //! To a model, rather too much is masked than too little: what it does not see
 //! it cannot raise, and it never could lower. In the audit trail a person has

@@ -1,4 +1,5 @@
-//! The limit: a server whose handler reads what it is sent, and answers with nothing.
+//! The limit: a server whose handler reads what it is sent. In: nothing. Out: its address; then empty
+//! responses.
 
 use axum::Router;
 use axum::body::Bytes;

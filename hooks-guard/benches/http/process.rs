@@ -1,4 +1,5 @@
-//! The processes that are measured: how they are started, what they have used, and their end.
+//! The processes that are measured. In: a folder. Out: a server that runs, what it has used, and its
+//! end.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,5 @@
-//! Recognizes a trail that was changed behind the back of an open store.
+//! The last known state of a database. In: heads that were written or read, and states of the file.
+//! Out: the known head; every later state of the database must continue from it.
 //!
 //! The store keeps the head that it wrote or read last. Every later state of the database must
 //! continue from that head, so a trail that was replaced, reset or rewritten is not used.

@@ -1,4 +1,5 @@
-//! The chain that all entries of the log hang on.
+//! The chain that all entries of the log hang on. In: the rows that an entry is about. Out: the hash of
+//! its content, and its link to the entry before.
 //!
 //! `hash(n) = SHA-256(domain ‖ hash(n - 1) ‖ SHA-256(content(n)))`, where the content is not kept a
 //! second time: it is made of the rows that filters read, so that a changed row breaks the chain.

@@ -1,4 +1,5 @@
-//! What happens in the trail, as it happens, whichever process does it.
+//! What happens in the trail, as it happens, whichever process does it. In: the database, and notices
+//! of the writer. Out: a stream of changes.
 
 use std::fmt;
 use std::pin::Pin;

@@ -1,4 +1,5 @@
-//! Taking old decisions away, and leaving a record of that.
+//! Deletes old decisions. In: a time. Out: how many are gone; the trail keeps a record of the cleanup
+//! for ever.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

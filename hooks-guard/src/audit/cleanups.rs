@@ -9,7 +9,7 @@ use super::error::AuditError;
 use super::record::time_of;
 use super::tx::Tx;
 
-/// A cleanup of before, as the trail has it for ever (P-42).
+/// A cleanup of before, as the trail has it for ever.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastCleanup {
     /// When.

@@ -1,4 +1,5 @@
-//! What is written about a decision: itself, its answer, its execution.
+//! What is written about a decision. In: the decision, its answer, its execution. Out: entries of the
+//! chain, and rows.
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;

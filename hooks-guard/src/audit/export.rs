@@ -1,4 +1,4 @@
-//! The trail as JSON lines and as a table.
+//! Writes the trail out. In: a filter. Out: JSON lines, or a table.
 
 use std::collections::VecDeque;
 

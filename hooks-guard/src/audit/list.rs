@@ -1,4 +1,4 @@
-//! Which decisions are wanted, and finding them.
+//! Finds decisions. In: a filter with its page. Out: records, the newest first, and how many there are.
 
 pub(super) mod filter;
 mod search;

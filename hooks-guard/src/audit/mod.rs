@@ -1,4 +1,5 @@
-//! The audit trail: what was decided, what was answered, what ran (P-15, P-20 … P-31, P-42).
+//! The audit trail. In: what was decided, what was answered, what ran. Out: records, counts, and
+//! whether the trail is as it was written.
 //!
 //! | Type | Is |
 //! |---|---|

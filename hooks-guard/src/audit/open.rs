@@ -1,4 +1,5 @@
-//! Questions that wait for an answer: how many may, which there are, and denying many at once.
+//! Questions that wait for an answer. In: a question, a filter, or a denial of many. Out: a number or a
+//! refusal, a page of questions, the answered ones.
 
 use std::fmt;
 

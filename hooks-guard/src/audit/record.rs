@@ -1,4 +1,4 @@
-//! What the trail is given, and what it gives back.
+//! What the trail is given, and what it returns. In: a decision, or a row. Out: a row, or a record.
 
 use std::path::PathBuf;
 use std::time::Duration;

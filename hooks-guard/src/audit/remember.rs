@@ -1,4 +1,5 @@
-//! Answers that hold for the next time as well.
+//! Writes and reads answers that hold for the next time as well. In: an approval, or a request. Out:
+//! the number of the answer, or the answer that fits the request.
 
 use std::path::Path;
 

@@ -12,7 +12,7 @@ use super::record::{AuditRecord, NewAnswer, scope_of, storable, time_of};
 use super::tx::Row;
 use crate::approval::ApprovalScope;
 
-/// An answer that holds for the next time as well: `always allow` (P-26).
+/// An answer that holds for the next time as well: `always allow`.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remembered {
@@ -47,7 +47,7 @@ pub struct Remembered {
     pub scope: Option<ApprovalScope>,
 }
 
-/// An answer that is to hold for the next time as well (P-26).
+/// An answer that is to hold for the next time as well.
 #[derive(Clone, Debug)]
 pub struct NewRemembered {
     /// SHA-256 of the command, before any masking.

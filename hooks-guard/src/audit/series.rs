@@ -1,4 +1,5 @@
-//! How the trail went on over time, from the running counts.
+//! How the trail went on over time. In: a period and a step. Out: a point a step, from the running
+//! counts.
 
 use std::collections::{BTreeMap, HashMap};
 

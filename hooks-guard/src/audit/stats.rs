@@ -1,4 +1,4 @@
-//! Statistics, from the running counts.
+//! Statistics. In: a period. Out: counts and times, from the running counts.
 
 use std::collections::BTreeMap;
 

@@ -38,7 +38,7 @@ use super::write::Writer;
 use super::{changes, clean, decide, export, list, open, record, remember, series, stats, verify};
 use crate::approval::ApprovalScope;
 
-/// The audit trail (P-15). A clone is the same one; several processes may have the same open.
+/// The audit trail. A clone is the same one; several processes may have the same open.
 ///
 /// Needs a Tokio runtime with time, and with PostgreSQL with I/O.
 ///
@@ -166,7 +166,7 @@ impl AuditStore {
         }
     }
 
-    /// Records a decision and returns its number (P-15, P-21). It is on the disk then.
+    /// Records a decision and returns its number. It is on the disk then.
     ///
     /// What a rule [denies](crate::Ruling::denied) is answered with that, and cannot be answered
     /// again.
@@ -197,7 +197,7 @@ impl AuditStore {
         self.inner.writer.run(Question { record, limits }).await
     }
 
-    /// Records the answer to a question (P-26). Of several exactly one counts, also of several
+    /// Records the answer to a question. Of several exactly one counts, also of several
     /// processes. An answer after the deadline does not: it counts as none.
     ///
     /// # Errors
@@ -222,7 +222,7 @@ impl AuditStore {
         self.inner.writer.run(answer).await
     }
 
-    /// Records that the command of a decision ran (P-26), for who has the secret that was given
+    /// Records that the command of a decision ran, for who has the secret that was given
     /// with it.
     ///
     /// # Errors
@@ -295,7 +295,7 @@ impl AuditStore {
         found.map(Stored::record).transpose()
     }
 
-    /// The decisions that a filter finds, the newest first (P-20, P-21, P-27).
+    /// The decisions that a filter finds, the newest first.
     ///
     /// # Errors
     ///
@@ -328,7 +328,7 @@ impl AuditStore {
         Ok(open)
     }
 
-    /// A page of what waits for an answer (P-26).
+    /// A page of what waits for an answer.
     ///
     /// # Errors
     ///
@@ -344,7 +344,7 @@ impl AuditStore {
         open::page(&self.inner.backend, filter, order, after, limit, now).await
     }
 
-    /// How many questions wait for an answer (P-26).
+    /// How many questions wait for an answer.
     ///
     /// # Errors
     ///
@@ -354,7 +354,7 @@ impl AuditStore {
     }
 
     /// Denies the questions that a filter finds and that were asked before this call, at most so
-    /// many, the oldest first (P-26). Returns how many it denied.
+    /// many, the oldest first. Returns how many it denied.
     ///
     /// Many are denied in parts, between which others can write.
     ///
@@ -431,7 +431,7 @@ impl AuditStore {
         Ok(expired)
     }
 
-    /// The counts of all decisions (P-28).
+    /// The counts of all decisions.
     ///
     /// # Errors
     ///
@@ -440,7 +440,7 @@ impl AuditStore {
         stats::totals(&self.inner.backend).await
     }
 
-    /// The statistics of a period (P-30, P-31), exact, also at its edges. They are read from
+    /// The statistics of a period, exact, also at its edges. They are read from
     /// running counts; of the decisions only those in the hours in which the period begins and
     /// ends.
     ///
@@ -460,7 +460,7 @@ impl AuditStore {
         series::series(&self.inner.backend, period, Timestamp::now()).await
     }
 
-    /// Takes away the decisions strictly older than that (P-42), with their answers, and leaves an
+    /// Takes away the decisions strictly older than that, with their answers, and leaves an
     /// entry that says so, by whom. Remembered answers stay.
     ///
     /// Many are taken away in parts, between which others can write; each part leaves an entry.

@@ -1,4 +1,5 @@
-//! Running counts, so that statistics over millions of decisions read few rows.
+//! Running counts, so that statistics over millions of decisions read few rows. In: decisions that come
+//! or go. Out: changes of the counts.
 
 use std::collections::BTreeMap;
 

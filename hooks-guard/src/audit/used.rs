@@ -1,4 +1,5 @@
-//! Approvals that were used: each serves once.
+//! Approvals that were used: each serves once. In: a request, or a decision with its secret. Out: the
+//! approval that allows it, which is used now.
 
 use std::fmt;
 use std::sync::Arc;

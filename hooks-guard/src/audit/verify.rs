@@ -1,4 +1,5 @@
-//! Whether the trail is whole.
+//! Verifies a whole trail. In: its database, and heads that were noted down. Out: the first place that
+//! is not as it was written, if any.
 
 use serde::{Deserialize, Serialize};
 

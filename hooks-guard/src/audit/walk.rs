@@ -20,7 +20,7 @@ use super::tx::{Row, Tx};
 pub(super) const PAGE: i64 = 1000;
 
 /// Where the chain ends: noted down elsewhere, it shows later whether everything up to then is
-/// still as it was, even against somebody who rewrites the whole database (P-15).
+/// still as it was, even against somebody who rewrites the whole database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainHead {
     /// How many entries there have ever been.
@@ -102,7 +102,7 @@ pub enum HeadState {
     Unreachable,
 }
 
-/// Where the trail is not as it was written (P-15).
+/// Where the trail is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Broken {
     /// The number of the entry of the log, if it is about one.

@@ -1,5 +1,5 @@
-//! The one task that writes: what is asked of it at the same time shares a transaction, and so one
-//! wait for the disk.
+//! The one task that writes. In: work, of several callers at the same time. Out: what came of each,
+//! once it is on the disk; what comes together shares a transaction, and so one wait for the disk.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,4 +1,5 @@
-//! `completions` and `man`: the command line itself, for shells and for readers.
+//! `completions` and `man`. In: the command line. Out: the command line itself, for shells and for
+//! readers.
 
 use std::fs;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line. In: the arguments of the program. Out: its exit status, and what it prints.
 
 mod approve;
 mod audit;

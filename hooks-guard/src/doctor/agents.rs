@@ -1,4 +1,5 @@
-//! Checks whether the agents call the hook, and what they do if it fails.
+//! Checks the agents. In: where to look. Out: whether each calls the hook, and what it does if the hook
+//! fails.
 
 use std::path::{Path, PathBuf};
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::install::Homes;
 
-/// What one check found (P-43).
+/// What one check found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// What was looked at, such as `daemon`.
@@ -25,7 +25,7 @@ pub struct Check {
     pub remedy: Option<String>,
 }
 
-/// How something is; the worst is the greatest (P-43).
+/// How something is; the worst is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -48,7 +48,7 @@ impl Check {
     }
 }
 
-/// Where to look (P-43).
+/// Where to look.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
     /// The directories of the agents' settings.

@@ -6,7 +6,7 @@ use hooks_runtime::{Answer, EntryMeta, FailurePolicy, HookError};
 use crate::classify::{Classification, Classifier, Judgement};
 use crate::request::PermissionRequest;
 
-/// Says what a request would do (P-07).
+/// Says what a request would do.
 ///
 /// ```
 /// use hooks_guard::PermissionRequest;
@@ -60,7 +60,7 @@ impl Classify for Classifier {
     }
 }
 
-/// Says no, or has somebody asked, whatever the class is and whatever rules allow (P-06). It has no
+/// Says no, or has somebody asked, whatever the class is and whatever rules allow. It has no
 /// word for yes, and so need not be trusted.
 ///
 /// ```
@@ -97,7 +97,7 @@ pub trait Restrict: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Option<Restriction>, HookError>> + Send;
 }
 
-/// What a [`Restrict`] says (P-06), and why.
+/// What a [`Restrict`] says, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Restriction {
     /// Somebody has to agree.

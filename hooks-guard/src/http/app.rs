@@ -22,7 +22,7 @@ use super::{
 /// asked without any.
 ///
 /// No answer tells of the inside of the service: what goes wrong is in the log, under the
-/// request's id, which every answer has as `X-Request-Id` (P-13).
+/// request's id, which every answer has as `X-Request-Id`.
 pub fn app(state: AppState) -> Router {
     Router::new()
         .route("/api/hooks/permission-request", post(permission::request))

@@ -1,4 +1,4 @@
-//! `DELETE /api/hooks/cleanup` (P-40 to P-42).
+//! `DELETE /api/hooks/cleanup`. In: an age in days. Out: what the cleanup did.
 
 use axum::Json;
 use axum::extract::{Extension, State};

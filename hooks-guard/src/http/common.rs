@@ -21,7 +21,7 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::from_millisecond(Timestamp::now().as_millisecond()).unwrap_or_default()
 }
 
-/// P-22.
+/// Logs a failure of the trail, and returns the error that tells nothing of it.
 pub(crate) fn failed(id: &RequestId, error: &impl std::error::Error) -> ApiError {
     if let Some(suppressed) = log_limit::suppressed("the audit trail failed", error) {
         tracing::error!(request_id = id.0, %error, suppressed, "the audit trail failed");

@@ -1,5 +1,5 @@
-//! The audit trail: `GET /api/hooks/decisions`, one decision of it, and the report that something
-//! ran.
+//! The audit trail: `GET /api/hooks/decisions`, one decision of it, and the report that something ran.
+//! In: a request. Out: records, or an error of the API.
 
 use std::time::Duration;
 

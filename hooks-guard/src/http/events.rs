@@ -1,4 +1,5 @@
-//! `GET /api/hooks/events`: what happens in the trail, as it happens.
+//! `GET /api/hooks/events`. In: a request, with the last event that its client has seen. Out:
+//! server-sent events of what happens in the trail.
 //!
 //! One task reads what changed, once for all who listen, and only while somebody does.
 

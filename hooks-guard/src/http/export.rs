@@ -1,4 +1,4 @@
-//! `GET /api/hooks/export`: the trail as JSON lines or as a table.
+//! `GET /api/hooks/export`. In: a filter and a format. Out: the trail as JSON lines or as a table.
 
 use axum::body::Body;
 use axum::extract::{Extension, State};

@@ -1,4 +1,4 @@
-//! `GET /health` (P-43).
+//! `GET /health`.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,5 @@
-//! How often one client may ask (P-11).
+//! How often one client may ask. In: where a connection comes from. Out: the client, and whether
+//! it may ask now.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};

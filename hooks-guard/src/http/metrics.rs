@@ -1,4 +1,5 @@
-//! `GET /metrics`, for Prometheus.
+//! What the service counts. In: requests, decisions and answers. Out: the counters that `GET /metrics`
+//! shows.
 //!
 //! | Metric | Is |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The service over HTTP.
+//! The service over HTTP. In: requests. Out: responses in JSON, and the pages of the console.
 //!
 //! | Request | Is |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The description of the service for programs.
+//! The description of the service for programs. In: the handlers. Out: the OpenAPI document.
 
 use axum::Json;
 use utoipa::openapi::path::Operation;

@@ -1,4 +1,5 @@
-//! The operator's token: who answers questions has it, agents do not.
+//! The operator's token, which agents do not have. In: the headers of a request. Out: whether the
+//! operator sends it.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! Reads of the trail that take long or return much: how many run at a time, and how their records
-//! are sent.
+//! Sends many records. In: numbers of records, with the turn of the read. Out: a response that reads
+//! them a few at a time while it is sent.
 //!
 //! The database has few connections for readers. Clients that read in bulk share some of them and
 //! queue for those; the others stay free for decisions. The operator's reads have connections of

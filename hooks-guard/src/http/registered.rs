@@ -1,4 +1,4 @@
-//! `GET /api/hooks/registered`: which hooks judge requests, and how they did.
+//! `GET /api/hooks/registered`. In: a request. Out: which hooks judge requests, and how they did.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,5 @@
-//! What was approved for longer than once: `GET` and `DELETE /api/hooks/remembered`.
+//! What was approved for longer than once: `GET` and `DELETE /api/hooks/remembered`. In: a request.
+//! Out: the remembered answers, or the revoked one.
 
 use axum::Json;
 use axum::extract::{Extension, Path, State};

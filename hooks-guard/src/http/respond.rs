@@ -1,4 +1,5 @@
-//! `POST /api/hooks/permission-response`: what a person says to a question.
+//! `POST /api/hooks/permission-response`. In: what a person says to a question. Out: the record with
+//! the answer.
 
 use axum::Json;
 use axum::body::Body;

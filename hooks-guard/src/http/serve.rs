@@ -1,4 +1,5 @@
-//! The service on its sockets.
+//! The service on its sockets. In: the state, and where to listen. Out: nothing; it serves until it is
+//! stopped.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,5 @@
-//! The operator in a browser: signed in with the token, known by a cookie from then on.
-//!
-//! A cookie goes to every port of this machine, so that another server on it could be sent it by
-//! a browser. It is worth nothing alone: every action needs a second value, which only the page
-//! has, in a header that no page of another site can send.
+//! Signs the operator in and out in a browser. In: a request with the token or the cookie. Out: the
+//! cookie, and the value that every action needs.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,5 +1,9 @@
 //! The browsers that are signed in. In: the headers of a request. Out: whether the operator sends it; a
 //! new session, or the end of one.
+//!
+//! A cookie goes to every port of this machine, so that another server on it could be sent it by
+//! a browser. It is worth nothing alone: every action needs a second value, which only the page
+//! has, in a header that no page of another site can send.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::proof::ServiceKey;
 use crate::service::PermissionService;
 
-/// What [`app`](super::app()) needs: the service, who may answer, and how it is set up (P-16).
+/// What [`app`](super::app()) needs: the service, who may answer, and how it is set up.
 ///
 /// Cheap to clone.
 #[derive(Clone, Debug)]

@@ -1,4 +1,5 @@
-//! `GET /api/hooks/stats` (P-30, P-31), and `GET /api/hooks/series`: the same over time.
+//! `GET /api/hooks/stats`, and `GET /api/hooks/series`: the same over time. In: a period.
+//! Out: statistics.
 
 use axum::Json;
 use axum::extract::{Extension, State};

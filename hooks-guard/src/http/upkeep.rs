@@ -1,4 +1,5 @@
-//! What a service does of its own accord while it runs.
+//! What a service does of its own accord while it runs. In: the state. Out: nothing; it cleans up and
+//! counts until it is stopped.
 
 use std::time::Duration;
 

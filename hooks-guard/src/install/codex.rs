@@ -1,4 +1,5 @@
-//! Codex's trust in hooks: without it Codex skips a hook, without a message.
+//! Codex's trust in hooks, without which Codex skips a hook without a message. In: the text of
+//! `config.toml`, and the hooks. Out: the text with the trust, or without it.
 //!
 //! Trust is kept in the user's `config.toml`, as a hash of each entry in `hooks.json`. Input: the
 //! texts of both files. Output: the problems, or the text of `config.toml` with or without the

@@ -1,4 +1,5 @@
-//! Takes entries out of a document, and leaves every comment and every other character.
+//! Takes entries out of a document. In: a text. Out: the text without them, with every comment and
+//! every other character.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! The hook in a JSON document with comments.
+//! The hook in a JSON document with comments. In: the text of the settings, and what is planned. Out:
+//! the text with the hook, or without it.
 
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use jsonc_parser::{CollectOptions, ast, parse_to_ast};

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::jsonc::DocumentError;
 
-/// Why settings cannot be changed. They are as they were.
+/// Why settings cannot be changed. They are as they were.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum InstallError {

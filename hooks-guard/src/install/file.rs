@@ -1,4 +1,5 @@
-//! A settings file, replaced at once or not at all.
+//! A settings file, replaced at once or not at all. In: a path, then a text. Out: the file with that
+//! text, or an error and the file as it was.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::protocol::Agent;
 
-/// Why a document is left alone.
+/// Why a document is left alone.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DocumentError {

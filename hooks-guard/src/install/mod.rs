@@ -1,4 +1,5 @@
-//! Puts the hook into the settings of a coding agent, and takes it out again.
+//! Installs the hook. In: an agent, and where its settings are. Out: its settings with the hook, or
+//! without it.
 //!
 //! Nothing else in a settings file changes: comments, order, other hooks and unknown keys stay. The
 //! file is replaced at once or not at all, what it was is kept beside it, and a file that does not

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-/// What was done with a settings file, or would be.
+/// What was done with a settings file, or would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The settings file.
@@ -21,7 +21,7 @@ pub struct Report {
     pub also: Option<Box<Report>>,
 }
 
-/// What became of a file, or would.
+/// What became of a file, or would.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It is as it should be.

@@ -1,5 +1,5 @@
-//! The patterns behind which secrets stand in any command; [`programs`](super::programs) and
-//! [`sql`](super::sql) have those of single programs and of statements of databases.
+//! The patterns behind which secrets stand in any command. In: nothing; constants. Out: all rules, with
+//! those of single [`programs`](super::programs) and of [`sql`](super::sql).
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,5 @@
-//! Whether what is masked may run.
+//! Whether what is masked may run. In: a command with the places that would be hidden. Out: the places
+//! that may be hidden, and whether the command hides code.
 //!
 //! The command is judged twice: as it is, and with a mark in the place of each secret. If both run
 //! the same programs on the same terms, the secrets are data. A secret that becomes the name of a

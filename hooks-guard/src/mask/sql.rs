@@ -1,4 +1,4 @@
-//! Passwords and keys in statements of databases.
+//! Passwords and keys in statements of databases. In: nothing; constants. Out: rules of masking.
 
 use super::need::Need::Any;
 use super::rule::{Rule, literal};

@@ -1,4 +1,4 @@
-//! What is masked, and what is not.
+//! Tests of masking. In: commands. Out: what of them is masked, and what is not.
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod runs;

@@ -1,4 +1,5 @@
-//! Tokens that say what they are: a mark, mostly a prefix, and so many characters of an alphabet.
+//! Tokens that say what they are: a mark, mostly a prefix, and so many characters of an alphabet. In: a
+//! text. Out: the places of its tokens.
 //!
 //! The marks and lengths are those that the issuers publish and public scanners look for. A length
 //! is a lower bound, often below the issuer's: a token that was cut off is still one.

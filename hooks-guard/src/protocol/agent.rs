@@ -1,4 +1,5 @@
-//! The agents, and how long each of them waits.
+//! The agents whose hooks are supported. In: a name, or the environment of a hook. Out: the agent, and
+//! whether a user is at the keyboard.
 
 use std::fmt;
 use std::str::FromStr;

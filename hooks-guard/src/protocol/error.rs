@@ -5,10 +5,10 @@ use thiserror::Error;
 
 use super::model::Hook;
 
-/// The longest input that is read, in bytes (P-02).
+/// The longest input that is read, in bytes.
 pub const MOST_BYTES: usize = 10 << 20;
 
-/// An input that is not understood; [`failed`] is the reply (P-02).
+/// An input that is not understood; [`failed`] is the reply.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{problem}")]
 pub struct ProtocolError {
@@ -18,7 +18,7 @@ pub struct ProtocolError {
     pub hook: Option<Hook>,
 }
 
-/// What is wrong with an input (P-02).
+/// What is wrong with an input.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {

@@ -1,4 +1,5 @@
-//! From an input to an event.
+//! Reads the input of a hook. In: the bytes that an agent sends. Out: an event, or why the input is not
+//! understood.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! What holds for any input: for the fuzz target and for tests on a stable toolchain.
+//! What holds for any input, for the fuzz target and for tests. In: any bytes. Out: nothing; it panics
+//! where a reply breaks the protocol.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! What is read of an input: leniently what is unknown, strictly what counts.
+//! What is read of an input: leniently what is unknown, strictly what counts. In: JSON. Out: fields, or
+//! what is wrong with one.
 
 use std::path::PathBuf;
 

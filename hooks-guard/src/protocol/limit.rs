@@ -19,7 +19,7 @@ pub(super) const BY_HAND: Duration = Duration::from_secs(10);
 /// The same for Gemini, which counts in milliseconds.
 pub(super) const BY_HAND_GEMINI: Duration = Duration::from_secs(5);
 
-/// The time in which a hook must have been answered (P-08).
+/// The time in which a hook must have been answered.
 ///
 /// `installed` is the time that the agent's settings give it, which `install` writes as
 /// `--timeout` of the command it registers. Without it, nobody knows what the settings say, and a

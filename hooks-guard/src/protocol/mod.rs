@@ -1,5 +1,5 @@
-//! The hook protocols of coding agents: what an agent sends before and after it uses a tool, and
-//! the answer in the agent's own words. Pure functions; reading and printing is the caller's.
+//! The hook protocols of coding agents. In: what an agent sends before and after it uses a tool. Out:
+//! the answer in the words of the agent. Pure functions; the caller reads and prints.
 //!
 //! [`read`] makes an [`Event`] of the input, [`Answer::of`] an answer of a ruling, and [`answer`]
 //! the [`Reply`] that the agent understands. Whatever goes wrong goes through [`failed`], which

@@ -7,10 +7,10 @@ use super::agent::Agent;
 use crate::classify::Decision;
 use crate::request::{PermissionRequest, Ruling};
 
-/// The longest text in a reply, in characters.
+/// The longest text in a reply, in characters.
 pub const MOST_TEXT: usize = 4_000;
 
-/// What an agent says by calling its hook (P-01, P-26).
+/// What an agent says by calling its hook.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// The agent is about to use a tool.
@@ -28,7 +28,7 @@ pub enum Event {
     },
 }
 
-/// Which hook of which agent was called.
+/// Which hook of which agent was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hook {
     /// The agent that the input is of.
@@ -38,7 +38,7 @@ pub struct Hook {
     pub(crate) form: Form,
 }
 
-/// When an agent calls a hook.
+/// When an agent calls a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Before a tool is used: `PreToolUse`, `BeforeTool`, `beforeShellExecution`….
@@ -100,7 +100,7 @@ pub enum AgentPrompt {
     Unattended,
 }
 
-/// A tool is about to be used (P-01).
+/// A tool is about to be used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The hook that was called.
@@ -134,7 +134,7 @@ pub struct Refused {
     pub reason: String,
 }
 
-/// A tool ran (P-26).
+/// A tool ran.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ran {
     /// The hook that was called.
@@ -146,7 +146,7 @@ pub struct Ran {
     pub outcome: Outcome,
 }
 
-/// What came of a tool that ran (P-26).
+/// What came of a tool that ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Whether it succeeded; none where the agent does not say.
@@ -157,7 +157,7 @@ pub struct Outcome {
     pub error: Option<String>,
 }
 
-/// What the agent is told, with the reason that is shown (P-06, X-7).
+/// What the agent is told, with the reason that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It may.

@@ -1,4 +1,5 @@
-//! What came of a tool that ran, as the agents say it.
+//! What came of a tool that ran. In: an input after a tool, as each agent writes it. Out: success, exit
+//! status, error.
 
 use serde_json::Value;
 

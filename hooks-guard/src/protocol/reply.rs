@@ -1,4 +1,5 @@
-//! Replies in the agents' own words.
+//! Replies in the agents' own words. In: a question with its answer, or an error. Out: what the hook
+//! prints, and its exit status.
 
 use hooks_runtime::display::{escape, shorten};
 use serde_json::{Value, json};

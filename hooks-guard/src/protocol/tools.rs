@@ -1,4 +1,5 @@
-//! The agents' tools: which of them run commands, which touch files, and which files.
+//! The agents' tools. In: the name of a tool, and its input. Out: whether it runs a command or touches
+//! files, and which files.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

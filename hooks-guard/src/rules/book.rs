@@ -1,4 +1,5 @@
-//! Which rules hold for a request: the user's, and those of every project around its directory.
+//! Which rules hold for a request. In: the user's file, and the directory of a request. Out: the rules
+//! of the user and of every project around the directory.
 
 use std::collections::HashMap;
 use std::fs;

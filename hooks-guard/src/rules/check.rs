@@ -1,4 +1,5 @@
-//! Whether rules do what their tests say, and what looks like a slip in them.
+//! Tries rules. In: a set of rules with their tests. Out: whether each test holds, and what looks like
+//! a slip.
 
 use std::fmt;
 

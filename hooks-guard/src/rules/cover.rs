@@ -1,4 +1,4 @@
-//! Whether an allow covers a part of a command.
+//! Whether an allow covers a part of a command. In: a rule and the part. Out: yes, no, or perhaps.
 
 use super::paths::{Holds, Paths};
 use super::rule::Rule;

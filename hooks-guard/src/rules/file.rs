@@ -1,4 +1,5 @@
-//! Reading a file of rules: strict, with every mistake in its place.
+//! Reads a file of rules: strict, with every mistake in its place. In: a text. Out: its rules, or all
+//! its mistakes.
 
 use std::ops::Range;
 use std::path::Path;

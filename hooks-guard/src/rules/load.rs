@@ -1,4 +1,4 @@
-//! Files of rules: their bytes, their names, their projects.
+//! Files of rules. In: a path. Out: its bytes, its name, its project.
 
 use std::path::{Path, PathBuf};
 

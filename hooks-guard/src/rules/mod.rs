@@ -1,4 +1,5 @@
-//! Rules of one's own: what may run without a question, what is asked about, what is forbidden.
+//! Rules of one's own. In: files of rules, then a request with its judgement. Out: whether it may run
+//! without a question, is asked about, or is forbidden.
 //!
 //! [`Rules`] are those of the user's file, of the project's file, and the [protections](Protected)
 //! that are built in. The strictest of what they say holds, in whichever file it stands:

@@ -1,4 +1,4 @@
-//! One rule, and whether it holds for a part of a request.
+//! One rule. In: a part of a request. Out: whether the rule holds for it.
 
 use globset::GlobMatcher;
 

@@ -16,7 +16,7 @@ use super::{allow, file, protect};
 use crate::classify::{Decision, Judgement};
 use crate::request::PermissionRequest;
 
-/// A set of rules: cheap to clone, and never changed (P-06).
+/// A set of rules: cheap to clone, and never changed.
 #[derive(Clone, Debug)]
 pub struct Rules {
     pub(super) inner: Arc<Inner>,

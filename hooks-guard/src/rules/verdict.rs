@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::classify::Crud;
 
-/// What a rule says; the strictest is the greatest (P-06).
+/// What a rule says; the strictest is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
@@ -29,7 +29,7 @@ impl fmt::Display for Effect {
     }
 }
 
-/// Whose file of rules it is (P-06).
+/// Whose file of rules it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// The user's own.
@@ -41,7 +41,7 @@ pub enum Origin {
     },
 }
 
-/// What the rules say about a request (P-06).
+/// What the rules say about a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {

@@ -1,4 +1,5 @@
-//! PostgreSQL: one trail for several instances.
+//! PostgreSQL: one trail for several instances. In: a URL. Out: transactions; whether the schema is the
+//! one that the migrations make.
 
 use std::io;
 use std::sync::Arc;

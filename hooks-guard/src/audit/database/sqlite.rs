@@ -1,4 +1,5 @@
-//! SQLite: one file, which several processes may share.
+//! SQLite: one file, which several processes may share. In: a path. Out: transactions; whether the file
+//! is still the one that was opened.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -8,18 +8,18 @@ use crate::audit::record::{
 };
 use crate::classify::{Crud, Decision};
 
-/// Which decisions are wanted (P-20); everything that is given has to hold.
+/// Which decisions are wanted; everything that is given has to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Those of this class.
     pub classification: Option<Crud>,
     /// Those that were answered so.
     pub response: Option<UserResponse>,
-    /// Those after this time (P-23).
+    /// Those after this time.
     pub since: Option<Timestamp>,
-    /// Those before this time (P-23).
+    /// Those before this time.
     pub until: Option<Timestamp>,
-    /// Those in whose command, as it is stored, this text stands (P-24): literally, but for upper
+    /// Those in whose command, as it is stored, this text stands: literally, but for upper
     /// and lower case, which are the same if the lower case of the upper case of each character
     /// is. An empty text stands in every command.
     pub command: Option<String>,
@@ -31,7 +31,7 @@ pub struct Filter {
     pub decision: Option<Decision>,
 }
 
-/// Which part of the decisions found is wanted (P-20).
+/// Which part of the decisions found is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     /// How many at most.
@@ -41,7 +41,7 @@ pub struct Page {
 }
 
 impl Default for Page {
-    /// The first fifty (P-20).
+    /// The first fifty.
     fn default() -> Self {
         Self {
             limit: 50,
@@ -50,12 +50,12 @@ impl Default for Page {
     }
 }
 
-/// A page of decisions (P-27).
+/// A page of decisions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
-    /// The newest first (P-21): by their time, those of one time by their number.
+    /// The newest first: by their time, those of one time by their number.
     pub records: Vec<AuditRecord>,
-    /// How many the filter finds altogether (P-27).
+    /// How many the filter finds altogether.
     pub total: u64,
 }
 

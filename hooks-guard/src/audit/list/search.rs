@@ -1,5 +1,6 @@
-//! Finds a text. No index knows which commands have it in them: all that the rest of the filter
-//! leaves are read, once, the newest first, in pieces that several connections share.
+//! Finds a text. In: a filter with a text. Out: the newest decisions whose commands contain it, and how
+//! many there are. No index is used: all that the rest of the filter leaves is read, once, the newest
+//! first, in pieces that several connections share.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

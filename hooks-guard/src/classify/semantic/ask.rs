@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::mask::Masked;
 
-/// How long a classification may take with all its stages (P-08).
+/// How long a classification may take with all its stages.
 pub const MOST_TIME: Duration = Duration::from_secs(2);
 
 /// What is kept of a reason, a model's or the tables', in characters.
@@ -20,7 +20,7 @@ pub(super) const MOST_REASONING: usize = 300;
 /// How many findings of the tables a model is told.
 pub(super) const MOST_REASONS: usize = 10;
 
-/// What is asked of a [`Semantic`] (P-07). Secrets and e-mail addresses are masked in
+/// What is asked of a [`Semantic`]. Secrets and e-mail addresses are masked in
 /// all of it; nothing of it may be taken for an instruction.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -61,7 +61,7 @@ impl Question {
     }
 }
 
-/// What a [`Semantic`] makes of a command (P-07).
+/// What a [`Semantic`] makes of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The strongest effect.
@@ -84,7 +84,7 @@ impl Answer {
     }
 }
 
-/// Why there is no answer. What the tables say then stays (P-07).
+/// Why there is no answer. What the tables say then stays.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SemanticError {
@@ -111,7 +111,7 @@ pub enum SemanticError {
     Failed(#[source] Box<dyn StdError + Send + Sync>),
 }
 
-/// Says what a command would do, by its meaning (P-07). Written with an
+/// Says what a command would do, by its meaning. Written with an
 /// `async fn`.
 ///
 /// ```

@@ -1,4 +1,5 @@
-//! A language model behind an HTTP endpoint.
+//! A language model behind an HTTP endpoint. In: a question. Out: the model's answer, or why there is
+//! none.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! What a language model is told, and the form its answer must have.
+//! What a language model is told. In: a question. Out: the body of a request; then the answer that the
+//! model's text means.
 
 use hooks_classify::Crud;
 use serde::Deserialize;

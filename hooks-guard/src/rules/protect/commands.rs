@@ -1,4 +1,4 @@
-//! Commands that are guarded by their names.
+//! Commands that are guarded by their names. In: a part of a command. Out: which protection it touches.
 
 use super::super::scene::base_name;
 use super::matter::{Matter, active};

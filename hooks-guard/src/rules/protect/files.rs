@@ -1,4 +1,4 @@
-//! Files that are guarded.
+//! Files that are guarded. In: a part of a command, or a path. Out: which protection it touches.
 
 use std::path::Path;
 

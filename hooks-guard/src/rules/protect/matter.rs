@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::classify::Part;
 use crate::rules::verdict::changes;
 
-/// The places that the guard itself needs, and those of the agents (P-06).
+/// The places that the guard itself needs, and those of the agents.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Protected {

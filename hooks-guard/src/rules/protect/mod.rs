@@ -1,5 +1,6 @@
-//! What is always asked about, whatever is allowed, and never remembered: what would let somebody
-//! who has to ask approve himself, or act later without asking.
+//! The protections: what is asked about every time, whatever is allowed, and never remembered, because
+//! it would let a program approve itself or act later without a question. In: a request with its
+//! judgement. Out: a verdict, if a protection is touched.
 
 mod commands;
 mod files;

@@ -1,4 +1,4 @@
-//! The guard's address.
+//! The guard's address. In: a part of a command. Out: whether the part may speak to the guard.
 
 use std::net::IpAddr;
 

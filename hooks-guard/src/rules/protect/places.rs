@@ -1,4 +1,5 @@
-//! The paths that are guarded for everybody.
+//! The paths that are guarded for everybody. In: nothing; constants. Out: patterns of paths by what
+//! they protect.
 
 use super::matter::Matter;
 

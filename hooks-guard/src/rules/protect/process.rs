@@ -1,4 +1,5 @@
-//! The guard's process.
+//! The guard's process. In: a part of a command. Out: whether the part may stop the guard or look into
+//! it.
 
 use regex::RegexBuilder;
 

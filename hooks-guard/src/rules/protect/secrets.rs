@@ -1,5 +1,5 @@
 //! Files that may be secrets by where a request runs, and by where links lead: what the tables cannot
-//! know.
+//! know. In: a part of a command. Out: whether it reads one.
 
 use super::super::scene::Scene;
 use super::matter::Matter;
