@@ -18,7 +18,7 @@ use super::{
     permission, registered, remembered, respond, scrape, session, stats,
 };
 
-/// The service as a router, to be served by [`Server`] or by a server of one's own, or to be
+/// The service as a router, to be served by [`Server`](super::Server) or by a server of one's own, or to be
 /// asked without any.
 ///
 /// No answer tells of the inside of the service: what goes wrong is in the log, under the

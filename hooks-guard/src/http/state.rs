@@ -69,7 +69,7 @@ impl AppState {
 
     /// Has the service prove to clients that it has this key. The first key counts.
     ///
-    /// The proofs need [`Server`]: they hold for one connection.
+    /// The proofs need [`Server`](super::Server): they hold for one connection.
     #[must_use]
     pub fn with_key(self, key: ServiceKey) -> Self {
         self.inner.key.get_or_init(|| key);

@@ -1,5 +1,5 @@
 //! The patterns behind which secrets stand in any command. In: nothing; constants. Out: all rules, with
-//! those of single [`programs`](super::programs) and of [`sql`](super::sql).
+//! those of single [`programs`] and of [`sql`].
 
 use std::sync::LazyLock;
 

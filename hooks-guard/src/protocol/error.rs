@@ -8,7 +8,7 @@ use super::model::Hook;
 /// The longest input that is read, in bytes.
 pub const MOST_BYTES: usize = 10 << 20;
 
-/// An input that is not understood; [`failed`] is the reply.
+/// An input that is not understood; [`failed`](super::failed) is the reply.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{problem}")]
 pub struct ProtocolError {

@@ -19,7 +19,7 @@ pub enum Event {
     Ran(Ran),
     /// The agent itself refused to use a tool.
     Refused(Refused),
-    /// There is nothing to decide: [`done`] is the reply.
+    /// There is nothing to decide: [`done`](super::done) is the reply.
     Nothing {
         /// The hook that was called.
         hook: Hook,
