@@ -104,8 +104,8 @@ impl Server {
         let path = format!("/proc/{}/status", self.child.id());
         let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
         let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let number = line.and_then(|line| line.split_whitespace().next());
-        number(number.ok_or("no VmRSS")?)
+        let word = line.and_then(|line| line.split_whitespace().next());
+        number(word.ok_or("no VmRSS")?)
     }
 
     /// Lets the process have so many files open.
