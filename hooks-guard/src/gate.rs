@@ -1,5 +1,6 @@
-//! The permission gate: who judges a request, and what is made of it.
+//! The permission gate. In: a request. Out: the ruling, made of what classifiers, rules and hooks return.
 
+pub(crate) mod hook;
 mod hooks;
 mod policy;
 
@@ -20,9 +21,8 @@ use crate::protocol::Agent;
 use crate::request::{CommandPart, PermissionRequest, Ruling};
 use crate::rules::{Effect, RuleBook, Verdict};
 
-pub use self::hooks::{
-    Classify, GateHooks, HookDescription, Restrict, Restriction, SlotDescription,
-};
+pub use self::hook::{Classify, Restrict, Restriction};
+pub use self::hooks::{GateHooks, HookDescription, SlotDescription};
 
 /// Which requests are asked about in a permission mode of the agent. A rule that denies, denies in
 /// every mode.

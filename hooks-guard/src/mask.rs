@@ -1,4 +1,4 @@
-//! What of a command may be told to others: all but secrets.
+//! What of a command may be told to others. In: a command. Out: the command without its secrets.
 //!
 //! To a model, rather too much is masked than too little: what it does not see
 //! it cannot raise, and it never could lower. In the audit trail a person has
@@ -8,8 +8,10 @@
 
 #[cfg(test)]
 mod cases;
+mod hidden;
 mod need;
 mod programs;
+mod rule;
 mod rules;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod runs;
@@ -19,14 +21,15 @@ mod sql;
 mod tests;
 mod tokens;
 
-use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use self::hidden::{Hidden, Kind, Reader};
 use self::need::Text;
 use self::programs::PasswordReader;
-use self::rules::{DIGESTS, Doubt, NAMES_OF_ENTRIES, RULES, begins_with_a_name};
+use self::rule::Doubt;
+use self::rules::{DIGESTS, NAMES_OF_ENTRIES, RULES, begins_with_a_name};
 use self::shell::Syntax;
 use self::tokens::TOKENS;
 
@@ -48,29 +51,6 @@ pub(crate) struct Masked {
     reader: Reader,
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     hides_code: bool,
-}
-
-/// A text that is not shown, by its place.
-type Hidden = (Range<usize>, Kind);
-
-/// Who reads what is left.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Reader {
-    Model,
-    /// The trail, of a name that looks like chance without being a secret.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
-    Names,
-    #[cfg_attr(
-        not(any(feature = "sqlite", feature = "postgres")),
-        expect(dead_code, reason = "there is no audit trail")
-    )]
-    Trail,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-enum Kind {
-    Mail,
-    Secret,
 }
 
 impl Masked {
@@ -185,18 +165,6 @@ fn again(command: &str, syntax: &Syntax, secret: &str, kind: Kind, ranges: &mut 
             || has_blanks(secret) && !is_quoted(command, &found))
         {
             ranges.insert(place, (found, kind));
-        }
-    }
-}
-
-impl Kind {
-    /// What stands in its place. Of several lines it says how many: who approves a command must
-    /// see that there is more to it.
-    fn label(self, text: &str) -> Cow<'static, str> {
-        match (self, text.matches('\n').count()) {
-            (Self::Mail, _) => "[e-mail]".into(),
-            (Self::Secret, 0) => "[secret]".into(),
-            (Self::Secret, breaks) => format!("[secret of {} lines]", breaks + 1).into(),
         }
     }
 }

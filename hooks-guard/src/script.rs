@@ -1,11 +1,10 @@
-//! Hooks in JavaScript that restrict what agents do. Nobody has to trust them: they see what they
-//! are given, and the worst that they can say is no.
+//! Hooks in JavaScript that restrict what agents do. In: files of hooks, then a request. Out: a restriction,
+//! and the history of the runs. The hooks need no trust: a hook can only restrict.
 
-use std::fs;
-use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use futures_util::FutureExt;
 use hooks_runtime::{Entry, HookError, Map};
@@ -19,7 +18,7 @@ use thiserror::Error;
 
 use crate::classify::{Classification, Crud};
 use crate::dispatches::ScriptRuns;
-use crate::gate::{GateHooks, Restrict, Restriction};
+use crate::gate::hook::{Restrict, Restriction};
 use crate::request::PermissionRequest;
 
 /// How many runs are kept.
@@ -117,18 +116,18 @@ impl ScriptHooks {
         Ok(Self::new(hooks.collect::<Result<Vec<_>, _>>()?))
     }
 
-    pub(crate) fn register(&self, hooks: GateHooks) -> GateHooks {
-        self.hooks.iter().fold(hooks, |hooks, hook| {
+    /// Returns the hooks as the gate registers them.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<impl Restrict + use<>>> + use<'_> {
+        self.hooks.iter().map(|hook| {
             let manifest = hook.manifest();
             let entry = Entry::new(Restricting {
                 hook: hook.clone(),
                 history: self.history.clone(),
             });
-            let entry = entry
+            entry
                 .key(manifest.source().to_owned())
                 .name(manifest.name().to_owned())
-                .trusted(false);
-            hooks.with_restrict_entry(entry)
+                .trusted(false)
         })
     }
 

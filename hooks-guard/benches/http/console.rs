@@ -13,6 +13,7 @@ use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use crate::load::Connection;
+use crate::shared::runtime;
 
 /// How long a window waits for the next event before it looks whether it is to close.
 const LOOK: Duration = Duration::from_millis(200);
@@ -75,7 +76,7 @@ impl Windows {
         let over = Arc::new(AtomicBool::new(false));
         let end = Arc::clone(&over);
         let thread = std::thread::spawn(move || {
-            crate::runtime()?.block_on(async {
+            runtime()?.block_on(async {
                 let [a, b, c] = PAGES.map(|page| window(port, page, &end));
                 let (a, b, c) = tokio::try_join!(a, b, c).map_err(|error| error.to_string())?;
                 Ok([a, b, c].into_iter().fold(Seen::default(), Seen::and))

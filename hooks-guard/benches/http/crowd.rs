@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::load::{Connection, request};
 use crate::process::{self, Server};
+use crate::shared::runtime;
 
 pub(crate) const MANY: usize = 10_000;
 /// How long one of them waits.
@@ -26,7 +27,7 @@ pub(crate) fn of(connections: usize) -> Result<Crowd, String> {
     process::open_files(std::process::id(), files)?;
     daemon.open_files(files)?;
     let port = daemon.port;
-    crate::runtime()?.block_on(async {
+    runtime()?.block_on(async {
         let began = Instant::now();
         let tasks: Vec<_> = (0..connections)
             .map(|number| {

@@ -1,12 +1,12 @@
-//! The limit: a server whose handler reads what it is sent, and answers with nothing.
+//! The limit: a server whose handler reads what it is sent. In: nothing. Out: its address; then empty
+//! responses.
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::routing::post;
 use tokio::net::TcpListener;
 
-/// The command that serves.
-pub(crate) const SERVE: &str = "empty";
+use crate::shared::LISTENS;
 
 async fn empty(_: Bytes) -> &'static str {
     "{}"
@@ -23,7 +23,7 @@ pub(crate) fn serve() -> Result<(), String> {
             .await
             .map_err(|error| error.to_string())?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        eprintln!("{}{address}", super::process::LISTENS);
+        eprintln!("{}{address}", LISTENS);
         let router = Router::new().route("/api/hooks/permission-request", post(empty));
         axum::serve(listener, router)
             .await

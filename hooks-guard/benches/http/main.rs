@@ -29,9 +29,12 @@ mod pages;
 mod plain;
 mod process;
 mod report;
+mod shared;
 
 use std::process::ExitCode;
 use std::time::Duration;
+
+use shared::{SERVE_EMPTY, number};
 
 fn main() -> ExitCode {
     // `cargo bench` adds `--bench`.
@@ -60,7 +63,7 @@ fn main() -> ExitCode {
         }
         ["hook"] => hook::shown(),
         // A process of its own.
-        [empty::SERVE] => empty::serve(),
+        [SERVE_EMPTY] => empty::serve(),
         // `cargo test --benches` only asks whether it starts.
         ["--test", ..] => Ok(()),
         other => Err(format!(
@@ -75,16 +78,4 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("`{text}` is no number"))
-}
-
-/// A runtime for the load: one thread, so that the other one is left to who answers.
-fn runtime() -> Result<tokio::runtime::Runtime, String> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| error.to_string())
 }

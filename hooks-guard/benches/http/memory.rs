@@ -2,6 +2,7 @@
 
 use crate::load::{Pace, Until};
 use crate::process::{self, Server};
+use crate::shared::runtime;
 
 pub(crate) const MANY: usize = 1_000_000;
 /// How often it is looked at.
@@ -21,7 +22,7 @@ pub(crate) struct Seen {
 pub(crate) fn over(decisions: usize) -> Result<Seen, String> {
     let folder = process::folder()?;
     let daemon = Server::daemon(folder.path())?;
-    let runtime = crate::runtime()?;
+    let runtime = runtime()?;
     let mut memory = Vec::new();
     let (mut answers, mut seconds, mut p99) = (0, 0.0, 0.0_f64);
     for _ in 0..STEPS {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::fill;
 use crate::load::Connection;
 use crate::process::{self, Server};
+use crate::shared::runtime;
 
 pub(crate) const MANY: i64 = 1_000_000;
 /// How many decisions a page shows.
@@ -45,7 +46,7 @@ pub(crate) fn of(rows: i64) -> Result<Vec<Read>, String> {
     let folder = process::folder()?;
     filled(&process::trail(folder.path()), rows)?;
     let daemon = Server::daemon(folder.path())?;
-    crate::runtime()?.block_on(async {
+    runtime()?.block_on(async {
         let connection = Connection::open(daemon.port).await;
         let mut reader = Reader(connection.map_err(|error| error.to_string())?);
         let everything = reader.all("everything", "").await?;

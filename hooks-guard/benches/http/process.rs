@@ -1,4 +1,5 @@
-//! The processes that are measured: how they are started, what they have used, and their end.
+//! The processes that are measured. In: a folder. Out: a server that runs, what it has used, and its
+//! end.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -8,8 +9,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// What both servers print before their address.
-pub(crate) const LISTENS: &str = "listens on http://";
+use crate::shared::{LISTENS, SERVE_EMPTY, number};
 
 /// The folder for trails.
 pub(crate) fn folder() -> Result<TempDir, String> {
@@ -56,7 +56,7 @@ impl Server {
     pub(crate) fn empty() -> Result<Self, String> {
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut command = Command::new(own);
-        command.arg(crate::empty::SERVE);
+        command.arg(SERVE_EMPTY);
         Self::start(command)
     }
 
@@ -74,7 +74,7 @@ impl Server {
             said += &line;
             let address = line.split_once(LISTENS);
             if let Some(port) = address.and_then(|(_, address)| address.rsplit(':').next()) {
-                break crate::number(port)?;
+                break number(port)?;
             }
         };
         // What it says later is not to be missed, nor to fill the pipe.
@@ -93,7 +93,7 @@ impl Server {
         // The name of the program, which comes before, may have blanks in it.
         let (_, rest) = text.rsplit_once(')').ok_or("no process")?;
         let ticks = rest.split_whitespace().skip(11).take(2);
-        let ticks = ticks.map(crate::number::<u64>);
+        let ticks = ticks.map(number::<u64>);
         let ticks = ticks.sum::<Result<u64, String>>()?;
         // `USER_HZ` is 100 on every Linux.
         Ok(Duration::from_millis(10 * ticks))
@@ -104,8 +104,8 @@ impl Server {
         let path = format!("/proc/{}/status", self.child.id());
         let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
         let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let number = line.and_then(|line| line.split_whitespace().next());
-        crate::number(number.ok_or("no VmRSS")?)
+        let word = line.and_then(|line| line.split_whitespace().next());
+        number(word.ok_or("no VmRSS")?)
     }
 
     /// Lets the process have so many files open.

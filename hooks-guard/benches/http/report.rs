@@ -7,6 +7,7 @@ use crate::console::{Seen, WINDOWS, Windows};
 use crate::load::{self, Answered, Pace, Until};
 use crate::page::{judged, missed};
 use crate::process::{self, Server};
+use crate::shared::runtime;
 use crate::{crowd, hook, memory, pages, plain};
 
 /// Where the section begins; it ends where another's does.
@@ -61,7 +62,7 @@ pub(crate) fn section(decisions: Option<usize>) -> Result<String, String> {
 fn turn(server: &Server, connections: usize, time: Duration) -> Result<(Answered, f64), String> {
     let before = server.used()?;
     let run = load::run(server.port, connections, Until::Time(time), Pace::Full);
-    let answered = crate::runtime()?.block_on(run);
+    let answered = runtime()?.block_on(run);
     let answered = answered.map_err(|error| error.to_string())?;
     let used = server.used()?.saturating_sub(before);
     let each = used.as_secs_f64() * 1e6 / answered.many().max(1) as f64;
@@ -102,7 +103,7 @@ fn decide(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
             row.empty_p99.push(answered.share(0.99));
             row.empty_used.push(used);
             let run = plain::inserts(folder.path(), connections, TURN);
-            let rate = crate::runtime()?.block_on(run);
+            let rate = runtime()?.block_on(run);
             row.plain.push(rate.map_err(|error| error.to_string())?);
         }
     }
@@ -190,7 +191,7 @@ impl Steady {
             Until::Time(time),
             Pace::PerSecond(RATE_TARGET as u32),
         );
-        let answered = crate::runtime()?.block_on(run);
+        let answered = runtime()?.block_on(run);
         let answered = answered.map_err(|error| error.to_string())?;
         let busy = (daemon.used()? - before).as_secs_f64() / time.as_secs_f64();
         Ok(Self {

@@ -1,4 +1,5 @@
-//! Recognizes a trail that was changed behind the back of an open store.
+//! The last known state of a database. In: heads that were written or read, and states of the file.
+//! Out: the known head; every later state of the database must continue from it.
 //!
 //! The store keeps the head that it wrote or read last. Every later state of the database must
 //! continue from that head, so a trail that was replaced, reset or rewritten is not used.
@@ -6,17 +7,11 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::backend::{Backend, Tx};
-use super::chain::Gap;
 use super::error::AuditError;
-use super::verify;
-use super::write::Head;
+use super::head::Head;
 
 /// Upper bound of the hashes that are kept to recognize the file of the database.
 const MAX_RECENT: usize = 200_000;
-
-/// How many entries of other processes are checked at most while the database is locked.
-pub(super) const MAX_LOCKED: i64 = 500;
 
 /// The last known state of a database. Empty until the store is open.
 #[derive(Debug, Default)]
@@ -87,7 +82,7 @@ impl Anchor {
         self.state().fault = fault;
     }
 
-    fn check_fault(&self) -> Result<(), AuditError> {
+    pub(super) fn check_fault(&self) -> Result<(), AuditError> {
         match &self.state().fault {
             Some(fault) => Err(fault.clone()),
             None => Ok(()),
@@ -125,113 +120,4 @@ impl Anchor {
         state.recent.extend(entries);
         state.file = Some(file);
     }
-}
-
-fn rewritten(known: &Head, problem: impl Into<String>) -> AuditError {
-    AuditError::Rewritten {
-        entry: known.seq,
-        problem: problem.into(),
-    }
-}
-
-/// Checks that a head can follow a known one.
-fn check_order(known: &Head, now: &Head) -> Result<(), AuditError> {
-    if now.seq < known.seq {
-        let problem = format!("the trail ends with entry {}", now.seq);
-        return Err(rewritten(known, problem));
-    }
-    if now.seq == known.seq && now.hash != known.hash {
-        return Err(rewritten(known, "the entry has another hash"));
-    }
-    if now.seq == known.seq && !now.same_counters(known) {
-        return Err(rewritten(known, "the last numbers given are others"));
-    }
-    Ok(())
-}
-
-/// Returns the gap that an entry was removed with.
-async fn gap_of(tx: &mut Tx, seq: i64) -> Result<Option<Gap>, AuditError> {
-    let row = tx
-        .optional(
-            "SELECT first, last, hash FROM gaps WHERE first <= $1 AND last >= $1",
-            &[seq.into()],
-        )
-        .await?;
-    row.map(|row| {
-        Ok(Gap {
-            first: row.int(0)?,
-            last: row.int(1)?,
-            hash: row.hash(2)?,
-        })
-    })
-    .transpose()
-}
-
-/// Checks that the trail that a transaction reads has the known head in it.
-///
-/// # Errors
-/// If it does not, or if its schema was changed.
-pub(super) async fn recognize(
-    backend: &Backend,
-    tx: &mut Tx,
-    known: Option<Head>,
-) -> Result<(), AuditError> {
-    let Some(known) = known else { return Ok(()) };
-    backend.anchor().check_fault()?;
-    let now = Head::read(tx).await?;
-    backend.check_schema(tx, now.schema).await?;
-    check_order(&known, &now)?;
-    if now.seq == known.seq || known.seq == 0 {
-        return Ok(());
-    }
-    let row = tx
-        .optional("SELECT hash FROM log WHERE seq = $1", &[known.seq.into()])
-        .await?;
-    match row {
-        Some(row) if row.hash(0)? == known.hash => Ok(()),
-        Some(_) => Err(rewritten(&known, "the entry has another hash")),
-        None => match gap_of(tx, known.seq).await? {
-            Some(gap) if gap.last > known.seq || gap.hash == known.hash => Ok(()),
-            _ => Err(rewritten(&known, "the entry is missing")),
-        },
-    }
-}
-
-/// Checks that the head that a transaction sees continues from the known one, entry by entry, and
-/// makes it the known one.
-///
-/// # Errors
-/// If the entries in between do not link, or if the schema was changed.
-pub(super) async fn follow(
-    backend: &Backend,
-    tx: &mut Tx,
-    known: Option<Head>,
-    now: Head,
-) -> Result<(), AuditError> {
-    backend.anchor().check_fault()?;
-    backend.check_schema(tx, now.schema).await?;
-    let Some(known) = known else { return Ok(()) };
-    check_order(&known, &now)?;
-    if now.seq == known.seq {
-        return Ok(());
-    }
-    match verify::continues(tx, &known, &now).await? {
-        Ok(entries) => {
-            backend.anchor().advance(now, entries);
-            Ok(())
-        }
-        Err(problem) => Err(rewritten(&known, problem)),
-    }
-}
-
-/// Follows what other processes have written, without locking the database.
-///
-/// # Errors
-/// As [`follow`].
-pub(super) async fn catch_up(backend: &Backend) -> Result<(), AuditError> {
-    // Before the snapshot: this process may write meanwhile.
-    let known = backend.anchor().head();
-    let mut tx = backend.read_unchecked().await?;
-    let now = Head::read(&mut tx).await?;
-    follow(backend, &mut tx, known, now).await
 }

@@ -1,13 +1,14 @@
-//! The chain that all entries of the log hang on.
+//! The chain that all entries of the log hang on. In: the rows that an entry is about. Out: the hash of
+//! its content, and its link to the entry before.
 //!
 //! `hash(n) = SHA-256(domain ‖ hash(n - 1) ‖ SHA-256(content(n)))`, where the content is not kept a
 //! second time: it is made of the rows that filters read, so that a changed row breaks the chain.
 
 use sha2::{Digest, Sha256};
 
-use super::backend::Tx;
 use super::error::AuditError;
 use super::record::Stored;
+use super::tx::Tx;
 
 /// Nothing else that is hashed anywhere begins so.
 const DOMAIN: &[u8] = b"hooks-guard audit trail 1\0";
@@ -247,4 +248,38 @@ pub(super) fn gaps_hash(gaps: &[Gap]) -> [u8; 32] {
         content = content.int(gap.first).int(gap.last).bytes(&gap.hash);
     }
     content.hash()
+}
+
+pub(super) async fn gaps(tx: &mut Tx) -> Result<Vec<Gap>, AuditError> {
+    tx.all("SELECT first, last, hash FROM gaps ORDER BY first", &[])
+        .await?
+        .iter()
+        .map(|row| {
+            Ok(Gap {
+                first: row.int(0)?,
+                last: row.int(1)?,
+                hash: row.hash(2)?,
+            })
+        })
+        .collect()
+}
+
+/// The content of the entry about a use.
+pub(super) fn used(decision: i64, at: i64) -> [u8; 32] {
+    Content::new(Kind::Used, decision).int(at).hash()
+}
+
+/// What an entry about a use should say, if its decision knows of it.
+pub(super) async fn of_entry(
+    tx: &mut Tx,
+    seq: i64,
+    decision: i64,
+) -> Result<Option<[u8; 32]>, AuditError> {
+    let found = tx
+        .optional(
+            "SELECT at FROM used WHERE decision = $1 AND seq = $2",
+            &[decision.into(), seq.into()],
+        )
+        .await?;
+    found.map(|row| Ok(used(decision, row.int(0)?))).transpose()
 }

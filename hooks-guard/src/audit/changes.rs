@@ -1,4 +1,5 @@
-//! What happens in the trail, as it happens, whichever process does it.
+//! What happens in the trail, as it happens, whichever process does it. In: the database, and notices
+//! of the writer. Out: a stream of changes.
 
 use std::fmt;
 use std::pin::Pin;
@@ -10,11 +11,12 @@ use std::time::Duration;
 use futures_util::{Stream, StreamExt, stream};
 use tokio::sync::{Notify, broadcast};
 
-use super::anchor;
 use super::backend::Backend;
 use super::chain::Kind;
+use super::database::Database;
 use super::error::AuditError;
-use super::write::Head;
+use super::follow;
+use super::head::Head;
 use crate::log_limit;
 
 /// How many changes wait for a listener that is slow.
@@ -140,7 +142,7 @@ async fn look(
 ) -> Result<(), AuditError> {
     // What others wrote is checked now, and not when this process has to write.
     if written.seq.load(Ordering::Acquire) <= *last {
-        anchor::catch_up(backend).await?;
+        follow::catch_up(backend.database()).await?;
     }
     match changes.receiver_count() {
         0 => skip(backend, written, changes, last).await,
@@ -251,7 +253,7 @@ pub(super) async fn watch(backend: Backend, written: Arc<Written>) {
 #[cfg(feature = "postgres")]
 async fn compare_schema(backend: &Backend) -> Result<(), AuditError> {
     let mut tx = backend.read_unchecked().await?;
-    let fault = match backend.compare_schema(&mut tx).await {
+    let fault = match backend.database().compare_schema(&mut tx).await {
         Ok(()) => None,
         Err(fault @ AuditError::Schema { .. }) => Some(fault),
         Err(error) => return Err(error),
@@ -262,9 +264,9 @@ async fn compare_schema(backend: &Backend) -> Result<(), AuditError> {
 
 /// Returns without an error where no other process can write.
 async fn watch_while_it_works(backend: &Backend, written: &Written) -> Result<(), AuditError> {
-    match backend {
+    match backend.database() {
         #[cfg(feature = "sqlite")]
-        Backend::Sqlite(database) => {
+        Database::Sqlite(database) => {
             let Some(mut connection) = database.watcher().await? else {
                 return Ok(());
             };
@@ -278,7 +280,7 @@ async fn watch_while_it_works(backend: &Backend, written: &Written) -> Result<()
             }
         }
         #[cfg(feature = "postgres")]
-        Backend::Postgres(database) => {
+        Database::Postgres(database) => {
             let mut listener = database.listener().await?;
             let mut looks = 0_u32;
             loop {

@@ -1,14 +1,20 @@
-//! Taking old decisions away, and leaving a record of that.
+//! Deletes old decisions. In: a time. Out: how many are gone; the trail keeps a record of the cleanup
+//! for ever.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::backend::{Backend, Tx};
-use super::chain::{self, Content, Gap, Kind};
+use super::backend::Backend;
+use super::chain::{self, Gap, Kind, gaps};
+use super::cleanups::Cleaned;
 use super::error::AuditError;
-use super::record::{ceil_us, floor_us, storable, time_of};
+use super::record::{ceil_us, floor_us, storable};
 use super::tally::Counted;
+use super::tx::Tx;
 use super::write::{Batch, Work, Writer};
+
+#[cfg(feature = "sqlite")]
+use super::database::Database;
 
 /// How many decisions one transaction takes away: others want to write in between.
 const CHUNK: i64 = 5000;
@@ -31,74 +37,6 @@ pub struct Cleanup {
     /// When it was over.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub timestamp: Timestamp,
-}
-
-/// A cleanup of before, as the trail has it for ever (P-42).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PastCleanup {
-    /// When.
-    pub at: Timestamp,
-    /// By whom.
-    pub by: String,
-    /// What was older than this was taken away.
-    pub older_than: Timestamp,
-    /// How many decisions that were.
-    pub deleted: u64,
-    /// How many were left.
-    pub remaining: u64,
-}
-
-/// A row of `cleanups`.
-pub(super) struct Cleaned {
-    pub(super) at: i64,
-    pub(super) by: String,
-    pub(super) older_than: i64,
-    pub(super) deleted: i64,
-    pub(super) remaining: i64,
-    pub(super) gaps_hash: [u8; 32],
-}
-
-impl Cleaned {
-    pub(super) async fn find(tx: &mut Tx, seq: i64) -> Result<Option<Self>, AuditError> {
-        tx.optional(
-            "SELECT at, done_by, older_than, deleted, remaining, gaps_hash FROM cleanups
-             WHERE seq = $1",
-            &[seq.into()],
-        )
-        .await?
-        .map(|row| {
-            Ok(Self {
-                at: row.int(0)?,
-                by: row.text(1)?,
-                older_than: row.int(2)?,
-                deleted: row.int(3)?,
-                remaining: row.int(4)?,
-                gaps_hash: row.hash(5)?,
-            })
-        })
-        .transpose()
-    }
-
-    pub(super) fn content(&self) -> [u8; 32] {
-        Content::new(Kind::Cleaned, 0)
-            .int(self.at)
-            .text(&self.by)
-            .int(self.older_than)
-            .int(self.deleted)
-            .int(self.remaining)
-            .bytes(&self.gaps_hash)
-            .hash()
-    }
-
-    pub(super) fn shown(self) -> Result<PastCleanup, AuditError> {
-        Ok(PastCleanup {
-            at: time_of(self.at)?,
-            by: self.by,
-            older_than: time_of(self.older_than)?,
-            deleted: self.deleted.max(0).unsigned_abs(),
-            remaining: self.remaining.max(0).unsigned_abs(),
-        })
-    }
 }
 
 pub(super) async fn clean(
@@ -127,7 +65,7 @@ pub(super) async fn clean(
     };
     #[cfg(feature = "sqlite")]
     if deleted > 0
-        && let Backend::Sqlite(database) = backend
+        && let Database::Sqlite(database) = backend.database()
     {
         // What cannot be given back now is used again.
         while database.shrink().await.unwrap_or(0) > 0 {}
@@ -303,18 +241,4 @@ async fn take_away(tx: &mut Tx, mut entries: Vec<i64>) -> Result<Vec<Gap>, Audit
         }
     }
     Ok(merged)
-}
-
-pub(super) async fn gaps(tx: &mut Tx) -> Result<Vec<Gap>, AuditError> {
-    tx.all("SELECT first, last, hash FROM gaps ORDER BY first", &[])
-        .await?
-        .iter()
-        .map(|row| {
-            Ok(Gap {
-                first: row.int(0)?,
-                last: row.int(1)?,
-                hash: row.hash(2)?,
-            })
-        })
-        .collect()
 }

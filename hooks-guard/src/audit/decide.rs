@@ -1,19 +1,20 @@
-//! What is written about a decision: itself, its answer, its execution.
+//! What is written about a decision. In: the decision, its answer, its execution. Out: entries of the
+//! chain, and rows.
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::backend::{Arg, Sql, Tx};
 use super::chain::{self, Kind};
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
-use super::open::ANSWERED_TOGETHER;
 use super::record::{
     Answered, Executed, Execution, NewAnswer, Stored, UserResponse, columns, floor_us, fold,
     response_code, storable,
 };
-use super::remember::{Lasting, NewRemembered, Remember};
+use super::remember::Remember;
+use super::remembered::{Lasting, NewRemembered};
 use super::tally::Counted;
+use super::tx::{Arg, Sql, Tx};
 use super::write::{Batch, Work};
 
 /// By whom a question is answered that nobody answers.
@@ -414,3 +415,6 @@ impl CallName {
         .transpose()
     }
 }
+
+/// How many questions one transaction answers at most: others write between two of them.
+pub(super) const ANSWERED_TOGETHER: i64 = 200;

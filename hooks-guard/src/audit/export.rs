@@ -1,4 +1,4 @@
-//! The trail as JSON lines and as a table.
+//! Writes the trail out. In: a filter. Out: JSON lines, or a table.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use futures_util::{Stream, stream};
 
 use super::backend::Backend;
 use super::error::AuditError;
-use super::list::{Bound, Filter};
+use super::list::filter::{Bound, Filter};
 use super::record::{AuditRecord, Stored};
 
 /// How many records are in memory at a time.

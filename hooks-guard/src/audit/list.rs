@@ -1,104 +1,20 @@
-//! Which decisions are wanted, and finding them.
+//! Finds decisions. In: a filter with its page. Out: records, the newest first, and how many there are.
 
+pub(super) mod filter;
 mod search;
+#[cfg(all(test, feature = "sqlite"))]
+mod tests;
 
-use jiff::Timestamp;
+pub use self::filter::{Filter, Listing, Page};
 
+use self::filter::Bound;
 use self::search::Cut;
-use super::backend::{Arg, Backend, Sql, Tx};
+use super::backend::Backend;
 use super::deadlines::TOLERANCE_US;
 use super::error::AuditError;
-use super::record::{
-    AuditRecord, Stored, UserResponse, ceil_us, class_code, columns, floor_us, fold, response_code,
-    storable,
-};
+use super::record::{AuditRecord, Stored, columns};
 use super::tally::Pieces;
-use crate::classify::{Crud, Decision};
-
-/// Which decisions are wanted (P-20); everything that is given has to hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Those of this class.
-    pub classification: Option<Crud>,
-    /// Those that were answered so.
-    pub response: Option<UserResponse>,
-    /// Those after this time (P-23).
-    pub since: Option<Timestamp>,
-    /// Those before this time (P-23).
-    pub until: Option<Timestamp>,
-    /// Those in whose command, as it is stored, this text stands (P-24): literally, but for upper
-    /// and lower case, which are the same if the lower case of the upper case of each character
-    /// is. An empty text stands in every command.
-    pub command: Option<String>,
-    /// Those of this agent.
-    pub agent: Option<String>,
-    /// Those of this session.
-    pub session_id: Option<String>,
-    /// Those that were decided so.
-    pub decision: Option<Decision>,
-}
-
-/// Which part of the decisions found is wanted (P-20).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// How many at most.
-    pub limit: u64,
-    /// How many to leave out before.
-    pub offset: u64,
-}
-
-impl Default for Page {
-    /// The first fifty (P-20).
-    fn default() -> Self {
-        Self {
-            limit: 50,
-            offset: 0,
-        }
-    }
-}
-
-/// A page of decisions (P-27).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Listing {
-    /// The newest first (P-21): by their time, those of one time by their number.
-    pub records: Vec<AuditRecord>,
-    /// How many the filter finds altogether (P-27).
-    pub total: u64,
-}
-
-/// The filter as values for the texts below: `$1` to `$8`.
-#[derive(Clone, Debug)]
-pub(super) struct Bound {
-    after: Option<i64>,
-    before: Option<i64>,
-    class: Option<i64>,
-    response: Option<i64>,
-    agent: Option<String>,
-    session: Option<String>,
-    requires: Option<i64>,
-    text: Option<String>,
-}
-
-impl From<&Filter> for Bound {
-    fn from(filter: &Filter) -> Self {
-        Self {
-            after: filter.since.map(floor_us),
-            before: filter.until.map(ceil_us),
-            class: filter.classification.map(class_code),
-            response: filter.response.map(response_code),
-            agent: filter.agent.as_deref().map(storable),
-            session: filter.session_id.as_deref().map(storable),
-            requires: filter
-                .decision
-                .map(|decision| i64::from(decision == Decision::RequiresConfirmation)),
-            text: filter
-                .command
-                .as_deref()
-                .filter(|text| !text.is_empty())
-                .map(|text| fold(&storable(text))),
-        }
-    }
-}
+use super::tx::{Arg, Sql, Tx};
 
 /// Whatever the driving index does not answer.
 macro_rules! rest {

@@ -1,16 +1,15 @@
-//! Questions that wait for an answer: how many may, which there are, and denying many at once.
+//! Questions that wait for an answer. In: a question, a filter, or a denial of many. Out: a number or a
+//! refusal, a page of questions, the answered ones.
 
-use std::collections::HashMap;
 use std::fmt;
 
-use super::backend::{Arg, Backend};
-use super::decide::{Record, find, take_answer};
+use super::backend::Backend;
+use super::decide::{ANSWERED_TOGETHER, Record, find, take_answer};
 use super::error::AuditError;
 use super::record::{NewAnswer, Stored, columns, storable};
+use super::tx::{Arg, Tx};
+use super::waiting::OpenQuestions;
 use super::write::{Batch, Work};
-
-/// How many questions one transaction answers at most: others write between two of them.
-pub(super) const ANSWERED_TOGETHER: i64 = 200;
 
 /// How many sessions a page names.
 const SESSIONS: i64 = 20;
@@ -143,7 +142,7 @@ struct QuestionArgs {
 impl QuestionArgs {
     /// `None` if the question whose session is meant is unknown.
     async fn of(
-        tx: &mut super::backend::Tx,
+        tx: &mut Tx,
         filter: &QuestionFilter,
         now: i64,
     ) -> Result<Option<Self>, AuditError> {
@@ -268,67 +267,6 @@ pub(super) async fn count(backend: &Backend, now: i64) -> Result<u64, AuditError
     Ok(row.int(0)?.max(0).unsigned_abs())
 }
 
-/// The questions that wait, by agent and session, as a transaction has counted them.
-#[derive(Debug)]
-pub(super) struct OpenQuestions {
-    total: u32,
-    sessions: HashMap<(Option<String>, Option<String>), u32>,
-}
-
-impl OpenQuestions {
-    /// No more rows than the limit are read, however many wait; where as many do, their sessions
-    /// are not.
-    async fn read(batch: &mut Batch, now: i64, limit: u32) -> Result<Self, AuditError> {
-        let bounds = [now.into(), i64::from(limit).into()];
-        // The index alone answers this.
-        let row = batch
-            .tx
-            .one(
-                "SELECT count(*) FROM (SELECT d.deadline FROM decisions d WHERE d.response IS NULL
-                    AND d.deadline IS NOT NULL AND d.deadline > $1 LIMIT $2) o",
-                &bounds,
-            )
-            .await?;
-        let mut open = Self {
-            total: 0,
-            sessions: HashMap::new(),
-        };
-        let total = u32::try_from(row.int(0)?).unwrap_or(limit);
-        if total >= limit {
-            open.total = total;
-            return Ok(open);
-        }
-        let rows = batch
-            .tx
-            .all(
-                "SELECT d.agent, d.session_id FROM decisions d WHERE d.response IS NULL
-                    AND d.deadline IS NOT NULL AND d.deadline > $1 LIMIT $2",
-                &bounds,
-            )
-            .await?;
-        for row in &rows {
-            open.add((row.maybe_text(0)?, row.maybe_text(1)?));
-        }
-        Ok(open)
-    }
-
-    fn add(&mut self, session: (Option<String>, Option<String>)) {
-        self.total += 1;
-        *self.sessions.entry(session).or_default() += 1;
-    }
-
-    /// Takes notice of an answer.
-    pub(super) fn answered(&mut self, row: &Stored) {
-        let session = (row.agent.clone(), row.session_id.clone());
-        if row.deadline.is_some()
-            && let Some(count) = self.sessions.get_mut(&session)
-        {
-            *count = count.saturating_sub(1);
-            self.total = self.total.saturating_sub(1);
-        }
-    }
-}
-
 /// A decision that waits for an answer, recorded if there is room for it.
 pub(super) struct Question {
     pub(super) record: Record,
@@ -346,7 +284,7 @@ impl Work for Question {
         let Self { record, limits } = self;
         let open = match batch.open.take() {
             Some(open) => open,
-            None => OpenQuestions::read(batch, record.row.at, limits.total).await?,
+            None => OpenQuestions::read(&mut batch.tx, record.row.at, limits.total).await?,
         };
         let session = (record.row.agent.clone(), record.row.session_id.clone());
         let of_session = open.sessions.get(&session).copied().unwrap_or(0);

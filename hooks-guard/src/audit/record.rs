@@ -1,4 +1,4 @@
-//! What the trail is given, and what it gives back.
+//! What the trail is given, and what it returns. In: a decision, or a row. Out: a row, or a record.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::backend::{Arg, Row};
 use super::error::AuditError;
+use super::tx::{Arg, Row};
 use crate::approval::ApprovalScope;
 use crate::classify::{Classification, Crud, Decision, Method};
 use crate::mask::Masked;

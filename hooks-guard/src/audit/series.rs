@@ -1,15 +1,17 @@
-//! How the trail went on over time, from the running counts.
+//! How the trail went on over time. In: a period and a step. Out: a point a step, from the running
+//! counts.
 
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::backend::{Backend, Tx};
+use super::backend::Backend;
 use super::error::AuditError;
 use super::record::{ceil_us, floor_us, time_of};
 use super::stats::{Classifications, Period};
 use super::tally::{DAY_US, HOUR_US, UNIT_DAY, UNIT_HOUR};
+use super::tx::Tx;
 
 /// Up to which length of a period its hours are told, not its days.
 const HOURS: i64 = 72;

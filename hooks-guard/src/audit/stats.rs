@@ -1,14 +1,15 @@
-//! Statistics, from the running counts.
+//! Statistics. In: a period. Out: counts and times, from the running counts.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::backend::{Backend, Tx};
+use super::backend::Backend;
 use super::error::AuditError;
 use super::record::{ceil_us, floor_us, time_of};
 use super::tally::{Pieces, billionths};
+use super::tx::Tx;
 
 /// What `GET /decisions` shows beside the records (P-28): of all decisions, whatever the filter.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]

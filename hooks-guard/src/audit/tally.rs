@@ -1,10 +1,11 @@
-//! Running counts, so that statistics over millions of decisions read few rows.
+//! Running counts, so that statistics over millions of decisions read few rows. In: decisions that come
+//! or go. Out: changes of the counts.
 
 use std::collections::BTreeMap;
 
-use super::backend::Tx;
 use super::error::AuditError;
 use super::record::Stored;
+use super::tx::Tx;
 
 pub(super) const HOUR_US: i64 = 3_600_000_000;
 pub(super) const DAY_US: i64 = 24 * HOUR_US;

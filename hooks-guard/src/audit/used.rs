@@ -1,4 +1,5 @@
-//! Approvals that were used: each serves once.
+//! Approvals that were used: each serves once. In: a request, or a decision with its secret. Out: the
+//! approval that allows it, which is used now.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,15 +9,15 @@ use jiff::Timestamp;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::AuditStore;
-use super::backend::Tx;
-use super::chain::{self, Content, Kind};
+use super::chain::{self, Kind, used};
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::decide::{find, proves};
 use super::error::AuditError;
 use super::record::{
     AuditRecord, Stored, UserResponse, columns, floor_us, response_code, scope_of, storable,
 };
+use super::store::AuditStore;
+use super::tx::Tx;
 use super::write::{Batch, Probe, Work};
 use crate::approval::ApprovalScope;
 use crate::request::PermissionRequest;
@@ -231,26 +232,6 @@ const ANSWERED: &str = "SELECT CAST(CASE
         WHEN EXISTS (SELECT 1 FROM decisions d
             WHERE d.response = 1 AND d.command_hash = $1) THEN 1
         ELSE 0 END AS BIGINT)";
-
-/// The content of the entry about a use.
-pub(super) fn used(decision: i64, at: i64) -> [u8; 32] {
-    Content::new(Kind::Used, decision).int(at).hash()
-}
-
-/// What an entry about a use should say, if its decision knows of it.
-pub(super) async fn of_entry(
-    tx: &mut Tx,
-    seq: i64,
-    decision: i64,
-) -> Result<Option<[u8; 32]>, AuditError> {
-    let found = tx
-        .optional(
-            "SELECT at FROM used WHERE decision = $1 AND seq = $2",
-            &[decision.into(), seq.into()],
-        )
-        .await?;
-    found.map(|row| Ok(used(decision, row.int(0)?))).transpose()
-}
 
 async fn put(batch: &mut Batch, decision: i64, at: i64) -> Result<(), AuditError> {
     let seq = batch

@@ -1,5 +1,5 @@
-//! The one task that writes: what is asked of it at the same time shares a transaction, and so one
-//! wait for the disk.
+//! The one task that writes. In: work, of several callers at the same time. Out: what came of each,
+//! once it is on the disk; what comes together shares a transaction, and so one wait for the disk.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,15 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::anchor;
-use super::backend::{Backend, Sql, Tx, schema_mark};
+use super::backend::Backend;
 use super::chain::{self, Kind};
 use super::changes::Written;
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
-use super::open::OpenQuestions;
+use super::follow;
+use super::head::Head;
 use super::record::Stored;
 use super::tally::Deltas;
+use super::tx::Tx;
+use super::waiting::OpenQuestions;
 use crate::log_limit;
 
 /// How many may wait for their turn; further ones wait to wait.
@@ -24,20 +26,6 @@ const QUEUE: usize = 4096;
 
 /// How many share a transaction at most.
 const BATCH: usize = 512;
-
-/// The columns of a [`Head`] in the table.
-macro_rules! head_columns {
-    () => {
-        "SELECT seq, hash, decisions, remembered, "
-    };
-}
-
-/// The number that SQLite raises with each change of the schema.
-macro_rules! schema_version {
-    () => {
-        "(SELECT schema_version FROM pragma_schema_version)"
-    };
-}
 
 /// Something to be written.
 pub(super) trait Work: Send + 'static {
@@ -70,53 +58,6 @@ pub(super) struct Batch {
     hashes: Vec<(i64, [u8; 32])>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
-    pub(super) seq: i64,
-    pub(super) hash: [u8; 32],
-    /// The last number of a decision.
-    pub(super) decisions: i64,
-    /// The last number of a remembered answer.
-    pub(super) remembered: i64,
-    /// Differs from before if the schema was changed.
-    pub(super) schema: i64,
-}
-
-impl Head {
-    pub(super) async fn read(tx: &mut Tx) -> Result<Self, AuditError> {
-        let sql = Sql::each(
-            concat!(head_columns!(), schema_version!(), " FROM head"),
-            concat!(head_columns!(), schema_mark!(), " FROM head"),
-        );
-        Self::of(tx, sql).await
-    }
-
-    /// With PostgreSQL the lock behind which all writers queue.
-    async fn lock(tx: &mut Tx) -> Result<Self, AuditError> {
-        let sql = Sql::each(
-            concat!(head_columns!(), schema_version!(), " FROM head"),
-            concat!(head_columns!(), schema_mark!(), " FROM head FOR UPDATE"),
-        );
-        Self::of(tx, sql).await
-    }
-
-    async fn of(tx: &mut Tx, sql: Sql) -> Result<Self, AuditError> {
-        let row = tx.one(sql, &[]).await?;
-        Ok(Self {
-            seq: row.int(0)?,
-            hash: row.hash(1)?,
-            decisions: row.int(2)?,
-            remembered: row.int(3)?,
-            schema: row.int(4)?,
-        })
-    }
-
-    /// Whether both heads give the same next numbers.
-    pub(super) fn same_counters(&self, other: &Self) -> bool {
-        (self.decisions, self.remembered) == (other.decisions, other.remembered)
-    }
-}
-
 impl Batch {
     async fn begin(backend: &Backend, deadlines: &Arc<Deadlines>) -> Result<Self, AuditError> {
         backend.check_contents().await?;
@@ -125,12 +66,12 @@ impl Batch {
             let head = Head::lock(&mut tx).await?;
             let known = backend.anchor().head();
             // Others wait for this lock: what is much is read before.
-            if known.is_some_and(|known| head.seq - known.seq > anchor::MAX_LOCKED) {
+            if known.is_some_and(|known| head.seq - known.seq > follow::MAX_LOCKED) {
                 tx.rollback().await?;
-                anchor::catch_up(backend).await?;
+                follow::catch_up(backend.database()).await?;
                 continue;
             }
-            anchor::follow(backend, &mut tx, known, head).await?;
+            follow::follow(backend.database(), &mut tx, known, head).await?;
             return Ok(Self {
                 tx,
                 began: head.seq,
@@ -207,10 +148,7 @@ impl Batch {
         #[cfg(feature = "postgres")]
         if matches!(self.tx, Tx::Postgres(_)) {
             self.tx
-                .execute(
-                    "SELECT pg_notify($1, '')",
-                    &[super::backend::CHANNEL.into()],
-                )
+                .execute("SELECT pg_notify($1, '')", &[super::head::CHANNEL.into()])
                 .await?;
         }
         self.tx.commit().await?;

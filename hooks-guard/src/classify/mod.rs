@@ -12,8 +12,9 @@ pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
 #[cfg(feature = "semantic")]
 pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 
-use semantic::Stage;
 use tokio::time::Instant;
+
+use semantic::Stage;
 
 /// Classifies commands by the tables of programs and, in
 /// [`classify_fully`](Self::classify_fully), by a second stage.
@@ -145,12 +146,6 @@ impl Classifier {
     /// As [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
         self.tables.explain(command)
-    }
-
-    /// Returns the parts of a text; see [`hooks_classify::Classifier::parts`].
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
-    pub(crate) fn parts(&self, command: &str) -> Option<Parts> {
-        self.tables.parts(command)
     }
 
     /// Returns whether the name of a file says that it holds secrets, such as `~/.ssh/id_rsa`.

@@ -10,8 +10,9 @@ use hooks_guard::client::{Client, ClientError};
 use hooks_runtime::display::escape;
 use serde_json::{Value, json};
 
+use super::failure::Failure;
+use super::questions;
 use super::setup::{Setup, runtime};
-use super::{Failure, questions};
 
 /// How long the service may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);

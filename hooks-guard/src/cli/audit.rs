@@ -15,7 +15,7 @@ use hooks_guard::config::Config;
 use hooks_runtime::display::{escape, shorten};
 use jiff::{SignedDuration, Timestamp};
 
-use super::Failure;
+use super::failure::Failure;
 use super::setup::{Setup, database, open, runtime};
 use super::snapshot::Trail;
 

@@ -13,8 +13,9 @@ use hooks_runtime::display::{escape, shorten};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 
+use super::failure::Failure;
+use super::semantic;
 use super::setup::{Setup, gate, runtime};
-use super::{Failure, semantic};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {

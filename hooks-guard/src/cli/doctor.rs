@@ -13,10 +13,11 @@ use hooks_guard::rules::{Rules, RulesError, Trust};
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
+use super::failure::Failure;
+use super::ownership;
 use super::setup::{
     Loaded, Setup, address, database, homes, places, protected, runtime, without_password,
 };
-use super::{Failure, ownership};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {

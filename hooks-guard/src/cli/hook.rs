@@ -34,10 +34,11 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::calls::{Call, Calls};
+use super::failure::Failure;
+use super::ownership;
 use super::setup::{
     HookSetup, Loaded, address, agents, gate, gate_by_tables, open_briefly, runtime,
 };
-use super::{Failure, ownership};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {

@@ -8,7 +8,7 @@ use hooks_guard::install::{self, Change, Place};
 use hooks_guard::protocol::Agent;
 use hooks_runtime::display::escape;
 
-use super::Failure;
+use super::failure::Failure;
 use super::setup::{Setup, agents, homes, places};
 
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line. In: the arguments of the program. Out: its exit status, and what it prints.
 
 mod approve;
 mod audit;
@@ -6,8 +6,11 @@ mod calls;
 mod check;
 mod describe;
 mod doctor;
+mod failure;
 mod hook;
 mod install;
+#[cfg(test)]
+mod operation_page;
 mod ownership;
 mod questions;
 mod rules;
@@ -23,18 +26,9 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
-use hooks_guard::audit::AuditError;
-use hooks_guard::client::ClientError;
-use hooks_guard::config::ConfigError;
-use hooks_guard::http::ServeError;
-use hooks_guard::install::InstallError;
-use hooks_guard::proof::KeyError;
-use hooks_guard::rules::{RulesError, TrustError};
-use hooks_guard::service::ServiceError;
 use hooks_runtime::display::escape;
-use thiserror::Error;
 
-use semantic::StageError;
+use self::failure::Failure;
 
 /// Says what shell commands would do, and whether somebody must agree first.
 #[derive(Debug, Parser)]
@@ -97,37 +91,6 @@ enum Action {
     },
     /// Prints the manual page of this program, or writes those of all its commands.
     Man(describe::ManOptions),
-}
-
-/// Why a command of this program ended.
-#[derive(Debug, Error)]
-pub(crate) enum Failure {
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error(transparent)]
-    Stage(#[from] StageError),
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    #[error(transparent)]
-    Audit(#[from] AuditError),
-    #[error(transparent)]
-    Serve(#[from] ServeError),
-    #[error(transparent)]
-    Client(#[from] ClientError),
-    #[error(transparent)]
-    Key(#[from] KeyError),
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-    #[error(transparent)]
-    Service(#[from] ServiceError),
-    #[error(transparent)]
-    Install(#[from] InstallError),
-    #[error(transparent)]
-    Rules(#[from] RulesError),
-    #[error(transparent)]
-    Trust(#[from] TrustError),
-    #[error("{0}")]
-    Other(String),
 }
 
 /// Runs what the arguments say.

@@ -8,7 +8,7 @@ use hooks_guard::places::Places;
 use hooks_guard::rules::{Rules, Trust};
 use hooks_runtime::display::escape;
 
-use super::Failure;
+use super::failure::Failure;
 use super::setup::{Setup, protected};
 
 #[derive(Debug, Args)]

@@ -13,8 +13,9 @@ use hooks_guard::service::PermissionService;
 use hooks_runtime::display::escape;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::failure::Failure;
+use super::semantic;
 use super::setup::{Loaded, Setup, database, gate, open, without_password};
-use super::{Failure, semantic};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {

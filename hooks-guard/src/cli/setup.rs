@@ -19,7 +19,8 @@ use hooks_runtime::display::escape;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, sleep};
 
-use super::{Failure, semantic};
+use super::failure::Failure;
+use super::semantic;
 
 /// Where the configuration is, and what is set in another place than there.
 #[derive(Debug, Args)]

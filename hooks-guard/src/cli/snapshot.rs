@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use hooks_guard::audit::{AuditError, AuditStore, ChainHead, TrailAddress, Verification};
 use tempfile::TempDir;
 
-use super::Failure;
+use super::failure::Failure;
 use super::setup::{beside, open_to_read, unusable};
 
 /// How often a file that is written to meanwhile is copied at most.

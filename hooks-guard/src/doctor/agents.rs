@@ -1,10 +1,11 @@
-//! Checks whether the agents call the hook, and what they do if it fails.
+//! Checks the agents. In: where to look. Out: whether each calls the hook, and what it does if the hook
+//! fails.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Check, State, Surroundings, mode, same};
+use super::check::{Check, State, Surroundings, mode, same};
 use crate::files;
 use crate::install::{
     HookCall, Place, Plan, claude_ignores_lateness, codex_skips, document_value, entries, others,

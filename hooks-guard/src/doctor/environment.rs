@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Check, State, Surroundings};
+use super::check::{Check, State, Surroundings};
 use crate::files;
 use crate::install::document_value;
 

@@ -1,4 +1,5 @@
-//! What the slots of the gate make of their hooks' answers.
+//! The policies of the slots of the gate. In: what each hook returns. Out: one judgement, or the strictest
+//! restriction.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +7,7 @@ use std::time::Duration;
 use hooks_runtime::{Answer, Combine, EntryMeta, FailurePolicy, Fault, HookError, Never, Step};
 use tokio::time::Instant;
 
-use super::hooks::{Classifies, Restriction, Restricts, on_failure};
+use super::hook::{Classifies, Restriction, Restricts, on_failure};
 use crate::classify::{Classification, Judgement};
 use crate::request::PermissionRequest;
 use crate::rules::{Effect, Verdict};

@@ -1,14 +1,14 @@
-//! `DELETE /api/hooks/cleanup` (P-40 to P-42).
+//! `DELETE /api/hooks/cleanup`. In: an age in days. Out: what the cleanup did.
 
 use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 use jiff::{SignedDuration, Timestamp};
 
-use super::AppState;
-use super::decisions::failed;
+use super::common::failed;
 use super::error::{ApiError, RequestId};
 use super::query::Query;
+use super::state::AppState;
 use crate::audit::Cleanup;
 use crate::config::CleanupAccess;
 

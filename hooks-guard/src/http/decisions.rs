@@ -1,5 +1,5 @@
-//! The audit trail: `GET /api/hooks/decisions`, one decision of it, and the report that something
-//! ran.
+//! The audit trail: `GET /api/hooks/decisions`, one decision of it, and the report that something ran.
+//! In: a request. Out: records, or an error of the API.
 
 use std::time::Duration;
 
@@ -11,11 +11,12 @@ use axum::response::Response;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::common::{failed, now, number, unknown};
 use super::error::{ApiError, RequestId};
 use super::query::Query;
-use super::{AppState, body, reads};
+use super::state::AppState;
+use super::{body, reads};
 use crate::audit::{AuditRecord, Executed, Page, Redeemed, Totals};
-use crate::log_limit;
 
 /// Most records of one answer (P-20).
 const MOST: u64 = 1000;
@@ -245,26 +246,4 @@ fn wrong_secret() -> ApiError {
         "WRONG_SECRET",
         "This is not the secret that came with the decision",
     )
-}
-
-/// The id in a path; what is none names no decision.
-pub(crate) fn number(text: &str) -> Result<i64, ApiError> {
-    text.parse().map_err(|_| unknown())
-}
-
-pub(crate) fn unknown() -> ApiError {
-    ApiError::not_found("There is no such decision")
-}
-
-/// The time of an answer, to the millisecond.
-pub(crate) fn now() -> Timestamp {
-    Timestamp::from_millisecond(Timestamp::now().as_millisecond()).unwrap_or_default()
-}
-
-/// P-22.
-pub(crate) fn failed(id: &RequestId, error: &impl std::error::Error) -> ApiError {
-    if let Some(suppressed) = log_limit::suppressed("the audit trail failed", error) {
-        tracing::error!(request_id = id.0, %error, suppressed, "the audit trail failed");
-    }
-    ApiError::database(id)
 }

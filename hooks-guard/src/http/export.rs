@@ -1,4 +1,4 @@
-//! `GET /api/hooks/export`: the trail as JSON lines or as a table.
+//! `GET /api/hooks/export`. In: a filter and a format. Out: the trail as JSON lines or as a table.
 
 use axum::body::Body;
 use axum::extract::{Extension, State};
@@ -6,9 +6,9 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 
-use super::AppState;
 use super::error::{ApiError, RequestId};
 use super::query::Query;
+use super::state::AppState;
 use crate::audit::export;
 use crate::log_limit;
 

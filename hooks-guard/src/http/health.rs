@@ -1,11 +1,11 @@
-//! `GET /health` (P-43).
+//! `GET /health`.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 
-use super::AppState;
+use super::state::AppState;
 
 /// How the service is.
 #[derive(Debug, Serialize, utoipa::ToSchema)]

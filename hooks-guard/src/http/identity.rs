@@ -12,9 +12,9 @@ use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use serde::Serialize;
 
-use super::AppState;
 use super::body;
 use super::error::ApiError;
+use super::state::AppState;
 use crate::proof::{self, Handshake};
 
 /// The connection that a request came on, for [`Server`](super::Server) alone: a proof holds for

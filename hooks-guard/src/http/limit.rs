@@ -1,4 +1,5 @@
-//! How often one client may ask (P-11).
+//! How often one client may ask. In: where a connection comes from. Out: the client, and whether
+//! it may ask now.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
@@ -105,6 +106,11 @@ impl RateLimit {
         }
     }
 }
+
+/// From where a connection comes; none for the Unix socket. [`Server`](super::Server) puts it with every
+/// request; without it a client counts as one of the Unix socket (P-11).
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub Option<SocketAddr>);
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,5 @@
-//! `GET /metrics`, for Prometheus.
+//! What the service counts. In: requests, decisions and answers. Out: the counters that `GET /metrics`
+//! shows.
 //!
 //! | Metric | Is |
 //! |---|---|
@@ -12,19 +13,16 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use metrics::{counter, gauge, histogram};
+use axum::http::StatusCode;
+use metrics::{counter, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
-use super::AppState;
 use crate::audit::{AuditRecord, UserResponse};
 use crate::request::Ruling;
 
 /// Where the process counts (P-30).
 #[derive(Clone)]
-pub struct Metrics(Option<PrometheusHandle>);
+pub struct Metrics(pub(super) Option<PrometheusHandle>);
 
 impl Metrics {
     /// The recorder of this process, which `/metrics` shows. A process has one; where it has
@@ -88,22 +86,4 @@ pub(crate) fn answer(record: &AuditRecord) {
 /// As [`answer`], for many questions that were answered at once.
 pub(crate) fn answers(response: UserResponse, count: u64) {
     counter!("hooks_guard_answers_total", "response" => response.as_str()).increment(count);
-}
-
-/// The metrics in Prometheus' text format.
-#[utoipa::path(
-    get,
-    path = "/metrics",
-    responses((status = 200, description = "The metrics", body = String, content_type = "text/plain"))
-)]
-pub(crate) async fn served(State(state): State<AppState>) -> Response {
-    let Some(handle) = &state.inner.metrics.0 else {
-        return super::no_such_path().await.into_response();
-    };
-    if let Ok(pending) = state.service().audit().count_questions().await {
-        gauge!("hooks_guard_pending").set(pending as f64);
-    }
-    state.inner.metrics.add_up();
-    let content_type = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, content_type)], handle.render()).into_response()
 }

@@ -1,4 +1,4 @@
-//! The description of the service for programs.
+//! The description of the service for programs. In: the handlers. Out: the OpenAPI document.
 
 use axum::Json;
 use utoipa::openapi::path::Operation;
@@ -40,7 +40,7 @@ pub fn document() -> OpenApi {
         super::registered::registered,
         super::cleanup::cleanup,
         super::health::health,
-        super::metrics::served,
+        super::scrape::served,
     ),
     modifiers(&Details)
 )]

@@ -1,4 +1,5 @@
-//! The operator's token: who answers questions has it, agents do not.
+//! The operator's token, which agents do not have. In: the headers of a request. Out: whether the
+//! operator sends it.
 
 use std::fmt;
 
@@ -6,7 +7,7 @@ use axum::http::{HeaderMap, header};
 use subtle::ConstantTimeEq;
 
 use super::error::ApiError;
-use super::session::Sessions;
+use super::sessions::Sessions;
 
 /// What has to be presented to answer a question, to take an answer back, or to delete records
 /// where that is bound to it. It lives in memory alone (P-26).

@@ -9,10 +9,11 @@ use axum::response::Response;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::decisions::{failed, now};
+use super::common::{failed, now};
 use super::error::{ApiError, RequestId};
 use super::query::Query;
-use super::{AppState, body, metrics, reads};
+use super::state::AppState;
+use super::{body, metrics, reads};
 use crate::audit::{
     AuditRecord, QuestionCursor, QuestionFilter, QuestionOrder, SessionQuestions, UserResponse,
 };

@@ -4,18 +4,19 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Extension, State};
+use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, RequestExt, extract::Request};
+use axum::{Json, RequestExt};
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 
 use super::error::{ApiError, RequestId};
-use super::limit::{Allowance, Client};
-use super::{AppState, Peer, body, metrics};
+use super::limit::{Allowance, Client, Peer};
+use super::state::AppState;
+use super::{body, metrics};
 use crate::classify::{MAX_COMMAND_CHARS, MAX_CONTEXT_CHARS, TerminalInput};
 use crate::log_limit;
 use crate::request::{FileAccess, MOST_NAME, MOST_PATH, NetworkAccess, PermissionRequest, Ruling};
@@ -177,7 +178,9 @@ mod tests {
     use crate::config::Config;
     use crate::gate::{Classify, Gate, GateHooks, Policy};
     use crate::http::error::RequestId;
-    use crate::http::{AppState, Metrics, OperatorToken};
+    use crate::http::metrics::Metrics;
+    use crate::http::operator::OperatorToken;
+    use crate::http::state::AppState;
     use crate::request::PermissionRequest;
     use crate::service::PermissionService;
 

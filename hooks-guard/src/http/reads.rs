@@ -1,5 +1,5 @@
-//! Reads of the trail that take long or return much: how many run at a time, and how their records
-//! are sent.
+//! Sends many records. In: numbers of records, with the turn of the read. Out: a response that reads
+//! them a few at a time while it is sent.
 //!
 //! The database has few connections for readers. Clients that read in bulk share some of them and
 //! queue for those; the others stay free for decisions. The operator's reads have connections of
@@ -7,92 +7,25 @@
 //! no number of slow clients fills the memory.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use serde::Serialize;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::sync::Semaphore;
 
-use super::AppState;
-use super::decisions::failed;
+use super::common::failed;
 use super::error::{ApiError, RequestId};
+use super::state::AppState;
+use super::turns::Turn;
 use crate::audit::{AuditError, AuditRecord, AuditStore};
 use crate::proof;
 
-/// How many bulk reads of clients other than the operator run at a time: half of the connections
-/// that SQLite has for readers.
-const TOGETHER: usize = 3;
-/// How many wait for their turn.
-const WAITING: usize = 64;
-/// How long a read waits for its turn.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// How many records of a response that is sent in parts are in memory at a time.
 const RECORDS: usize = 8;
 /// How many records a response that is sent as a whole has at most, unless the operator reads.
 const PAGE: usize = 100;
-/// How many such responses are in memory at a time; others are sent in parts, or refused.
-const WHOLE: usize = 32;
-/// The same for clients that prove themselves: their responses are never sent in parts, which
-/// could not be proved.
-const PROVED: usize = 16;
-
-/// How many exports of such clients run at a time.
-const EXPORTS: usize = 16;
-
-/// The turns of bulk reads.
-#[derive(Debug)]
-pub(crate) struct BulkReads {
-    turns: Arc<Semaphore>,
-    exports: Arc<Semaphore>,
-    whole: Arc<Semaphore>,
-    proved: Arc<Semaphore>,
-    waiting: AtomicUsize,
-}
-
-impl Default for BulkReads {
-    fn default() -> Self {
-        Self {
-            turns: Arc::new(Semaphore::new(TOGETHER)),
-            exports: Arc::new(Semaphore::new(EXPORTS)),
-            whole: Arc::new(Semaphore::new(WHOLE)),
-            proved: Arc::new(Semaphore::new(PROVED)),
-            waiting: AtomicUsize::new(0),
-        }
-    }
-}
-
-/// Counts a read that waits.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// The right to read in bulk: `None` for the operator, who needs none.
-pub(crate) type Turn = Option<OwnedSemaphorePermit>;
-
-impl BulkReads {
-    async fn turn(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
-            return Ok(turn);
-        }
-        if self.waiting.fetch_add(1, Ordering::Relaxed) >= WAITING {
-            self.waiting.fetch_sub(1, Ordering::Relaxed);
-            return Err(ApiError::busy());
-        }
-        let _waiting = Waiting(&self.waiting);
-        let turn = timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
-        // The semaphore is never closed.
-        turn.ok().and_then(Result::ok).ok_or_else(ApiError::busy)
-    }
-}
 
 impl AppState {
     /// Waits for the turn of a bulk read, unless the operator reads.

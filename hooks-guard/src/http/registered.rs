@@ -1,11 +1,11 @@
-//! `GET /api/hooks/registered`: which hooks judge requests, and how they did.
+//! `GET /api/hooks/registered`. In: a request. Out: which hooks judge requests, and how they did.
 
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 
-use super::AppState;
-use crate::service::{Dispatch, Runs, ScriptRuns};
+use super::state::AppState;
+use crate::dispatches::{Dispatch, Runs, ScriptRuns};
 
 /// The gate's hooks.
 #[derive(Debug, Serialize, utoipa::ToSchema)]

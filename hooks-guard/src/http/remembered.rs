@@ -1,14 +1,15 @@
-//! What was approved for longer than once: `GET` and `DELETE /api/hooks/remembered`.
+//! What was approved for longer than once: `GET` and `DELETE /api/hooks/remembered`. In: a request.
+//! Out: the remembered answers, or the revoked one.
 
 use axum::Json;
 use axum::extract::{Extension, Path, State};
 use axum::http::HeaderMap;
 use serde::Serialize;
 
-use super::AppState;
-use super::decisions::{failed, number};
+use super::common::{failed, number};
 use super::error::{ApiError, RequestId};
 use super::query::Query;
+use super::state::AppState;
 use crate::audit::Remembered;
 
 /// Most approvals of one response.

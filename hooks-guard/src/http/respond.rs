@@ -1,13 +1,15 @@
-//! `POST /api/hooks/permission-response`: what a person says to a question.
+//! `POST /api/hooks/permission-response`. In: what a person says to a question. Out: the record with
+//! the answer.
 
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 
-use super::decisions::{failed, unknown};
+use super::common::{failed, unknown};
 use super::error::{ApiError, RequestId};
-use super::{AppState, body, metrics};
+use super::state::AppState;
+use super::{body, metrics};
 use crate::audit::{Answered, AuditRecord};
 use crate::service::{Remember, Reply, Responded};
 

@@ -1,10 +1,10 @@
-//! The service on its sockets.
+//! The service on its sockets. In: the state, and where to listen. Out: nothing; it serves until it is
+//! stopped.
 
-use std::fs;
-use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use axum::Router;
 use axum::http::{Request, Uri};
@@ -20,9 +20,10 @@ use tower_service::Service;
 
 use super::connections::{Connections, State};
 use super::identity::Reached;
-use super::limit::Client;
+use super::limit::{Client, Peer};
+use super::state::AppState;
 use super::stream::Stream;
-use super::{AppState, Peer, app, upkeep};
+use super::{app, upkeep};
 use crate::config::Config;
 
 /// How long a client may take to send the head of a request.

@@ -1,13 +1,14 @@
-//! `GET /api/hooks/stats` (P-30, P-31), and `GET /api/hooks/series`: the same over time.
+//! `GET /api/hooks/stats`, and `GET /api/hooks/series`: the same over time. In: a period.
+//! Out: statistics.
 
 use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 
-use super::AppState;
-use super::decisions::failed;
+use super::common::failed;
 use super::error::{ApiError, RequestId};
 use super::query::Query;
+use super::state::AppState;
 use crate::audit::{Period, Series, Stats};
 
 /// Statistics about all decisions of a period.

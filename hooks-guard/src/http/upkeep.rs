@@ -1,11 +1,12 @@
-//! What a service does of its own accord while it runs.
+//! What a service does of its own accord while it runs. In: the state. Out: nothing; it cleans up and
+//! counts until it is stopped.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::sleep;
 
-use super::AppState;
+use super::state::AppState;
 use crate::audit::AuditError;
 use crate::log_limit;
 

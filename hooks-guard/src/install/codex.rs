@@ -1,4 +1,5 @@
-//! Codex's trust in hooks: without it Codex skips a hook, without a message.
+//! Codex's trust in hooks, without which Codex skips a hook without a message. In: the text of
+//! `config.toml`, and the hooks. Out: the text with the trust, or without it.
 //!
 //! Trust is kept in the user's `config.toml`, as a hash of each entry in `hooks.json`. Input: the
 //! texts of both files. Output: the problems, or the text of `config.toml` with or without the
@@ -9,7 +10,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 
-use super::{document, plugin};
+use super::{document, jsonc, plugin};
 use crate::protocol::Agent;
 
 /// Codex's name for each event, in the keys under which trust is kept.
@@ -134,7 +135,7 @@ fn entries(text: &str) -> Vec<Entry> {
             let handlers = entry["hooks"].as_array();
             for (handler, given) in handlers.into_iter().flatten().enumerate() {
                 let line = given["command"].as_str().unwrap_or_default();
-                if document::runs(line, Agent::Codex) {
+                if jsonc::runs(line, Agent::Codex) {
                     found.push(Entry {
                         event,
                         label,

@@ -1,4 +1,5 @@
-//! Takes entries out of a document, and leaves every comment and every other character.
+//! Takes entries out of a document. In: a text. Out: the text without them, with every comment and
+//! every other character.
 
 use std::ops::Range;
 
@@ -6,7 +7,7 @@ use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, parse_to_ast};
 
-use super::document::{BOM, DocumentError, OPTIONS, is_ours, unparsed};
+use super::jsonc::{BOM, DocumentError, OPTIONS, is_ours, unparsed};
 use crate::protocol::Agent;
 
 /// The document without what runs this program for the agent.

@@ -1,11 +1,15 @@
-//! A settings file, replaced at once or not at all.
+//! A settings file, replaced at once or not at all. In: a path, then a text. Out: the file with that
+//! text, or an error and the file as it was.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Change, DocumentError, InstallError, Report, diff};
+use super::diff;
+use super::error::InstallError;
+use super::jsonc::DocumentError;
+use super::report::{Change, Report};
 use crate::files;
 
 /// The longest settings that are read, in bytes.

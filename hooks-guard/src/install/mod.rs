@@ -1,4 +1,5 @@
-//! Puts the hook into the settings of a coding agent, and takes it out again.
+//! Installs the hook. In: an agent, and where its settings are. Out: its settings with the hook, or
+//! without it.
 //!
 //! Nothing else in a settings file changes: comments, order, other hooks and unknown keys stay. The
 //! file is replaced at once or not at all, what it was is kept beside it, and a file that does not
@@ -8,30 +9,31 @@ mod codex;
 mod cut;
 mod diff;
 mod document;
+mod error;
 mod file;
+mod jsonc;
 mod places;
 mod plan;
 mod plugin;
+mod report;
 mod version;
 
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use thiserror::Error;
-
 use crate::protocol::Agent;
+use file::Settings;
 
+pub use self::error::InstallError;
+pub use self::report::{Change, Report};
 pub(crate) use codex::skipped as codex_skips;
-pub use document::DocumentError;
 pub(crate) use document::{entries, value as document_value};
+pub use jsonc::DocumentError;
 pub(crate) use places::others;
 pub use places::{Homes, Place, settings_files};
 pub(crate) use plan::{HookCall, Plan};
 pub(crate) use plugin::{is_installed as plugin_is_installed, text as plugin_text};
 pub(crate) use version::{claude_ignores_lateness, in_path};
-
-use file::Settings;
 
 /// What is to be done with the settings of an agent.
 #[derive(Clone, Debug)]
@@ -55,107 +57,6 @@ pub struct Options {
     pub unattended: bool,
     /// Whether to say what would be done, and to write nothing.
     pub dry_run: bool,
-}
-
-/// What was done with a settings file, or would be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
-    /// The settings file.
-    pub file: PathBuf,
-    /// What became of it.
-    pub change: Change,
-    /// A unified diff; empty if nothing changes.
-    pub diff: String,
-    /// Where the earlier content is, if it was kept.
-    pub backup: Option<PathBuf>,
-    /// What the user still has to do, or should know, a sentence each.
-    pub to_do: Vec<String>,
-    /// Another file that changed with this one: for Codex, its `config.toml`, which says which hooks
-    /// it trusts; for opencode a `.npmrc`, which keeps its first start short.
-    pub also: Option<Box<Report>>,
-}
-
-/// What became of a file, or would.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// It is as it should be.
-    None,
-    /// It is new.
-    Created,
-    /// It was changed.
-    Changed,
-    /// It had nothing else in it, and is gone.
-    Removed,
-}
-
-/// Why settings cannot be changed. They are as they were.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum InstallError {
-    /// The settings cannot be read.
-    #[error("`{}` cannot be read; check its permissions", path.display())]
-    Read {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
-    /// The settings cannot be written.
-    #[error("`{}` cannot be written; check the permissions and the space on the disk", path.display())]
-    Write {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
-    /// The settings are no text.
-    #[error("`{}` is not valid UTF-8; mend it first", path.display())]
-    Encoding {
-        /// Which.
-        path: PathBuf,
-    },
-    /// The settings are longer than any real ones.
-    #[error("`{}` is longer than {most} bytes; mend it first", path.display())]
-    TooLong {
-        /// Which.
-        path: PathBuf,
-        /// The limit.
-        most: u64,
-    },
-    /// The settings are not what the agent reads.
-    #[error("`{}` is left alone: {source}", path.display())]
-    Document {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: DocumentError,
-    },
-    /// Somebody else wrote the settings in the meantime.
-    #[error("`{}` was changed by somebody else just now; try again", path.display())]
-    Raced {
-        /// Which.
-        path: PathBuf,
-    },
-    /// A file of this name is there that was not written by this program, or was changed since.
-    #[error("`{}` is not as it was installed; move it away first", path.display())]
-    NotOurs {
-        /// Which.
-        path: PathBuf,
-    },
-    /// A path that the hook is called with is of no use in a settings file.
-    #[error("`{path}` is no absolute path in plain UTF-8; move or rename the file")]
-    Argument {
-        /// The path.
-        path: String,
-    },
-    /// The binary's path is of no use in a settings file.
-    #[error("`{}` is no absolute path of a binary called `hooks-guard` in plain UTF-8; move or rename it", path.display())]
-    Binary {
-        /// The path.
-        path: PathBuf,
-    },
 }
 
 impl Options {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::InstallError;
+use super::error::InstallError;
 use super::file::Settings;
 use super::plan::{HookCall, arguments};
 use crate::protocol::{Agent, PATIENCE};

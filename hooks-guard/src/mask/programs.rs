@@ -7,7 +7,7 @@ use regex::{Captures, Regex};
 
 use super::need::Need::Any;
 use super::need::READS;
-use super::rules::{QUOTED, Rule, VALUE, always, literal, literal_no_option, of_a_setting};
+use super::rule::{QUOTED, Rule, VALUE, always, literal, literal_no_option, of_a_setting};
 
 /// What makes a program read a password from its standard input.
 const READERS: &str = r"(?:\bsudo\s+(?:-[a-zA-Z-]+\s+)*-\w*S|password-stdin|with-token|--stdin|-stdin|\bchpasswd|\bnewusers|\bcryptsetup|\bpasswd\b|\bvncpasswd|\bsmbpasswd|\bpdbedit|passphrase-fd|\bkinit\b|\bkpasswd|\bht(?:passwd|digest)\b|\bsu\s|\bmkpasswd\b|\bwpa_passphrase\b|\bssh-add\b|\bsecret-tool\s+store|\b(?:go)?pass\s+(?:insert|otp)|\bgpg-preset-passphrase|\bkadmin(?:\.local)?\b|\bkeyctl\s+padd|\bdoas\b|\b(?:gocryptfs|encfs|cryfs|securefs|veracrypt|truecrypt|ecryptfs-\S+)\b|\bzfs\s+load-key|\blpass\s+login|\bop\s+signin|\bkeepassxc-cli\b|\bsystemd-creds\s+encrypt|\bsecurity\s+unlock-keychain|\bwg\s+(?:pubkey|set)\b|\bx11vnc\s+-storepasswd|\bconfig\s+set\s+--secret|\bopenssl\s+[^|;&\n]*?-(?:pass(?:in|out)?\s+(?:stdin|fd:0)|stdin)|\bvault\s+login\s+-|\brclone\s+obscure\s+-|--unlock\b|\bbw\s+unlock|\bsecrets?\s+(?:set|put|create|add|versions\s+add)\b|\bkeyring\s+set\b|\bvercel\s+env\s+add\b|\\+password\b)";

@@ -1,33 +1,20 @@
-//! The patterns behind which secrets stand in any command; [`programs`](super::programs) and
-//! [`sql`](super::sql) have those of single programs and of statements of databases.
+//! The patterns behind which secrets stand in any command. In: nothing; constants. Out: all rules, with
+//! those of single [`programs`] and of [`sql`].
 
-use std::ops::Range;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+use regex::Captures;
 
+use super::hidden::Kind;
 use super::need::NAMES;
-use super::need::Need::{self, Any, Run};
-use super::{Kind, Reader, programs, sql};
-
-/// A value as a shell or a file of settings writes it: quoted, escaped, bare,
-/// or all of them in turn; from a quote that nothing closes, the rest of the line: what is on the
-/// next one may run.
-pub(super) const VALUE: &str = r#"(?:\\"(?:[^"\\]|\\[^"])*\\"|(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s;|&<>)"'`\\])+|["'][^\n]*)"#;
-
-/// A string as a language writes it, also within the quotes of a shell.
-pub(super) const QUOTED: &str = r#"(?:\\"[^"\\\n]*(?:\\[^"\n][^"\\\n]*)*\\"|"(?:[^"\\\n]|\\.)*"|\\'[^'\\\n]*\\'|'(?:[^'\\\n]|\\.)*')"#;
+use super::need::Need::{Any, Run};
+use super::rule::{
+    Doubt, Pattern, Rule, VALUE, always, literal, literal_no_option, names_a_source,
+};
+use super::{programs, sql};
 
 /// A name behind which a secret stands.
 pub(super) const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|passphrase|passwort|passcode|passkey|pwd|credentials?|cookie|signature|(?:api|auth|private|access|account|secret|encryption|master|signing)_?key|(?:[tm]?otp|mfa|2fa)_?seed|mnemonic|(?:db|user|root|admin|sudo|become|ssh|smtp|mail|ftp|http|proxy|bind|login)_?pass)[A-Za-z0-9_-]*|(?:[_.-]|\b)(?:key|pass|psk|pw|pin|otp|auth|sig|sid|session|pat)(?:s|[0-9]+|_[A-Za-z0-9_]*)?|pass[0-9]*)";
-
-/// What the name ends with of something that is no secret, although its name begins as one: where
-/// a secret comes from, or what is run to get one.
-const SOURCES: &[&str] = &[
-    "stdin", "file", "path", "_dir", "-dir", "_fd", "-fd", "-id", "-arn", "command", "_cmd",
-    "-cmd", "cmd", "program", "helper", "prompt", "askpass", "extpass", "script", "name", "eval",
-    "exec", "provider", "process", "plugin", "hook", "agent", "callback",
-];
 
 /// Ends of names of what is counted, of which a number is no secret.
 const MEASURES: &[&str] = &[
@@ -74,83 +61,6 @@ const WORDS_IN_PASS: &[&str] = &[
     "underpass",
     "stdinpass",
 ];
-
-/// What the one group that takes part finds is hidden, without one the whole.
-pub(super) struct Rule {
-    /// Without which it finds nothing.
-    pub(super) need: Need,
-    /// Where it looks; everywhere without one. What it finds may end behind it.
-    scope: Option<Pattern>,
-    pub(super) pattern: Pattern,
-    pub(super) kind: Kind,
-    counts: Counts,
-    pub(super) doubt: Doubt,
-    /// Whether it finds the words of a shell, which within quotes end where the next one begins.
-    pub(super) finds_words: bool,
-}
-
-/// Whether what a pattern found is a secret.
-pub(super) type Counts = fn(&Captures<'_>, &str) -> bool;
-
-/// How often what a rule finds is no secret.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Doubt {
-    No,
-    /// Unless it has letters of both cases and digits.
-    Some,
-    Much,
-}
-
-impl Rule {
-    /// A rule of which all that it finds is a secret, as far as `counts` says so.
-    pub(super) fn secret(need: Need, pattern: &str, counts: Counts) -> Self {
-        Self {
-            need,
-            scope: None,
-            pattern: Pattern::new(pattern),
-            kind: Kind::Secret,
-            counts,
-            doubt: Doubt::No,
-            finds_words: true,
-        }
-    }
-
-    /// Says that what it finds may be of several strings.
-    pub(super) fn strings(mut self) -> Self {
-        self.finds_words = false;
-        self
-    }
-
-    /// Looks for it only where this pattern matches.
-    pub(super) fn within(mut self, scope: &str) -> Self {
-        self.scope = Some(Pattern::new(scope));
-        self
-    }
-
-    /// Returns where it looks in a text.
-    pub(super) fn windows(&self, text: &str) -> Vec<Range<usize>> {
-        match &self.scope {
-            Some(scope) => (scope.get().find_iter(text).map(|found| found.range())).collect(),
-            None => std::iter::once(0..text.len()).collect(),
-        }
-    }
-
-    pub(super) fn counts(&self, reader: Reader, captures: &Captures<'_>, text: &str) -> bool {
-        let doubtful = match (reader, self.doubt) {
-            (Reader::Model, _) | (_, Doubt::No) => false,
-            (Reader::Trail, Doubt::Some) => {
-                let any = |class: fn(&u8) -> bool| text.as_bytes().iter().any(class);
-                !(any(u8::is_ascii_uppercase)
-                    && any(u8::is_ascii_lowercase)
-                    && any(u8::is_ascii_digit))
-            }
-            (Reader::Trail, Doubt::Much) => true,
-            #[cfg(any(feature = "sqlite", feature = "postgres"))]
-            (Reader::Names, _) => true,
-        };
-        !doubtful && (self.counts)(captures, text)
-    }
-}
 
 pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     let mut rules = general();
@@ -384,36 +294,6 @@ fn general() -> Vec<Rule> {
     ]
 }
 
-/// Compiled where it is needed first: together they take longer than everything else that a hook
-/// does. `\w` is what it is in ASCII, of which tokens are made: the letters of all languages would be
-/// most of a pattern.
-pub(super) struct Pattern {
-    pub(super) text: String,
-    compiled: OnceLock<Regex>,
-}
-
-impl Pattern {
-    fn new(text: &str) -> Self {
-        Self {
-            text: text
-                .replace(r"\w", "[[:word:]]")
-                // A command goes on behind an escaped line break.
-                .replace(r"[^;|&\n]*", r"(?:[^;|&\n\\]|\\(?s:.))*"),
-            compiled: OnceLock::new(),
-        }
-    }
-
-    pub(super) fn get(&self) -> &Regex {
-        self.compiled.get_or_init(|| {
-            Regex::new(&self.text).expect("the pattern is part of this file, and a test uses it")
-        })
-    }
-}
-
-pub(super) fn always(_: &Captures<'_>, _: &str) -> bool {
-    true
-}
-
 /// Whether a name and a password stand there, and the name is no secret: tokens are also given in
 /// the place of the name.
 pub(super) fn begins_with_a_name(text: &str) -> bool {
@@ -433,29 +313,6 @@ pub(super) fn begins_with_a_name(text: &str) -> bool {
 /// `git` is everybody's user.
 fn not_git(_: &Captures<'_>, text: &str) -> bool {
     text != "git" && text != "hg"
-}
-
-/// A variable or a substitution is no secret, but says where one comes from.
-pub(super) fn literal(_: &Captures<'_>, text: &str) -> bool {
-    let bare = text
-        .strip_prefix('"')
-        .and_then(|text| text.strip_suffix('"'))
-        .unwrap_or(text);
-    if matches!(text, "''" | "\\\"\\\"" | "%s") || bare.starts_with("$(") || bare.starts_with('`') {
-        return false;
-    }
-    let Some(name) = bare.strip_prefix('$') else {
-        return !bare.is_empty();
-    };
-    let name = name
-        .strip_prefix('{')
-        .and_then(|name| name.strip_suffix('}'))
-        .unwrap_or(name);
-    // Lower case could be a password that begins with a dollar sign.
-    name.is_empty()
-        || !name
-            .bytes()
-            .all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
 }
 
 /// A value behind a name that says that it is a secret, and neither where one comes from nor what
@@ -522,23 +379,6 @@ fn of_a_header(captures: &Captures<'_>, text: &str) -> bool {
     !is_scheme && !text.starts_with("::") && literal(captures, text)
 }
 
-/// Whether a name, in lower case, says where a secret comes from, or what is run to get one.
-fn names_a_source(name: &str) -> bool {
-    SOURCES.iter().any(|end| name.ends_with(end))
-}
-
-/// The value of a setting whose name and value are words, which may be the program that gets a secret.
-pub(super) fn of_a_setting(captures: &Captures<'_>, text: &str) -> bool {
-    let whole = captures.get(0).map_or("", |group| group.as_str());
-    let name = whole.strip_suffix(text).unwrap_or(whole).to_lowercase();
-    let name = name.trim_end_matches(|c: char| !c.is_alphanumeric());
-    !text
-        .trim_start_matches(['"', '\''])
-        .starts_with(['-', '/', '~', '!'])
-        && !names_a_source(name)
-        && literal(captures, text)
-}
-
 /// Whether a value is a size or the number of an entry: `KEY_SIZE=4096`, `session:42`.
 fn is_number_of(name: &str, whole: &str, text: &str) -> bool {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -570,10 +410,6 @@ fn closes_a_quote(whole: &str, value: &str) -> bool {
     let ends = |c: char| c.is_whitespace() || matches!(c, ';' | ')' | ']' | '}' | ',');
     !name.contains(quote)
         && behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(ends))
-}
-
-pub(super) fn literal_no_option(captures: &Captures<'_>, text: &str) -> bool {
-    !text.starts_with('-') && literal(captures, text)
 }
 
 /// Whether letters of both cases and digits follow each other as in no word.

@@ -1,7 +1,7 @@
-//! Passwords and keys in statements of databases.
+//! Passwords and keys in statements of databases. In: nothing; constants. Out: rules of masking.
 
 use super::need::Need::Any;
-use super::rules::{Rule, literal};
+use super::rule::{Rule, literal};
 
 /// Blanks and comments between the words of a statement.
 const GAP: &str = r"(?:\s|\\n|/\*[^*]*\*/)+";

@@ -1,11 +1,16 @@
-//! What is masked, and what is not.
+//! Tests of masking. In: commands. Out: what of them is masked, and what is not.
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod runs;
+mod tokens;
 
 use proptest::prelude::*;
 
+use super::Masked;
 use super::cases::{SHOWN, STORED};
+use super::hidden::Kind;
 use super::need::Text;
 use super::rules::RULES;
-use super::{Kind, Masked};
 
 fn mask(command: &str) -> String {
     Masked::for_model(command).text

@@ -1,12 +1,11 @@
-//! The agents, and how long each of them waits.
+//! The agents whose hooks are supported. In: a name, or the environment of a hook. Out: the agent, and
+//! whether a user is at the keyboard.
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
 
 use thiserror::Error;
 
-use super::Hook;
 use crate::classify::TerminalInput;
 
 /// A coding agent whose hooks are spoken.
@@ -126,34 +125,4 @@ impl FromStr for Agent {
             name: name.to_owned(),
         })
     }
-}
-
-/// How long an agent is told to wait before a tool is used: somebody may have to be found.
-#[cfg(feature = "cli")]
-pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
-/// How long it is told to wait afterwards.
-pub(crate) const AFTERWARDS: Duration = Duration::from_secs(10);
-/// How long settings that somebody wrote by hand are taken to wait.
-const BY_HAND: Duration = Duration::from_secs(10);
-/// The same for Gemini, which counts in milliseconds.
-const BY_HAND_GEMINI: Duration = Duration::from_secs(5);
-
-/// The time in which a hook must have been answered (P-08).
-///
-/// `installed` is the time that the agent's settings give it, which `install` writes as
-/// `--timeout` of the command it registers. Without it, nobody knows what the settings say, and a
-/// short time is assumed: most agents go on when a hook is late.
-#[must_use]
-pub fn limit(agent: Agent, hook: Option<Hook>, installed: Option<Duration>) -> Duration {
-    let by_hand = match agent {
-        Agent::Gemini => BY_HAND_GEMINI,
-        _ => BY_HAND,
-    };
-    let mut time = installed.unwrap_or(by_hand);
-    if hook.is_some_and(|hook| !hook.kind.is_before()) {
-        time = time.min(AFTERWARDS);
-    }
-    // The process has to start and to end in it, on a machine that may be busy.
-    let margin = (time / 20).max(Duration::from_secs(1)).min(time / 2);
-    time - margin
 }

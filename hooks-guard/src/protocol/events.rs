@@ -1,16 +1,17 @@
-//! From an input to an event.
+//! Reads the input of a hook. In: the bytes that an agent sends. Out: an event, or why the input is not
+//! understood.
 
 use serde_json::Value;
 
-use crate::request::{MOST_PATH, NetworkAccess, PermissionRequest};
-
+use super::agent::Agent;
+use super::error::{Problem, ProtocolError};
 use super::input::{self, Object};
+use super::model::{
+    AgentPrompt, Event, Form, Hook, Kind, MOST_TEXT, Question, Ran, Refused, directory,
+};
 use super::outcome::outcome;
 use super::tools::{self, Tool};
-use super::{
-    Agent, AgentPrompt, Event, Form, Hook, Kind, MOST_TEXT, Problem, ProtocolError, Question, Ran,
-    Refused, directory,
-};
+use crate::request::{MOST_PATH, NetworkAccess, PermissionRequest};
 
 /// What an agent says by calling its hook (P-01).
 ///

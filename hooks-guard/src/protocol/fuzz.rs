@@ -1,8 +1,13 @@
-//! What holds for any input: for the fuzz target and for tests on a stable toolchain.
+//! What holds for any input, for the fuzz target and for tests. In: any bytes. Out: nothing; it panics
+//! where a reply breaks the protocol.
 
 use serde_json::Value;
 
-use super::{Agent, Answer, Event, MOST_TEXT, Reply, answer, done, failed, limit, read};
+use super::agent::Agent;
+use super::events::read;
+use super::limit;
+use super::model::{Answer, Event, MOST_TEXT};
+use super::reply::{Reply, answer, done, failed};
 
 /// Reads the bytes as every agent's input, answers in every way, and looks at the replies.
 ///

@@ -1,13 +1,13 @@
-//! What is read of an input: leniently what is unknown, strictly what counts.
+//! What is read of an input: leniently what is unknown, strictly what counts. In: JSON. Out: fields, or
+//! what is wrong with one.
 
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::error::{MOST_BYTES, Problem};
 use crate::request::MOST_NAME;
-
-use super::{MOST_BYTES, Problem};
 
 pub(crate) type Object = Map<String, Value>;
 

@@ -1,9 +1,10 @@
-//! What came of a tool that ran, as the agents say it.
+//! What came of a tool that ran. In: an input after a tool, as each agent writes it. Out: success, exit
+//! status, error.
 
 use serde_json::Value;
 
 use super::input::Object;
-use super::{Form, Hook, MOST_TEXT, Outcome};
+use super::model::{Form, Hook, MOST_TEXT, Outcome};
 
 /// What came of a tool, at the event of this plain name; none if it did not run.
 pub(super) fn outcome(hook: Hook, name: &str, object: &Object) -> Option<Outcome> {

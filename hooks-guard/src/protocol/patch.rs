@@ -1,8 +1,8 @@
-//! Patches as `apply_patch` takes them: which files they name.
+//! Patches as `apply_patch` takes them. In: a patch. Out: the files that it names, and the strongest
+//! effect on them.
 
+use super::error::Problem;
 use crate::classify::Crud;
-
-use super::Problem;
 
 /// The strongest effect, and the files.
 ///

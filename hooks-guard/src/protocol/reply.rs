@@ -1,9 +1,11 @@
-//! Replies in the agents' own words.
+//! Replies in the agents' own words. In: a question with its answer, or an error. Out: what the hook
+//! prints, and its exit status.
 
 use hooks_runtime::display::{escape, shorten};
 use serde_json::{Value, json};
 
-use super::{Agent, AgentPrompt, Answer, Form, Hook, Kind, MOST_TEXT, Question};
+use super::agent::Agent;
+use super::model::{AgentPrompt, Answer, Form, Hook, Kind, MOST_TEXT, Question};
 
 /// What the process has to print, and how it has to end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

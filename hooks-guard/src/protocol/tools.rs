@@ -1,4 +1,5 @@
-//! The agents' tools: which of them run commands, which touch files, and which files.
+//! The agents' tools. In: the name of a tool, and its input. Out: whether it runs a command or touches
+//! files, and which files.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -6,11 +7,12 @@ use std::path::{Path, PathBuf};
 use hooks_runtime::display::shorten;
 use serde_json::Value;
 
+use super::agent::Agent;
+use super::error::Problem;
+use super::input::{self, Object};
+use super::patch;
 use crate::classify::{Crud, MAX_COMMAND_CHARS, Tables};
 use crate::request::FileAccess;
-
-use super::input::{self, Object};
-use super::{Agent, Problem, patch};
 
 /// What a tool does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Which rules hold for a request: the user's, and those of every project around its directory.
+//! Which rules hold for a request. In: the user's file, and the directory of a request. Out: the rules
+//! of the user and of every project around the directory.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,7 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::SystemTime;
 
-use super::{Protected, Rules, RulesError, Trust, TrustError};
+use super::error::RulesError;
+use super::protect::Protected;
+use super::set::Rules;
+use super::trust::{Trust, TrustError};
 use crate::places::Places;
 
 /// Most sets of rules that are kept; there are few directories that agents work in.
@@ -154,7 +158,7 @@ mod tests {
     use super::*;
     use crate::classify::Classifier;
     use crate::request::PermissionRequest;
-    use crate::rules::Effect;
+    use crate::rules::verdict::Effect;
 
     const DENY: &str = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'no'\n";
 

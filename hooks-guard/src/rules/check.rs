@@ -1,9 +1,11 @@
-//! Whether rules do what their tests say, and what looks like a slip in them.
+//! Tries rules. In: a set of rules with their tests. Out: whether each test holds, and what looks like
+//! a slip.
 
 use std::fmt;
 
 use super::rule::{Rule, Test, TestOf};
-use super::{Effect, Inner, Origin, Rules};
+use super::set::{Inner, Rules};
+use super::verdict::{Effect, Origin};
 use crate::classify::{Classifier, Crud, Decision};
 use crate::request::{FileAccess, NetworkAccess, PermissionRequest};
 
@@ -101,7 +103,7 @@ impl Rules {
             if let Some(what) = impossible(rule) {
                 warn(what.to_owned(), "change its conditions, or remove it");
             }
-            let by = |outcome: &&super::TestOutcome| {
+            let by = |outcome: &&TestOutcome| {
                 outcome
                     .decided_by
                     .as_deref()

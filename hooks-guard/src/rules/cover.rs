@@ -1,9 +1,9 @@
-//! Whether an allow covers a part of a command.
+//! Whether an allow covers a part of a command. In: a rule and the part. Out: yes, no, or perhaps.
 
-use super::Effect;
 use super::paths::{Holds, Paths};
 use super::rule::Rule;
 use super::scene::{Scene, base_name, variable};
+use super::verdict::Effect;
 use crate::classify::{Crud, Part, PartCall, Tables, UNKNOWN};
 
 /// Folders whose programs are what their names say.

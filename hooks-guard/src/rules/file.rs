@@ -1,4 +1,5 @@
-//! Reading a file of rules: strict, with every mistake in its place.
+//! Reads a file of rules: strict, with every mistake in its place. In: a text. Out: its rules, or all
+//! its mistakes.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::{Mistake, RulesError};
 use super::paths::{Folder, Paths, glob};
 use super::rule::{Conditions, HostPattern, Redirections, Rule, Test, TestOf};
-use super::{Effect, Origin};
+use super::verdict::{Effect, Origin};
 use crate::classify::Crud;
 
 /// More than this many rules are a mistake.

@@ -1,10 +1,12 @@
-//! Files of rules: their bytes, their names, their projects.
+//! Files of rules. In: a path. Out: its bytes, its name, its project.
 
 use std::path::{Path, PathBuf};
 
-use super::MOST_BYTES;
 use super::error::RulesError;
 use crate::files;
+
+/// The largest file of rules, in bytes (P-06).
+pub const MOST_BYTES: usize = 256 << 10;
 
 /// The bytes of a file, with its path; none where there is no file.
 pub(super) fn read(path: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, RulesError> {

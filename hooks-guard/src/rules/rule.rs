@@ -1,10 +1,10 @@
-//! One rule, and whether it holds for a part of a request.
+//! One rule. In: a part of a request. Out: whether the rule holds for it.
 
 use globset::GlobMatcher;
 
 use super::paths::{Folder, Holds, Paths};
 use super::scene::{Scene, base_name};
-use super::{Effect, Origin};
+use super::verdict::{Effect, Origin};
 use crate::classify::{Crud, Part};
 use crate::request::{FileAccess, NetworkAccess};
 

@@ -1,4 +1,5 @@
-//! A language model behind an HTTP endpoint.
+//! A language model behind an HTTP endpoint. In: a question. Out: the model's answer, or why there is
+//! none.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,7 +8,8 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Client, Url, redirect};
 use thiserror::Error;
 
-use super::{Answer, MOST_TIME, Question, Semantic, SemanticError, prompt};
+use super::ask::{Answer, MOST_TIME, Question, Semantic, SemanticError};
+use super::prompt;
 
 /// The most bytes of a response.
 const MOST_BYTES: usize = 64 << 10;

@@ -1,10 +1,11 @@
-//! What a language model is told, and the form its answer must have.
+//! What a language model is told. In: a question. Out: the body of a request; then the answer that the
+//! model's text means.
 
+use hooks_classify::Crud;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Question, SemanticError};
-use crate::classify::Crud;
+use super::ask::{Answer, Question, SemanticError};
 
 /// The command is in a JSON string of its own, so that nothing in it can end
 /// the data and begin an instruction. A model may be fooled all the same, which

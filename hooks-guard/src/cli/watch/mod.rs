@@ -22,7 +22,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::Failure;
+use super::failure::Failure;
 use super::setup::{Setup, address, runtime};
 use model::{Effect, Message, State};
 

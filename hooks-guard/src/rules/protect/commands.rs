@@ -1,7 +1,7 @@
-//! Commands that are guarded by their names.
+//! Commands that are guarded by their names. In: a part of a command. Out: which protection it touches.
 
 use super::super::scene::base_name;
-use super::{Matter, active};
+use super::matter::{Matter, active};
 use crate::classify::Part;
 
 /// What may be asked of the guard by everybody: it changes nothing.

@@ -1,11 +1,11 @@
-//! Files that are guarded.
+//! Files that are guarded. In: a part of a command, or a path. Out: which protection it touches.
 
 use std::path::Path;
 
 use super::super::paths::{Located, normal};
 use super::super::scene::{Scene, base_name};
+use super::matter::{Matter, Protected, active};
 use super::places::{ANYWHERE, ROOTED};
-use super::{Matter, Protected, active};
 use crate::classify::{Crud, Part, UNKNOWN, Word};
 
 /// A guarded path: its parts, lowercase, `*` for anything within one.

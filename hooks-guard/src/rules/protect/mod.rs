@@ -1,101 +1,22 @@
-//! What is always asked about, whatever is allowed, and never remembered: what would let somebody
-//! who has to ask approve himself, or act later without asking.
+//! The protections: what is asked about every time, whatever is allowed, and never remembered, because
+//! it would let a program approve itself or act later without a question. In: a request with its
+//! judgement. Out: a verdict, if a protection is touched.
 
 mod commands;
 mod files;
+mod matter;
 mod network;
 mod places;
 mod process;
 mod secrets;
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
+pub use self::matter::Protected;
 
+use self::matter::{Matter, active};
 use super::scene::{Scene, base_name};
-use super::{Effect, Verdict, changes};
+use super::verdict::{Effect, Verdict};
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use files::Files;
-
-/// The places that the guard itself needs, and those of the agents (P-06).
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Protected {
-    /// Where the guard listens.
-    pub listen: Option<SocketAddr>,
-    /// Its Unix socket.
-    pub socket: Option<PathBuf>,
-    /// Its own files and folders: configuration, rules, what is trusted, the database, the binary.
-    pub files: Vec<PathBuf>,
-    /// The settings of agents.
-    pub settings: Vec<PathBuf>,
-    /// Its process.
-    pub pid: Option<u32>,
-    /// The user's home.
-    pub home: PathBuf,
-}
-
-impl Protected {
-    /// The places of a user of whom only the home is known.
-    pub fn new(home: impl Into<PathBuf>) -> Self {
-        Self {
-            home: home.into(),
-            ..Self::default()
-        }
-    }
-}
-
-/// What is guarded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Matter {
-    Port,
-    Files,
-    Process,
-    Commands,
-    Settings,
-    ShellStart,
-    Git,
-    Later,
-    Ssh,
-    Programs,
-    Secrets,
-    Unknown,
-}
-
-impl Matter {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Port => "the guard's address",
-            Self::Files => "the guard's files",
-            Self::Process => "the guard's process",
-            Self::Commands => "the guard's commands",
-            Self::Settings => "agents' settings",
-            Self::ShellStart => "shell start files",
-            Self::Git => "git's configuration and hooks",
-            Self::Later => "what runs later",
-            Self::Ssh => "SSH's files",
-            Self::Programs => "folders of programs",
-            Self::Secrets => "files that may be secrets",
-            Self::Unknown => "what is not known yet",
-        }
-    }
-
-    fn why(self) -> &'static str {
-        match self {
-            Self::Port => "it may speak to the guard itself",
-            Self::Files => "it touches the guard's own files",
-            Self::Process => "it may stop the guard, or look into it",
-            Self::Commands => "it would give orders to the guard",
-            Self::Settings => "it may change what agents ask about",
-            Self::ShellStart => "it may change what every new shell runs",
-            Self::Git => "it may change what git runs",
-            Self::Later => "it may have something run later, when nobody asks",
-            Self::Ssh => "it touches what opens other machines",
-            Self::Programs => "it may change what later commands run",
-            Self::Secrets => "it reads files that may be secrets",
-            Self::Unknown => "what it changes or runs is only known when it runs",
-        }
-    }
-}
 
 /// The protections, made ready.
 #[derive(Clone, Debug)]
@@ -176,11 +97,6 @@ impl Guarded {
             runs.then(|| (Matter::Unknown, words()))
         })
     }
-}
-
-/// Whether something about a part matters: it does more than read, or is asked about.
-fn active(part: &Part) -> bool {
-    part.ask || changes(part.effect)
 }
 
 /// Whether a part changes files, or runs text, that is only known when it runs.

@@ -1,11 +1,12 @@
-//! The guard's address.
+//! The guard's address. In: a part of a command. Out: whether the part may speak to the guard.
 
 use std::net::IpAddr;
 
-use super::super::scene::base_name;
-use super::{Matter, Protected, active};
-use crate::classify::{Part, UNKNOWN};
 use hooks_classify::host;
+
+use super::super::scene::base_name;
+use super::matter::{Matter, Protected, active};
+use crate::classify::{Part, UNKNOWN};
 
 /// Programs that speak to an address that they are given.
 const CLIENTS: &[&str] = &[

@@ -1,6 +1,7 @@
-//! The paths that are guarded for everybody.
+//! The paths that are guarded for everybody. In: nothing; constants. Out: patterns of paths by what
+//! they protect.
 
-use super::Matter;
+use super::matter::Matter;
 
 /// Guarded wherever they lie. `/` at the end: with all that lies in it.
 pub(super) const ANYWHERE: &[(Matter, &[&str])] = &[

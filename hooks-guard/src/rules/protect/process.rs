@@ -1,9 +1,10 @@
-//! The guard's process.
+//! The guard's process. In: a part of a command. Out: whether the part may stop the guard or look into
+//! it.
 
 use regex::RegexBuilder;
 
 use super::super::scene::base_name;
-use super::{Matter, active};
+use super::matter::{Matter, active};
 use crate::classify::{Part, UNKNOWN};
 
 /// What the process may be called.

@@ -1,8 +1,8 @@
 //! Files that may be secrets by where a request runs, and by where links lead: what the tables cannot
-//! know.
+//! know. In: a part of a command. Out: whether it reads one.
 
 use super::super::scene::Scene;
-use super::Matter;
+use super::matter::Matter;
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use crate::protocol::{lists, searches};
 use crate::request::FileAccess;

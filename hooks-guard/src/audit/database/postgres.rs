@@ -1,4 +1,5 @@
-//! PostgreSQL: one trail for several instances.
+//! PostgreSQL: one trail for several instances. In: a URL. Out: transactions; whether the schema is the
+//! one that the migrations make.
 
 use std::io;
 use std::sync::Arc;
@@ -7,9 +8,10 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgListener, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
 
-use super::{Stay, migrator};
+use super::mode::{OpenMode, migrator};
 use crate::audit::anchor::Anchor;
 use crate::audit::error::AuditError;
+use crate::audit::head::CHANNEL;
 
 /// How long to wait for a connection.
 const BUSY: Duration = Duration::from_secs(5);
@@ -56,21 +58,6 @@ macro_rules! tables {
          'times', 'used')"
     };
 }
-
-/// A number that differs from before if a table was replaced or its kind, its triggers, its rules or
-/// its columns were changed; -1 if there is something that acts by itself.
-macro_rules! schema_mark {
-    () => {
-        "(SELECT CASE WHEN bool_or(c.relhastriggers OR c.relhasrules OR c.relrowsecurity
-                OR c.relhassubclass OR c.relkind <> 'r') OR count(*) <> 10 THEN -1
-            ELSE abs(hashtextextended(string_agg(concat_ws(':', c.oid, c.relnatts, c.relchecks),
-                ',' ORDER BY c.oid), 0) / 2) END
-          FROM pg_catalog.pg_class c
-          WHERE pg_catalog.pg_table_is_visible(c.oid) AND c.relname IN ('cleanups', 'decisions',
-            'gaps', 'head', 'log', 'remembered', 'searched', 'tallies', 'times', 'used'))"
-    };
-}
-pub(in crate::audit) use schema_mark;
 
 /// Returns a line for everything about the tables in the schema `$1` that acts or that is read.
 /// Names of schemas are left out.
@@ -149,9 +136,6 @@ const ACTIVE_QUERY: &str = concat!(
     LIMIT 1"
 );
 
-/// On which all instances hear that something was written.
-pub(in crate::audit) const CHANNEL: &str = "hooks_guard_audit";
-
 #[derive(Clone, Debug)]
 pub(in crate::audit) struct Postgres {
     writer: PgPool,
@@ -165,7 +149,7 @@ pub(in crate::audit) struct Postgres {
 }
 
 impl Postgres {
-    pub(super) async fn open(url: &str, stay: Stay) -> Result<Self, AuditError> {
+    pub(super) async fn open(url: &str, mode: OpenMode) -> Result<Self, AuditError> {
         let options: PgConnectOptions =
             url.parse()
                 .map_err(|error: sqlx::Error| AuditError::Unreachable {
@@ -181,8 +165,8 @@ impl Postgres {
                 ("idle_in_transaction_session_timeout", "10s"),
             ]);
         let writer = PgPoolOptions::new()
-            .max_connections(match stay {
-                Stay::ReadOnly | Stay::Unchecked => READERS,
+            .max_connections(match mode {
+                OpenMode::ReadOnly | OpenMode::Unchecked => READERS,
                 _ => 1,
             })
             .acquire_timeout(BUSY)
@@ -190,7 +174,7 @@ impl Postgres {
             .await
             .map_err(failed)?;
         let mut connection = writer.acquire().await.map_err(failed)?;
-        if stay == Stay::Unchecked {
+        if mode == OpenMode::Unchecked {
             drop(connection);
             return Ok(Self {
                 readers: writer.clone(),
@@ -202,7 +186,7 @@ impl Postgres {
             });
         }
         check_active(&mut connection).await?;
-        if stay == Stay::ReadOnly {
+        if mode == OpenMode::ReadOnly {
             check_version(&mut connection).await?;
             drop(connection);
             return Ok(Self {
@@ -224,9 +208,9 @@ impl Postgres {
             .execute(&mut *connection)
             .await?;
         drop(connection);
-        let expected = match stay {
-            Stay::Long => Some(made(&options).await?.into()),
-            Stay::Brief | Stay::ReadOnly | Stay::Unchecked => None,
+        let expected = match mode {
+            OpenMode::Pooled => Some(made(&options).await?.into()),
+            OpenMode::OneShot | OpenMode::ReadOnly | OpenMode::Unchecked => None,
         };
         let reserved = PgPoolOptions::new()
             .max_connections(RESERVED)

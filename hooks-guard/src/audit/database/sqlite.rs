@@ -1,4 +1,5 @@
-//! SQLite: one file, which several processes may share.
+//! SQLite: one file, which several processes may share. In: a path. Out: transactions; whether the file
+//! is still the one that was opened.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,8 +14,8 @@ use sqlx::sqlite::{
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::Semaphore;
 
-use super::{Backend, Beside, Stay, migrator};
-use crate::audit::anchor::{self, Anchor, FileState, Stamp};
+use super::mode::{OpenMode, ReadPermit, migrator};
+use crate::audit::anchor::{Anchor, FileState, Stamp};
 use crate::audit::error::AuditError;
 use crate::files::with_end;
 
@@ -55,11 +56,10 @@ const LOG_PAGE: u64 = 4096 + 24;
 const TRIES: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// How often to read the file without its log at most, how often of these it may have a head that is
-/// not known, and how long after each other: a checkpoint may be writing to it.
-const READS: u32 = 50;
-const CHECKS: u32 = 3;
-const READ_AGAIN: Duration = Duration::from_millis(10);
+/// How often to read the file without its log at most, and how long after each other: a checkpoint may
+/// be writing to it.
+pub(in crate::audit) const READS: u32 = 50;
+pub(in crate::audit) const READ_AGAIN: Duration = Duration::from_millis(10);
 
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
 const MIGRATIONS: [(i64, &str, &str); 5] = [
@@ -363,15 +363,15 @@ fn difference(found: &str, expected: &str) -> Option<(String, String)> {
 
 impl Sqlite {
     /// In a file, or in memory.
-    pub(super) async fn open(path: Option<&Path>, stay: Stay) -> Result<Self, AuditError> {
-        if matches!(stay, Stay::ReadOnly | Stay::Unchecked)
+    pub(super) async fn open(path: Option<&Path>, mode: OpenMode) -> Result<Self, AuditError> {
+        if matches!(mode, OpenMode::ReadOnly | OpenMode::Unchecked)
             && let Some(path) = path
         {
-            return Self::open_read_only(path, stay).await;
+            return Self::open_read_only(path, mode).await;
         }
-        let (busy, acquire) = match stay {
-            Stay::Long | Stay::ReadOnly | Stay::Unchecked => (BUSY, ACQUIRE),
-            Stay::Brief => (BRIEFLY_BUSY, BRIEFLY_ACQUIRE),
+        let (busy, acquire) = match mode {
+            OpenMode::Pooled | OpenMode::ReadOnly | OpenMode::Unchecked => (BUSY, ACQUIRE),
+            OpenMode::OneShot => (BRIEFLY_BUSY, BRIEFLY_ACQUIRE),
         };
         let options = SqliteConnectOptions::new()
             .foreign_keys(false)
@@ -401,9 +401,9 @@ impl Sqlite {
             let options = options.filename(":memory:");
             (options.clone(), options)
         };
-        let writing = match stay {
-            Stay::Long | Stay::ReadOnly | Stay::Unchecked => writing,
-            Stay::Brief => writing.pragma("wal_autocheckpoint", LEFT.to_string()),
+        let writing = match mode {
+            OpenMode::Pooled | OpenMode::ReadOnly | OpenMode::Unchecked => writing,
+            OpenMode::OneShot => writing.pragma("wal_autocheckpoint", LEFT.to_string()),
         };
         let writing = writing
             .synchronous(SqliteSynchronous::Full)
@@ -418,7 +418,7 @@ impl Sqlite {
         let anchor = Anchor::default();
         migrate(&writer, &anchor).await?;
         let files = files.map(|files| Arc::new(files.with_log()));
-        if let Some(files) = files.as_ref().filter(|_| stay == Stay::Brief)
+        if let Some(files) = files.as_ref().filter(|_| mode == OpenMode::OneShot)
             && files.log_length() > LEFT * LOG_PAGE
         {
             empty_log(&writer, busy).await?;
@@ -458,7 +458,7 @@ impl Sqlite {
 
     /// Opens a file that may only be read. The file is taken for unchanging only if its folder may
     /// not be written to either and no process has a log beside it.
-    async fn open_read_only(path: &Path, stay: Stay) -> Result<Self, AuditError> {
+    async fn open_read_only(path: &Path, mode: OpenMode) -> Result<Self, AuditError> {
         let unreadable = |source| AuditError::Create {
             path: path.display().to_string(),
             source: Arc::new(source),
@@ -488,7 +488,7 @@ impl Sqlite {
             .connect_with(options.clone())
             .await?;
         let mut connection = readers.acquire().await?;
-        if stay == Stay::ReadOnly && !check_schema(&mut connection).await? {
+        if mode == OpenMode::ReadOnly && !check_schema(&mut connection).await? {
             let version: Option<i64> =
                 sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
                     .fetch_one(&mut *connection)
@@ -521,7 +521,7 @@ impl Sqlite {
     }
 
     /// Reads the file without its log for the first time; `None` in memory.
-    pub(super) async fn file_state(&self) -> Result<Option<FileState>, AuditError> {
+    pub(in crate::audit) async fn file_state(&self) -> Result<Option<FileState>, AuditError> {
         let Some(files) = &self.files else {
             return Ok(None);
         };
@@ -541,37 +541,23 @@ impl Sqlite {
         Ok(Some(FileState { stamp, head: None }))
     }
 
-    /// Checks that the file without its log is a state on the way to the known head. Reads the file
-    /// when it was written to, which a checkpoint does.
-    pub(super) async fn check_contents(&self, backend: &Backend) -> Result<(), AuditError> {
-        let (Some(files), Some(known)) = (&self.files, self.anchor.file()) else {
-            return Ok(());
-        };
-        if files.stamp()? == known.stamp {
-            return Ok(());
+    /// Returns whether the file without its log was written to after a known state, which a checkpoint
+    /// does.
+    pub(in crate::audit) fn has_new_contents(&self, known: &FileState) -> Result<bool, AuditError> {
+        match &self.files {
+            Some(files) => Ok(files.stamp()? != known.stamp),
+            None => Ok(false),
         }
-        let (mut unreadable, mut unknown) = (0, 0);
-        while unreadable < READS && unknown < CHECKS {
-            // A checkpoint may be writing: it changes the stamp again, and is looked at again.
-            unreadable += 1;
-            if let Ok(state) = files.state().await {
-                unknown += 1;
-                if self.anchor.take_file(state) {
-                    return Ok(());
-                }
-                // Entries of another process, or of a commit that has not returned yet.
-                anchor::catch_up(backend).await?;
-                if self.anchor.take_file(state) {
-                    return Ok(());
-                }
-            }
-            tokio::time::sleep(READ_AGAIN).await;
-        }
-        match known.head {
-            // Its first page may be there before the one with the head.
-            None if unknown == 0 => Ok(()),
-            _ => Err(replaced(&files.path)),
-        }
+    }
+
+    /// The state of the file without its log; `None` while a checkpoint writes it.
+    pub(in crate::audit) async fn contents(&self) -> Option<FileState> {
+        self.files.as_ref()?.state().await.ok()
+    }
+
+    /// The error of a file whose state is not on the way to the known head.
+    pub(in crate::audit) fn replaced(&self) -> Option<AuditError> {
+        self.files.as_ref().map(|files| replaced(&files.path))
     }
 
     /// The same database, whose readers have connections of their own.
@@ -599,14 +585,14 @@ impl Sqlite {
         begun(&self.writer, "BEGIN IMMEDIATE").await
     }
 
-    pub(super) fn beside(&self) -> Option<Beside> {
+    pub(super) fn beside(&self) -> Option<ReadPermit> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let more = cores.min(BESIDE) - 1;
         let turn = match self.files.is_none() || more == 0 {
             true => None,
             false => Arc::clone(&self.beside).try_acquire_owned().ok(),
         };
-        turn.map(|turn| Beside { more, _turn: turn })
+        turn.map(|turn| ReadPermit { more, _turn: turn })
     }
 
     /// A number that differs from that of before if another connection has committed.

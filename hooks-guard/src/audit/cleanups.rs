@@ -1,0 +1,78 @@
+//! The record of a cleanup, which stays for ever. In: a row of the table `cleanups`. Out: its entry in
+//! the chain, and what is shown of it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::chain::{Content, Kind};
+use super::error::AuditError;
+use super::record::time_of;
+use super::tx::Tx;
+
+/// A cleanup of before, as the trail has it for ever.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastCleanup {
+    /// When.
+    pub at: Timestamp,
+    /// By whom.
+    pub by: String,
+    /// What was older than this was taken away.
+    pub older_than: Timestamp,
+    /// How many decisions that were.
+    pub deleted: u64,
+    /// How many were left.
+    pub remaining: u64,
+}
+
+/// A row of `cleanups`.
+pub(super) struct Cleaned {
+    pub(super) at: i64,
+    pub(super) by: String,
+    pub(super) older_than: i64,
+    pub(super) deleted: i64,
+    pub(super) remaining: i64,
+    pub(super) gaps_hash: [u8; 32],
+}
+
+impl Cleaned {
+    pub(super) async fn find(tx: &mut Tx, seq: i64) -> Result<Option<Self>, AuditError> {
+        tx.optional(
+            "SELECT at, done_by, older_than, deleted, remaining, gaps_hash FROM cleanups
+             WHERE seq = $1",
+            &[seq.into()],
+        )
+        .await?
+        .map(|row| {
+            Ok(Self {
+                at: row.int(0)?,
+                by: row.text(1)?,
+                older_than: row.int(2)?,
+                deleted: row.int(3)?,
+                remaining: row.int(4)?,
+                gaps_hash: row.hash(5)?,
+            })
+        })
+        .transpose()
+    }
+
+    pub(super) fn content(&self) -> [u8; 32] {
+        Content::new(Kind::Cleaned, 0)
+            .int(self.at)
+            .text(&self.by)
+            .int(self.older_than)
+            .int(self.deleted)
+            .int(self.remaining)
+            .bytes(&self.gaps_hash)
+            .hash()
+    }
+
+    pub(super) fn shown(self) -> Result<PastCleanup, AuditError> {
+        Ok(PastCleanup {
+            at: time_of(self.at)?,
+            by: self.by,
+            older_than: time_of(self.older_than)?,
+            deleted: self.deleted.max(0).unsigned_abs(),
+            remaining: self.remaining.max(0).unsigned_abs(),
+        })
+    }
+}

@@ -1,0 +1,291 @@
+//! A transaction on either database. In: constant texts of SQL with values for `$1` and so on. Out: rows,
+//! whose columns are read by their position.
+
+#[cfg(feature = "postgres")]
+use sqlx::postgres::PgRow;
+#[cfg(feature = "sqlite")]
+use sqlx::sqlite::SqliteRow;
+
+use sqlx::{Decode, Type};
+
+use super::error::AuditError;
+
+/// A text that is the same for both, or one for each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sql {
+    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "the other one's"))]
+    sqlite: &'static str,
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(dead_code, reason = "the other one's")
+    )]
+    postgres: &'static str,
+}
+
+impl Sql {
+    pub(super) const fn each(sqlite: &'static str, postgres: &'static str) -> Self {
+        Self { sqlite, postgres }
+    }
+}
+
+impl From<&'static str> for Sql {
+    fn from(text: &'static str) -> Self {
+        Self::each(text, text)
+    }
+}
+
+/// A value for `$1` and so on.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Arg<'a> {
+    Int(Option<i64>),
+    Real(f64),
+    Text(Option<&'a str>),
+    Bytes(Option<&'a [u8]>),
+}
+
+impl From<i64> for Arg<'_> {
+    fn from(value: i64) -> Self {
+        Self::Int(Some(value))
+    }
+}
+
+impl From<Option<i64>> for Arg<'_> {
+    fn from(value: Option<i64>) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<f64> for Arg<'_> {
+    fn from(value: f64) -> Self {
+        Self::Real(value)
+    }
+}
+
+impl<'a> From<&'a str> for Arg<'a> {
+    fn from(value: &'a str) -> Self {
+        Self::Text(Some(value))
+    }
+}
+
+impl<'a> From<&'a String> for Arg<'a> {
+    fn from(value: &'a String) -> Self {
+        Self::Text(Some(value))
+    }
+}
+
+impl<'a> From<&'a Option<String>> for Arg<'a> {
+    fn from(value: &'a Option<String>) -> Self {
+        Self::Text(value.as_deref())
+    }
+}
+
+impl<'a> From<&'a [u8; 32]> for Arg<'a> {
+    fn from(value: &'a [u8; 32]) -> Self {
+        Self::Bytes(Some(value))
+    }
+}
+
+impl<'a> From<&'a Option<[u8; 32]>> for Arg<'a> {
+    fn from(value: &'a Option<[u8; 32]>) -> Self {
+        Self::Bytes(value.as_ref().map(<[u8; 32]>::as_slice))
+    }
+}
+
+/// A transaction. Dropped without a commit, it has done nothing.
+#[derive(Debug)]
+pub(super) enum Tx {
+    #[cfg(feature = "sqlite")]
+    Sqlite(sqlx::pool::PoolConnection<sqlx::Sqlite>),
+    #[cfg(feature = "postgres")]
+    Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
+}
+
+/// Runs the same call on either.
+macro_rules! run {
+    ($tx:expr, $sql:expr, $args:expr, $method:ident, $row:ident) => {{
+        let sql: Sql = $sql.into();
+        match $tx {
+            #[cfg(feature = "sqlite")]
+            Tx::Sqlite(tx) => {
+                let mut query = sqlx::query(sql.sqlite);
+                for arg in $args {
+                    query = match *arg {
+                        Arg::Int(value) => query.bind(value),
+                        Arg::Real(value) => query.bind(value),
+                        Arg::Text(value) => query.bind(value),
+                        Arg::Bytes(value) => query.bind(value),
+                    };
+                }
+                query.$method(&mut **tx).await.map(run!(@wrap $row, Sqlite))
+            }
+            #[cfg(feature = "postgres")]
+            Tx::Postgres(tx) => {
+                let mut query = sqlx::query(sql.postgres);
+                for arg in $args {
+                    query = match *arg {
+                        Arg::Int(value) => query.bind(value),
+                        Arg::Real(value) => query.bind(value),
+                        Arg::Text(value) => query.bind(value),
+                        Arg::Bytes(value) => query.bind(value),
+                    };
+                }
+                query.$method(&mut **tx).await.map(run!(@wrap $row, Postgres))
+            }
+        }
+    }};
+    (@wrap all, $variant:ident) => {
+        |rows| rows.into_iter().map(Row::$variant).collect::<Vec<Row>>()
+    };
+    (@wrap optional, $variant:ident) => { |row| row.map(Row::$variant) };
+    (@wrap none, $variant:ident) => { |done| done.rows_affected() };
+}
+
+impl Tx {
+    /// Returns how many rows it changed.
+    pub(super) async fn execute(
+        &mut self,
+        sql: impl Into<Sql>,
+        args: &[Arg<'_>],
+    ) -> Result<u64, AuditError> {
+        Ok(run!(self, sql, args, execute, none)?)
+    }
+
+    pub(super) async fn all(
+        &mut self,
+        sql: impl Into<Sql>,
+        args: &[Arg<'_>],
+    ) -> Result<Vec<Row>, AuditError> {
+        Ok(run!(self, sql, args, fetch_all, all)?)
+    }
+
+    pub(super) async fn optional(
+        &mut self,
+        sql: impl Into<Sql>,
+        args: &[Arg<'_>],
+    ) -> Result<Option<Row>, AuditError> {
+        Ok(run!(self, sql, args, fetch_optional, optional)?)
+    }
+
+    /// Of a text that always has a row.
+    pub(super) async fn one(
+        &mut self,
+        sql: impl Into<Sql>,
+        args: &[Arg<'_>],
+    ) -> Result<Row, AuditError> {
+        self.optional(sql, args)
+            .await?
+            .ok_or(AuditError::Damaged { column: "row" })
+    }
+
+    pub(super) async fn commit(self) -> Result<(), AuditError> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(mut tx) => {
+                sqlx::query("COMMIT").execute(&mut *tx).await?;
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(tx) => tx.commit().await?,
+        }
+        Ok(())
+    }
+
+    /// What dropping it comes to, but at once: others wait for what it has locked.
+    pub(super) async fn rollback(self) -> Result<(), AuditError> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(mut tx) => {
+                sqlx::query("ROLLBACK").execute(&mut *tx).await?;
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(tx) => tx.rollback().await?,
+        }
+        Ok(())
+    }
+}
+
+/// A row, whose columns are read by their position.
+#[derive(Debug)]
+pub(super) enum Row {
+    #[cfg(feature = "sqlite")]
+    Sqlite(SqliteRow),
+    #[cfg(feature = "postgres")]
+    Postgres(PgRow),
+}
+
+/// What both databases have as a type of a column.
+macro_rules! column {
+    ($name:ident, $type:ty) => {
+        pub(super) fn $name(&self, at: usize) -> Result<$type, AuditError> {
+            self.get::<$type>(at)
+        }
+    };
+}
+
+#[cfg(all(feature = "sqlite", feature = "postgres"))]
+macro_rules! get {
+    () => {
+        fn get<T>(&self, at: usize) -> Result<T, AuditError>
+        where
+            T: for<'r> Decode<'r, sqlx::Sqlite> + Type<sqlx::Sqlite>,
+            T: for<'r> Decode<'r, sqlx::Postgres> + Type<sqlx::Postgres>,
+        {
+            use sqlx::Row as _;
+            Ok(match self {
+                Self::Sqlite(row) => row.try_get(at)?,
+                Self::Postgres(row) => row.try_get(at)?,
+            })
+        }
+    };
+}
+#[cfg(all(feature = "sqlite", not(feature = "postgres")))]
+macro_rules! get {
+    () => {
+        fn get<T>(&self, at: usize) -> Result<T, AuditError>
+        where
+            T: for<'r> Decode<'r, sqlx::Sqlite> + Type<sqlx::Sqlite>,
+        {
+            use sqlx::Row as _;
+            let Self::Sqlite(row) = self;
+            Ok(row.try_get(at)?)
+        }
+    };
+}
+#[cfg(all(feature = "postgres", not(feature = "sqlite")))]
+macro_rules! get {
+    () => {
+        fn get<T>(&self, at: usize) -> Result<T, AuditError>
+        where
+            T: for<'r> Decode<'r, sqlx::Postgres> + Type<sqlx::Postgres>,
+        {
+            use sqlx::Row as _;
+            let Self::Postgres(row) = self;
+            Ok(row.try_get(at)?)
+        }
+    };
+}
+
+impl Row {
+    get!();
+    column!(int, i64);
+    column!(maybe_int, Option<i64>);
+    column!(real, f64);
+    column!(text, String);
+    column!(maybe_text, Option<String>);
+    column!(maybe_bytes, Option<Vec<u8>>);
+
+    pub(super) fn flag(&self, at: usize) -> Result<bool, AuditError> {
+        Ok(self.int(at)? != 0)
+    }
+
+    pub(super) fn hash(&self, at: usize) -> Result<[u8; 32], AuditError> {
+        self.maybe_hash(at)?
+            .ok_or(AuditError::Damaged { column: "hash" })
+    }
+
+    pub(super) fn maybe_hash(&self, at: usize) -> Result<Option<[u8; 32]>, AuditError> {
+        self.maybe_bytes(at)?
+            .map(<[u8; 32]>::try_from)
+            .transpose()
+            .map_err(|_| AuditError::Damaged { column: "hash" })
+    }
+}

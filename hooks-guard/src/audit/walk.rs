@@ -1,0 +1,645 @@
+//! Walks the chain from entry to entry. In: a transaction, and the entry to begin with. Out: the hashes
+//! of the entries and their counts, or the first place that is not as it was written.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::chain::{self, Gap, Kind};
+use super::cleanups::{Cleaned, PastCleanup};
+use super::error::AuditError;
+use super::head::Head;
+use super::record::{Stored, UserResponse, columns, fold, response_code};
+use super::remembered::{StoredRemembered, remembered_columns};
+use super::tally::{Counted, Deltas, Key, Tally};
+use super::tx::{Row, Tx};
+
+/// How many entries are read at a time.
+pub(super) const PAGE: i64 = 1000;
+
+/// Where the chain ends: noted down elsewhere, it shows later whether everything up to then is
+/// still as it was, even against somebody who rewrites the whole database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChainHead {
+    /// How many entries there have ever been.
+    pub count: u64,
+    /// The hash of the last one.
+    #[serde(with = "hash_in_json")]
+    pub hash: [u8; 32],
+}
+
+/// `COUNT:HASH`, as `audit head` prints it and `audit verify --head` takes it.
+impl fmt::Display for ChainHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.count, hex::encode(self.hash))
+    }
+}
+
+/// Why a text is no [`ChainHead`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "not a head; give the number of entries and the 64 hexadecimal digits of the hash as `COUNT:HASH`, as `hooks-guard audit head` prints them"
+)]
+#[non_exhaustive]
+pub struct InvalidHead;
+
+impl FromStr for ChainHead {
+    type Err = InvalidHead;
+
+    fn from_str(text: &str) -> Result<Self, InvalidHead> {
+        let text = text.trim();
+        let (count, hash) = text
+            .split_once(|char: char| char == ':' || char.is_ascii_whitespace())
+            .ok_or(InvalidHead)?;
+        let is_number = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+        Ok(Self {
+            count: Some(count)
+                .filter(|_| is_number)
+                .and_then(|count| count.parse().ok())
+                .filter(|&count: &u64| i64::try_from(count).is_ok())
+                .ok_or(InvalidHead)?,
+            hash: hash_of(hash.trim()).ok_or(InvalidHead)?,
+        })
+    }
+}
+
+/// A head that was noted down before, and whether the chain still has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotedHead {
+    /// The head.
+    pub head: ChainHead,
+    /// What the chain has in its place.
+    pub found: HeadState,
+}
+
+/// What a chain has in the place of a noted head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+#[non_exhaustive]
+pub enum HeadState {
+    /// The entry with this hash: all entries up to there are those that were noted.
+    Holds,
+    /// An entry with another hash: one of the entries behind `after` was changed.
+    Differs {
+        /// The last noted entry before that holds; 0 if there is none.
+        after: u64,
+    },
+    /// The chain ends before.
+    Missing {
+        /// The number of its entries.
+        count: u64,
+    },
+    /// A cleanup removed the entry: it cannot be compared.
+    Removed {
+        /// The first entry that was removed with it.
+        first: u64,
+        /// The last one.
+        last: u64,
+    },
+    /// The chain is broken before the entry.
+    Unreachable,
+}
+
+/// Where the trail is not as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Broken {
+    /// The number of the entry of the log, if it is about one.
+    pub entry: Option<i64>,
+    /// The number of the decision, if it is about one.
+    pub decision: Option<i64>,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl Broken {
+    fn at(entry: &Entry, problem: &str) -> Self {
+        let about = matches!(
+            entry.kind,
+            Some(Kind::Decided | Kind::Answered | Kind::Executed | Kind::Used)
+        );
+        Self {
+            entry: Some(entry.seq),
+            decision: about.then_some(entry.subject),
+            problem: problem.to_owned(),
+        }
+    }
+
+    pub(super) fn whole(problem: impl Into<String>) -> Self {
+        Self {
+            entry: None,
+            decision: None,
+            problem: problem.into(),
+        }
+    }
+}
+
+pub(super) struct Entry {
+    seq: i64,
+    kind: Option<Kind>,
+    subject: i64,
+    hash: [u8; 32],
+}
+
+/// What the walk has seen.
+#[derive(Default)]
+pub(super) struct Walk {
+    pub(super) seq: i64,
+    pub(super) hash: [u8; 32],
+    pub(super) entries: i64,
+    pub(super) removed: i64,
+    pub(super) gaps_used: usize,
+    pub(super) kinds: [i64; 8],
+    pub(super) answered: i64,
+    pub(super) executed: i64,
+    pub(super) counted: Deltas,
+    pub(super) cleanups: Vec<PastCleanup>,
+    pub(super) gaps_hash: Option<[u8; 32]>,
+    /// How many decisions the cleanups took away.
+    pub(super) deleted: i64,
+    /// The number of the last decision.
+    pub(super) decision: i64,
+    /// Noted heads that were not reached yet, the last one first.
+    pub(super) noted: Vec<ChainHead>,
+    pub(super) heads: Vec<NotedHead>,
+    /// Whether all entries were checked, and nothing is wrong with them.
+    pub(super) is_whole: bool,
+    /// The hashes of the entries, if they are collected.
+    pub(super) hashes: Option<Vec<(i64, [u8; 32])>>,
+}
+
+/// Checks the entries between two heads of the same trail, and returns their hashes; or what is
+/// wrong with them.
+pub(super) async fn continues(
+    tx: &mut Tx,
+    from: &Head,
+    to: &Head,
+) -> Result<Result<Vec<(i64, [u8; 32])>, String>, AuditError> {
+    let all_gaps = chain::gaps(tx).await?;
+    let gaps: Vec<Gap> = all_gaps
+        .iter()
+        .copied()
+        .filter(|gap| gap.last >= from.seq.max(1))
+        .collect();
+    let mut walk = Walk {
+        seq: from.seq,
+        hash: from.hash,
+        decision: from.decisions,
+        hashes: Some(Vec::new()),
+        ..Walk::default()
+    };
+    match gaps.first() {
+        // A cleanup has taken the known entry away.
+        Some(gap) if gap.first <= from.seq => {
+            if gap.last == from.seq && gap.hash != from.hash {
+                return Ok(Err("the entry has another hash".to_owned()));
+            }
+            walk.seq = gap.last;
+            walk.hash = gap.hash;
+            walk.gaps_used = 1;
+        }
+        _ if from.seq > 0 => {
+            let row = tx
+                .optional("SELECT hash FROM log WHERE seq = $1", &[from.seq.into()])
+                .await?;
+            match row {
+                Some(row) if row.hash(0)? == from.hash => {}
+                Some(_) => return Ok(Err("the entry has another hash".to_owned())),
+                None => return Ok(Err("the entry is missing".to_owned())),
+            }
+        }
+        _ => {}
+    }
+    if let Some(broken) = walk.run(tx, &gaps).await? {
+        let entry = broken.entry.map(|entry| format!("entry {entry}: "));
+        let entry = entry.unwrap_or_default();
+        return Ok(Err(format!("{entry}{}", broken.problem)));
+    }
+    if (walk.seq, walk.hash) != (to.seq, to.hash) {
+        return Ok(Err(format!("the log ends before entry {}", to.seq)));
+    }
+    let removed = walk.gaps_used > 0;
+    let vouched = walk.gaps_hash == Some(chain::gaps_hash(&all_gaps));
+    if (removed || walk.gaps_hash.is_some()) && !vouched {
+        let problem = "entries are missing that no cleanup took away";
+        return Ok(Err(problem.to_owned()));
+    }
+    let of = |kind: Kind| walk.kinds[kind as usize];
+    let decisions = match walk.gaps_hash {
+        None => from.decisions + of(Kind::Decided),
+        Some(_) => given(tx).await?,
+    };
+    if (decisions, from.remembered + of(Kind::Remembered)) != (to.decisions, to.remembered) {
+        return Ok(Err(NUMBERS.to_owned()));
+    }
+    Ok(Ok(walk.hashes.unwrap_or_default()))
+}
+
+/// What is wrong if the counters of the head are others than those of the log.
+pub(super) const NUMBERS: &str = "the last numbers given are not those of the log";
+
+/// How many numbers were given to decisions: to those that are there, and to those that cleanups
+/// have counted.
+pub(super) async fn given(tx: &mut Tx) -> Result<i64, AuditError> {
+    tx.one(
+        "SELECT CAST((SELECT count(*) FROM decisions)
+            + (SELECT coalesce(sum(deleted), 0) FROM cleanups) AS BIGINT)",
+        &[],
+    )
+    .await?
+    .int(0)
+}
+
+impl Walk {
+    /// Checks all entries, and what is beside them. Sets the head of the chain.
+    pub(super) async fn entries(
+        &mut self,
+        tx: &mut Tx,
+        end: &mut ChainHead,
+    ) -> Result<Option<Broken>, AuditError> {
+        let head = Head::read(tx).await?;
+        *end = ChainHead {
+            count: head.seq.max(0).unsigned_abs(),
+            hash: head.hash,
+        };
+        let gaps = chain::gaps(tx).await?;
+        self.compare_heads(0, [0; 32]);
+        let broken = match self.run(tx, &gaps).await? {
+            Some(broken) => Some(broken),
+            None => self.check(tx, &head, &gaps).await?,
+        };
+        self.is_whole = broken.is_none();
+        Ok(broken)
+    }
+
+    /// From one entry to the next, as far as they hold together.
+    async fn run(&mut self, tx: &mut Tx, gaps: &[Gap]) -> Result<Option<Broken>, AuditError> {
+        loop {
+            let rows = tx
+                .all(
+                    concat!(
+                        "SELECT l.seq, l.kind, l.subject, l.hash, s.folded, s.class, s.requires,
+                            s.response, s.agent, ",
+                        columns!(),
+                        " FROM log l
+                          LEFT JOIN decisions d ON d.id = l.subject AND l.kind <= 3
+                          LEFT JOIN searched s ON s.at = d.at AND s.id = d.id AND l.kind = 1
+                          WHERE l.seq > $1 ORDER BY l.seq LIMIT $2"
+                    ),
+                    &[self.seq.into(), PAGE.into()],
+                )
+                .await?;
+            if rows.is_empty() {
+                return Ok(None);
+            }
+            for row in rows {
+                if let Some(broken) = self.step(tx, gaps, &row).await? {
+                    return Ok(Some(broken));
+                }
+            }
+        }
+    }
+
+    async fn step(
+        &mut self,
+        tx: &mut Tx,
+        gaps: &[Gap],
+        row: &Row,
+    ) -> Result<Option<Broken>, AuditError> {
+        let kind = row.int(1)?;
+        let entry = Entry {
+            seq: row.int(0)?,
+            kind: Kind::of(kind),
+            subject: row.int(2)?,
+            hash: row.hash(3)?,
+        };
+        if entry.seq != self.seq + 1 {
+            let gap = gaps
+                .get(self.gaps_used)
+                .filter(|gap| gap.first == self.seq + 1 && gap.last + 1 == entry.seq);
+            let Some(gap) = gap else {
+                return Ok(Some(Broken {
+                    entry: Some(self.seq + 1),
+                    decision: None,
+                    problem: "the entry is missing, and no cleanup took it away".to_owned(),
+                }));
+            };
+            self.gaps_used += 1;
+            self.removed += gap.last - gap.first + 1;
+            self.hash = gap.hash;
+            self.pass_gap(*gap);
+        }
+        let content = match entry.kind {
+            Some(kind @ (Kind::Decided | Kind::Answered | Kind::Executed)) => {
+                if row.maybe_int(9)?.is_none() {
+                    return Ok(Some(Broken::at(&entry, "its decision is missing")));
+                }
+                let stored = match Stored::read(row, 9) {
+                    Ok(stored) => stored,
+                    Err(AuditError::Damaged { column }) => {
+                        let problem = format!("the `{column}` of its decision is none");
+                        return Ok(Some(Broken::at(&entry, &problem)));
+                    }
+                    Err(error) => return Err(error),
+                };
+                match self.of_decision(kind, &entry, &stored, row)? {
+                    Ok(content) => content,
+                    Err(problem) => return Ok(Some(Broken::at(&entry, problem))),
+                }
+            }
+            Some(kind @ (Kind::Remembered | Kind::Revoked)) => {
+                match of_remembered(tx, kind, &entry).await? {
+                    Some(content) => content,
+                    None => {
+                        let problem = "its remembered answer is missing, or another's";
+                        return Ok(Some(Broken::at(&entry, problem)));
+                    }
+                }
+            }
+            Some(Kind::Cleaned) => match Cleaned::find(tx, entry.seq).await? {
+                Some(cleaned) => {
+                    let content = cleaned.content();
+                    self.deleted += cleaned.deleted;
+                    self.gaps_hash = Some(cleaned.gaps_hash);
+                    self.cleanups.push(cleaned.shown()?);
+                    content
+                }
+                None => return Ok(Some(Broken::at(&entry, "its cleanup is missing"))),
+            },
+            Some(Kind::Used) => match chain::of_entry(tx, entry.seq, entry.subject).await? {
+                Some(content) => content,
+                None => return Ok(Some(Broken::at(&entry, "its use is missing, or another's"))),
+            },
+            None => return Ok(Some(Broken::at(&entry, "it is of no known kind"))),
+        };
+        if chain::link(&self.hash, content) != entry.hash {
+            return Ok(Some(Broken::at(
+                &entry,
+                "what is stored is not what was written",
+            )));
+        }
+        self.seq = entry.seq;
+        self.hash = entry.hash;
+        self.compare_heads(entry.seq, entry.hash);
+        if let Some(hashes) = &mut self.hashes {
+            hashes.push((entry.seq, entry.hash));
+        }
+        self.entries += 1;
+        self.kinds[usize::try_from(kind).unwrap_or(0)] += 1;
+        Ok(None)
+    }
+
+    /// Compares the noted heads of an entry with it.
+    fn compare_heads(&mut self, seq: i64, hash: [u8; 32]) {
+        while let Some(noted) = self.noted.pop_if(|noted| is_at(noted, seq)) {
+            let found = match noted.hash == hash {
+                true => HeadState::Holds,
+                false => HeadState::Differs {
+                    after: self.last_that_holds(),
+                },
+            };
+            self.heads.push(NotedHead { head: noted, found });
+        }
+    }
+
+    fn last_that_holds(&self) -> u64 {
+        let held = |noted: &&NotedHead| noted.found == HeadState::Holds;
+        let last = self.heads.iter().rev().find(held);
+        last.map_or(0, |noted| noted.head.count)
+    }
+
+    /// The noted heads of entries that a cleanup took away; of the last one the hash is kept.
+    fn pass_gap(&mut self, gap: Gap) {
+        let is_within =
+            |noted: &mut ChainHead| i64::try_from(noted.count).is_ok_and(|count| count < gap.last);
+        while let Some(noted) = self.noted.pop_if(is_within) {
+            let found = HeadState::Removed {
+                first: gap.first.unsigned_abs(),
+                last: gap.last.unsigned_abs(),
+            };
+            self.heads.push(NotedHead { head: noted, found });
+        }
+        self.compare_heads(gap.last, gap.hash);
+    }
+
+    /// The noted heads that the walk has not reached.
+    pub(super) fn end_heads(&mut self, is_whole: bool) {
+        let count = self.seq.unsigned_abs();
+        while let Some(head) = self.noted.pop() {
+            let found = match is_whole {
+                true => HeadState::Missing { count },
+                false => HeadState::Unreachable,
+            };
+            self.heads.push(NotedHead { head, found });
+        }
+    }
+
+    /// The content of an entry about a decision, or what is wrong beside it.
+    fn of_decision(
+        &mut self,
+        kind: Kind,
+        entry: &Entry,
+        stored: &Stored,
+        row: &Row,
+    ) -> Result<Result<[u8; 32], &'static str>, AuditError> {
+        Ok(match kind {
+            Kind::Decided => {
+                if stored.decided_seq != entry.seq {
+                    return Ok(Err("its decision belongs to another entry"));
+                }
+                // A number is never given twice, and is left out by a cleanup alone.
+                if entry.subject <= self.decision {
+                    return Ok(Err("the number of its decision was given before"));
+                }
+                self.decision = entry.subject;
+                let unanswered = match stored.denied {
+                    true => {
+                        stored.response == Some(response_code(UserResponse::Denied))
+                            && stored.answered_at == Some(stored.at)
+                            && stored.answered_by.as_deref()
+                                == Some(stored.rule.as_deref().unwrap_or("rule"))
+                            && stored.answer_note.is_none()
+                    }
+                    false => {
+                        stored.response.is_none()
+                            && stored.answered_at.is_none()
+                            && stored.answered_by.is_none()
+                            && stored.answer_note.is_none()
+                    }
+                };
+                if stored.answered_seq.is_none() && !unanswered {
+                    return Ok(Err("its decision has an answer that nobody gave"));
+                }
+                let unexecuted = stored.executed_at.is_none() && stored.exit_status.is_none();
+                if stored.executed_seq.is_none() && !unexecuted {
+                    return Ok(Err("its decision has an execution that nobody reported"));
+                }
+                let searched = row.maybe_text(4)? == Some(fold(&stored.command))
+                    && row.maybe_int(5)? == Some(stored.class)
+                    && row.maybe_int(6)? == Some(i64::from(stored.requires))
+                    && row.maybe_int(7)? == stored.response
+                    && row.maybe_text(8)? == stored.agent;
+                if !searched {
+                    return Ok(Err("a search for its decision finds something else"));
+                }
+                self.answered += i64::from(stored.answered_seq.is_some());
+                self.executed += i64::from(stored.executed_seq.is_some());
+                self.counted.add(&Counted::from(stored), 1);
+                Ok(chain::decided(stored))
+            }
+            Kind::Answered if stored.answered_seq == Some(entry.seq) => Ok(chain::answered(stored)),
+            Kind::Executed if stored.executed_seq == Some(entry.seq) => Ok(chain::executed(stored)),
+            _ => Err("its decision does not know of it"),
+        })
+    }
+
+    /// What is left when all entries hold together: whether there is anything beside them.
+    async fn check(
+        &self,
+        tx: &mut Tx,
+        head: &Head,
+        gaps: &[Gap],
+    ) -> Result<Option<Broken>, AuditError> {
+        if (self.seq, self.hash) != (head.seq, head.hash) {
+            return Ok(Some(Broken {
+                entry: Some(self.seq + 1),
+                decision: None,
+                problem: format!("the log ends before its end, which is entry {}", head.seq),
+            }));
+        }
+        let gaps_hash = self.gaps_hash.unwrap_or_else(|| chain::gaps_hash(&[]));
+        if self.gaps_used != gaps.len() || chain::gaps_hash(gaps) != gaps_hash {
+            let problem = "entries are missing that no cleanup took away";
+            return Ok(Some(Broken::whole(problem)));
+        }
+        let of = |kind: Kind| self.kinds[kind as usize];
+        if self.answered != of(Kind::Answered) || self.executed != of(Kind::Executed) {
+            let problem = "a decision has an answer or an execution without an entry";
+            return Ok(Some(Broken::whole(problem)));
+        }
+        let row = tx
+            .one(
+                "SELECT (SELECT count(*) FROM decisions), (SELECT count(*) FROM searched),
+                    (SELECT count(*) FROM remembered), (SELECT count(*) FROM remembered
+                        WHERE revoked_seq IS NOT NULL OR revoked_at IS NOT NULL
+                            OR revoked_by IS NOT NULL),
+                    (SELECT count(*) FROM cleanups),
+                    (SELECT coalesce(max(id), 0) FROM decisions),
+                    (SELECT count(*) FROM used)",
+                &[],
+            )
+            .await?;
+        for (at, kind, what) in [
+            (0, Kind::Decided, "decision"),
+            (1, Kind::Decided, "searched command"),
+            (2, Kind::Remembered, "remembered answer"),
+            (3, Kind::Revoked, "revoked answer"),
+            (4, Kind::Cleaned, "cleanup"),
+            (6, Kind::Used, "use of an approval"),
+        ] {
+            if row.int(at)? != of(kind) {
+                let problem = format!("there is a {what} without an entry");
+                return Ok(Some(Broken::whole(problem)));
+            }
+        }
+        if row.int(5)? > head.decisions {
+            return Ok(Some(Broken::whole("numbers were given that will be again")));
+        }
+        // Each decision has one number, and each cleanup says how many it took away.
+        let given = of(Kind::Decided) + self.deleted;
+        if (given, of(Kind::Remembered)) != (head.decisions, head.remembered) {
+            return Ok(Some(Broken::whole(NUMBERS)));
+        }
+        self.check_counts(tx).await
+    }
+
+    async fn check_counts(&self, tx: &mut Tx) -> Result<Option<Broken>, AuditError> {
+        let rows = tx
+            .all(
+                "SELECT unit, start, class, requires, response, agent, n, timed_out, confidence,
+                    high, low FROM tallies WHERE n <> 0 OR timed_out <> 0 OR confidence <> 0
+                    OR high <> 0 OR low <> 0",
+                &[],
+            )
+            .await?;
+        let mut tallies: BTreeMap<Key, Tally> = BTreeMap::new();
+        for row in rows {
+            let key = Key {
+                unit: row.int(0)?,
+                start: row.int(1)?,
+                class: row.int(2)?,
+                requires: row.flag(3)?,
+                response: row.int(4)?,
+                agent: row.text(5)?,
+            };
+            let tally = Tally {
+                n: row.int(6)?,
+                timed_out: row.int(7)?,
+                confidence: row.int(8)?,
+                high: row.int(9)?,
+                low: row.int(10)?,
+            };
+            tallies.insert(key, tally);
+        }
+        let rows = tx
+            .all("SELECT unit, start, ms, n FROM times WHERE n <> 0", &[])
+            .await?;
+        let mut times = BTreeMap::new();
+        for row in rows {
+            times.insert((row.int(0)?, row.int(1)?, row.int(2)?), row.int(3)?);
+        }
+        let same = tallies == self.counted.tallies && times == self.counted.times;
+        Ok((!same).then(|| Broken::whole("the running counts are not those of the decisions")))
+    }
+}
+
+pub(super) fn is_at(noted: &ChainHead, seq: i64) -> bool {
+    i64::try_from(noted.count) == Ok(seq)
+}
+
+pub(super) async fn of_remembered(
+    tx: &mut Tx,
+    kind: Kind,
+    entry: &Entry,
+) -> Result<Option<[u8; 32]>, AuditError> {
+    let found = tx
+        .optional(
+            concat!(
+                "SELECT ",
+                remembered_columns!(),
+                " FROM remembered r WHERE r.id = $1"
+            ),
+            &[entry.subject.into()],
+        )
+        .await?;
+    let Some(row) = found else { return Ok(None) };
+    let row = StoredRemembered::read(&row, 0)?;
+    Ok(match kind {
+        Kind::Remembered if row.created_seq == entry.seq => Some(row.created()),
+        Kind::Revoked if row.revoked_seq == Some(entry.seq) => Some(row.revoked()),
+        _ => None,
+    })
+}
+
+/// Reads a hash as people write it.
+pub(super) fn hash_of(text: &str) -> Option<[u8; 32]> {
+    let mut hash = [0; 32];
+    hex::decode_to_slice(text, &mut hash).ok()?;
+    Some(hash)
+}
+
+/// A hash as JSON has it.
+mod hash_in_json {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(hash: &[u8; 32], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&hex::encode(hash))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; 32], D::Error> {
+        let text = String::deserialize(from)?;
+        super::hash_of(&text).ok_or_else(|| D::Error::custom("a hash has 64 hexadecimal digits"))
+    }
+}

@@ -1,0 +1,47 @@
+//! Why a command of the program ended. In: the error of any part of it. Out: one error, with the same
+//! words.
+
+use std::io;
+
+use hooks_guard::audit::AuditError;
+use hooks_guard::client::ClientError;
+use hooks_guard::config::ConfigError;
+use hooks_guard::http::ServeError;
+use hooks_guard::install::InstallError;
+use hooks_guard::proof::KeyError;
+use hooks_guard::rules::{RulesError, TrustError};
+use hooks_guard::service::ServiceError;
+use thiserror::Error;
+
+use super::semantic::StageError;
+
+/// Why a command of this program ended.
+#[derive(Debug, Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    #[error(transparent)]
+    Install(#[from] InstallError),
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+    #[error("{0}")]
+    Other(String),
+}

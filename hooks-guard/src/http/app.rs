@@ -1,0 +1,139 @@
+//! The service as a router. In: the state. Out: a router with all routes, and what holds for every
+//! request: its id, the check of the caller, a count, an answer even if a handler panics.
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::HeaderValue;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, post};
+use futures_util::FutureExt;
+use tokio::time::Instant;
+
+use super::common::{no_such_method, no_such_path};
+use super::error::{ApiError, REQUEST_ID, RequestId};
+use super::state::AppState;
+use super::{
+    cleanup, console, decisions, events, export, health, identity, metrics, openapi, pending,
+    permission, registered, remembered, respond, scrape, session, stats,
+};
+
+/// The service as a router, to be served by [`Server`](super::Server) or by a server of one's own, or to be
+/// asked without any.
+///
+/// No answer tells of the inside of the service: what goes wrong is in the log, under the
+/// request's id, which every answer has as `X-Request-Id`.
+pub fn app(state: AppState) -> Router {
+    Router::new()
+        .route("/api/hooks/permission-request", post(permission::request))
+        .route("/api/hooks/permission-response", post(respond::respond))
+        .route("/api/hooks/pending", get(pending::list))
+        .route("/api/hooks/pending/deny", post(pending::deny))
+        .route("/api/hooks/decisions", get(decisions::list))
+        .route("/api/hooks/decisions/{id}", get(decisions::one))
+        .route(
+            "/api/hooks/decisions/{id}/executed",
+            post(decisions::executed),
+        )
+        .route("/api/hooks/decisions/{id}/redeem", post(decisions::redeem))
+        .route("/api/hooks/events", get(events::events))
+        .route("/api/hooks/remembered", get(remembered::list))
+        .route("/api/hooks/remembered/{id}", delete(remembered::revoke))
+        .route("/api/hooks/stats", get(stats::stats))
+        .route("/api/hooks/series", get(stats::series))
+        .route("/api/hooks/export", get(export::export))
+        .route("/api/hooks/registered", get(registered::registered))
+        .route("/api/hooks/cleanup", delete(cleanup::cleanup))
+        .route("/api/hooks/identity", get(identity::identity))
+        .route("/api/hooks/openapi.json", get(openapi::served))
+        .merge(console::pages())
+        .route(
+            "/api/console/session",
+            get(session::state)
+                .post(session::begin)
+                .delete(session::end),
+        )
+        .route("/health", get(health::health))
+        .route("/metrics", get(scrape::served))
+        .fallback(no_such_path)
+        .method_not_allowed_fallback(no_such_method)
+        .layer(middleware::from_fn_with_state(state.clone(), around))
+        .with_state(state)
+}
+
+/// What holds for every request: a name, the check of who calls, a count, and an answer even if
+/// a handler panics.
+pub(super) async fn around(
+    State(state): State<AppState>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let id = RequestId::new();
+    let began = Instant::now();
+    let path = route_of(&request);
+    request.extensions_mut().insert(id.clone());
+    let names = &state.inner.names;
+    let mut response = match names.check(request.uri(), request.headers()) {
+        Err(refused) => refused.into_response(),
+        Ok(()) => {
+            let run = std::panic::AssertUnwindSafe(proved(request, next)).catch_unwind();
+            run.await.unwrap_or_else(|_| {
+                tracing::error!(request_id = id.0, path, "a handler panicked");
+                ApiError::internal(&id).into_response()
+            })
+        }
+    };
+    metrics::request(path, response.status(), began.elapsed());
+    if let Ok(value) = HeaderValue::from_str(&id.0) {
+        response.headers_mut().insert(REQUEST_ID, value);
+    }
+    response
+}
+
+/// Runs a request whose proof holds, if it has one, and proves the response.
+pub(super) async fn proved(request: Request, next: Next) -> Response {
+    match identity::check(request).await {
+        Err(refused) => refused.into_response(),
+        Ok((request, None)) => next.run(request).await,
+        Ok((request, Some(proved))) => proved.sign(next.run(request).await).await,
+    }
+}
+
+/// The route that a request goes to, not its path: ids and whatever else a client makes up are
+/// no names of counters.
+pub(super) fn route_of(request: &Request) -> &'static str {
+    const ROUTES: [&str; 21] = [
+        "/api/hooks/identity",
+        "/api/hooks/series",
+        "/api/hooks/export",
+        "/api/hooks/registered",
+        "/",
+        "/api/console/session",
+        "/api/hooks/permission-request",
+        "/api/hooks/permission-response",
+        "/api/hooks/pending",
+        "/api/hooks/pending/deny",
+        "/api/hooks/decisions",
+        "/api/hooks/events",
+        "/api/hooks/remembered",
+        "/api/hooks/stats",
+        "/api/hooks/cleanup",
+        "/api/hooks/openapi.json",
+        "/health",
+        "/metrics",
+        "/api/hooks/decisions/{id}",
+        "/api/hooks/decisions/{id}/executed",
+        "/api/hooks/decisions/{id}/redeem",
+    ];
+    let path = request.uri().path();
+    let known = ROUTES.into_iter().find(|route| *route == path);
+    known.unwrap_or_else(|| match path.strip_prefix("/api/hooks/decisions/") {
+        Some(rest) if rest.ends_with("/redeem") => "/api/hooks/decisions/{id}/redeem",
+        Some(rest) if rest.ends_with("/executed") => "/api/hooks/decisions/{id}/executed",
+        Some(_) => "/api/hooks/decisions/{id}",
+        None => match path.starts_with("/api/hooks/remembered/") {
+            true => "/api/hooks/remembered/{id}",
+            false => "other",
+        },
+    })
+}

@@ -1,0 +1,84 @@
+//! What every handler shares. In: a service, its configuration and the operator's token. Out: one
+//! state, cheap to clone.
+
+use std::sync::{Arc, OnceLock};
+
+use super::ending;
+use super::hub::Hub;
+use super::limit::RateLimit;
+use super::local::Names;
+use super::metrics::Metrics;
+use super::operator::{Operator, OperatorToken};
+use super::sessions::Sessions;
+use super::turns::BulkReads;
+use crate::config::Config;
+use crate::proof::ServiceKey;
+use crate::service::PermissionService;
+
+/// What [`app`](super::app()) needs: the service, who may answer, and how it is set up.
+///
+/// Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct AppState {
+    pub(super) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) service: PermissionService,
+    pub(super) operator: Operator,
+    pub(super) config: Config,
+    pub(super) names: Names,
+    pub(super) limit: Option<RateLimit>,
+    pub(super) metrics: Metrics,
+    pub(super) hub: Hub,
+    pub(super) reads: BulkReads,
+    pub(super) ending: ending::Ending,
+    /// By which clients and this service know each other.
+    pub(super) key: OnceLock<ServiceKey>,
+}
+
+impl AppState {
+    /// The state of a service with this configuration, whose questions are answered by whoever
+    /// has the token.
+    #[must_use]
+    pub fn new(
+        service: PermissionService,
+        operator: OperatorToken,
+        config: Config,
+        metrics: Metrics,
+    ) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                names: Names::new(config.listen, &config.allowed_hosts),
+                limit: RateLimit::new(config.rate_limit_per_minute),
+                hub: Hub::default(),
+                reads: BulkReads::default(),
+                ending: ending::Ending::default(),
+                key: OnceLock::new(),
+                operator: Operator {
+                    token: operator,
+                    sessions: Sessions::new(config.listen.port()),
+                },
+                service,
+                config,
+                metrics,
+            }),
+        }
+    }
+
+    /// Has the service prove to clients that it has this key. The first key counts.
+    ///
+    /// The proofs need [`Server`](super::Server): they hold for one connection.
+    #[must_use]
+    pub fn with_key(self, key: ServiceKey) -> Self {
+        self.inner.key.get_or_init(|| key);
+        self
+    }
+
+    /// The service.
+    #[must_use]
+    pub fn service(&self) -> &PermissionService {
+        &self.inner.service
+    }
+}
