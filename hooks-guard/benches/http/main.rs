@@ -10,6 +10,7 @@
 //! | `-- crowd [CONNECTIONS]` | opens 10 000 connections at once, and asks on each |
 //! | `-- console [SECONDS]` | asks at the fixed rate for so long, without and with the console open |
 //! | `-- hook` | times calls of an agent's hook without a daemon |
+//! | `-- instructions [write]` | counts the instructions of such a call; needs valgrind |
 //!
 //! The load comes from this process, on one thread; the daemon is a process of its own, and so is
 //! the server whose handler does nothing. The trail is in `HOOKS_AUDIT_DIR`, or a temporary
@@ -21,6 +22,7 @@ mod empty;
 #[path = "../audit/fill.rs"]
 mod fill;
 mod hook;
+mod instructions;
 mod load;
 mod memory;
 #[path = "../../../tests/benches/page.rs"]
@@ -62,6 +64,9 @@ fn main() -> ExitCode {
             number(seconds).and_then(|seconds| report::watched(Duration::from_secs(seconds)))
         }
         ["hook"] => hook::shown(),
+        ["instructions"] => instructions::section().map(|section| print!("{section}")),
+        ["instructions", "write"] => instructions::section()
+            .and_then(|section| page::write(Some(instructions::MARK), &section)),
         // A process of its own.
         [SERVE_EMPTY] => empty::serve(),
         // `cargo test --benches` only asks whether it starts.

@@ -8,6 +8,8 @@ pub(super) enum Need {
     Any(&'static [&'static str]),
     /// So many of these characters in a row.
     Run(usize, fn(u8) -> bool),
+    /// This text, and so many of these characters in a row.
+    RunWith(&'static str, usize, fn(u8) -> bool),
 }
 
 /// A text, ready to be asked what is in it.
@@ -26,16 +28,19 @@ impl<'a> Text<'a> {
         Self { text, lower }
     }
 
+    fn has_run(&self, length: usize, of: fn(u8) -> bool) -> bool {
+        let mut run = 0;
+        self.text.bytes().any(|byte| {
+            run = if of(byte) { run + 1 } else { 0 };
+            run >= length
+        })
+    }
+
     pub(super) fn has(&self, need: Need) -> bool {
         match need {
             Need::Any(words) => words.iter().any(|word| self.lower.contains(word)),
-            Need::Run(length, of) => {
-                let mut run = 0;
-                self.text.bytes().any(|byte| {
-                    run = if of(byte) { run + 1 } else { 0 };
-                    run >= length
-                })
-            }
+            Need::Run(length, of) => self.has_run(length, of),
+            Need::RunWith(part, length, of) => self.text.contains(part) && self.has_run(length, of),
         }
     }
 }

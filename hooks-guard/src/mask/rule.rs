@@ -85,6 +85,15 @@ impl Rule {
         }
     }
 
+    /// Returns whether a reader counts anything that the rule finds.
+    pub(super) fn may_count(&self, reader: Reader) -> bool {
+        match reader {
+            #[cfg(any(feature = "sqlite", feature = "postgres"))]
+            Reader::Names => self.doubt == Doubt::No,
+            Reader::Model | Reader::Trail => true,
+        }
+    }
+
     pub(super) fn counts(&self, reader: Reader, captures: &Captures<'_>, text: &str) -> bool {
         let doubtful = match (reader, self.doubt) {
             (Reader::Model, _) | (_, Doubt::No) => false,

@@ -7,7 +7,7 @@ use regex::Captures;
 
 use super::hidden::Kind;
 use super::need::NAMES;
-use super::need::Need::{Any, Run};
+use super::need::Need::{Any, Run, RunWith};
 use super::rule::{
     Doubt, Pattern, Rule, VALUE, always, literal, literal_no_option, names_a_source,
 };
@@ -125,7 +125,7 @@ fn general() -> Vec<Rule> {
         ),
         // Tokens that are told by more than a mark.
         secret(
-            Run(22, |byte| {
+            RunWith(".", 22, |byte| {
                 byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
             }),
             r"\b[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",

@@ -401,7 +401,12 @@ fn systemd_finds_no_fault_in_the_unit() {
     let home = setup.home();
     let binary = home.join(".cargo/bin/hooks-guard");
     fs::create_dir_all(binary.parent().unwrap()).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_hooks-guard"), &binary).unwrap();
+    // A file that this process has open for writing while another thread forks cannot be run.
+    let copied = Command::new("cp")
+        .arg(env!("CARGO_BIN_EXE_hooks-guard"))
+        .arg(&binary)
+        .status();
+    assert!(copied.unwrap().success());
     let unit = repository().join("contrib/systemd/hooks-guard.service");
     let text = fs::read_to_string(&unit).unwrap();
     let verify = |unit: &Path| {
