@@ -1,7 +1,7 @@
-//! Writes the tables as Rust: the checked model in, static data out.
+//! Writer of the tables: the checked model in, Rust source with static data out.
 //!
 //! Equal parts are written once and shared. Names of options and commands are numbers of one sorted
-//! list, and rows of numbers stand in flat arrays: an array of 40 000 structs with strings would take
+//! list, and rows of numbers are flat arrays: an array of 40 000 structs with strings would take
 //! the compiler seconds and the loader 40 000 relocations in each process.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -115,7 +115,7 @@ fn variable(variable: &Variable) -> String {
     )
 }
 
-/// Returns the judges that tables name, with the message for one that does not exist.
+/// Returns the functions that tables name, each with the message if it does not exist.
 fn judges(entries: &[Entry]) -> Vec<String> {
     fn visit(program: &Program, path: &str, file: &str, judges: &mut BTreeMap<String, String>) {
         if let Some(judge) = &program.judge {

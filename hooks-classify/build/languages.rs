@@ -1,4 +1,4 @@
-//! Loads the files of `languages/`: names of calls and words, by list.
+//! Files of `languages/`: TOML in, names of calls and words by list out.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use toml::Spanned;
 use crate::model::{Language, List};
 use crate::read::{Mistake, Source, line, read};
 
-/// A file of `languages/`, and what it becomes.
+/// A file of `languages/`, and the static item that is made of it.
 pub(crate) struct LanguageFile {
     pub(crate) file: &'static str,
     /// The static item and its type.

@@ -1,5 +1,5 @@
-//! Loads the tables: text of the files in, checked model out. Strict, so that a slip in a table is an
-//! error of the build and no hole.
+//! Loader of the tables: entries of the files in, the checked model out. A mistake in a table is an error
+//! of the build.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use crate::words::{effect, operand, option_line, style};
 
 const VARIABLES: &str = "programs/variables.toml";
 const SECRETS: &str = "programs/secrets.toml";
-/// The end of the path of the file about a family of programs, which lie in its folder.
+/// End of the path of the file about a family, which is the folder of its programs.
 const FAMILY: &str = "/family.toml";
 
 /// Loads all tables, or returns every mistake in them.
@@ -223,14 +223,14 @@ fn program(mut raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
         _ => None,
     });
     let without_value = options.flatten().find(|name| !takes_value(&own, name));
-    // What is inherited may be an option of another command of the program.
+    // An inherited name may be an option of another command of the program.
     if let Some(name) = without_value.filter(|_| names_files) {
         return Err(of_entry(format!("`{name}` is no option with a value")));
     }
     Ok(own)
 }
 
-/// Loads what a table says of a program or command apart from the commands below it.
+/// Loads the entry of a program or command without the commands below it.
 fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     let mut options = BTreeMap::new();
     for line in &raw.options {
@@ -264,7 +264,7 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     {
         return Err("more than one operand with `*`".to_owned());
     }
-    // Formats may stand in the words of every command of it.
+    // Every command of `tmux` may have formats in its words.
     let judge = raw.judge.or_else(|| {
         parent
             .and_then(|p| p.judge.clone())
@@ -360,7 +360,7 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     Ok(own)
 }
 
-/// What a command has of `configured_by` of the program above it.
+/// Returns the part of `configured_by` that a command inherits from the program above it.
 fn inherited_settings(parent: &Details) -> Vec<Decides> {
     let of_known = |entry: &&Decides| !matches!(entry, Decides::UnknownCommand(_));
     parent
@@ -423,7 +423,7 @@ fn terminal(
     })
 }
 
-/// Names of options that stand in the table of the program or of the program above it.
+/// Names of options in the table of the program or of the program above it.
 fn option_names(
     names: &str,
     own: &Program,

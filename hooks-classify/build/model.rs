@@ -1,7 +1,7 @@
-//! The tables as they are compiled: what the files state, checked and inherited.
+//! Checked tables: the facts of the files, checked and inherited. `load` fills them, `emit` writes them.
 //!
-//! Words of the tables (`read`, `input`, `script:sql`) have become expressions of the crate's source
-//! by here: `Effect::Read`.
+//! Words of the tables (`read`, `input`, `script:sql`) are already expressions of the crate's source,
+//! such as `Effect::Read`.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! Sorts the patterns of `secrets.toml`, so that a path is compared with few of them: lists in, source
-//! of the crate's types out.
+//! Patterns of secrets: the lists of `secrets.toml` in, source of sorted lists out, so that a path is
+//! compared with few patterns.
 
 use std::collections::{BTreeMap, BTreeSet};
 

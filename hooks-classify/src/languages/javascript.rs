@@ -1,4 +1,4 @@
-//! In: a text in JavaScript. Out: whether it only computes and prints.
+//! JavaScript: a script in, `true` out if it only computes and prints.
 //!
 //! As in Python, no value that such code can reach does harm when it is called. Every value has a
 //! constructor, which leads to code: no property may have that name, and no name of a property may be

@@ -1,9 +1,9 @@
-//! In: the tables in the folder `languages`. Out: the names that harmless code may use, and the words
-//! that say what code does.
+//! Names of the tables in the folder `languages`: a name in code in, whether harmless code may use it
+//! out; a text in, the words that delete or change something out.
 
 use crate::tables::Set;
 
-/// What says, in any language, what code does.
+/// Words that name the effect of code in any language.
 #[derive(Debug)]
 pub(super) struct Any {
     pub(super) deletes: &'static [&'static str],
@@ -13,7 +13,7 @@ pub(super) struct Any {
     pub(super) facts_behind: &'static [&'static str],
 }
 
-/// What harmless code of a language may use.
+/// Names that harmless code of a language may use.
 #[derive(Debug)]
 pub(super) struct Names {
     pub(super) modules: Set,
@@ -32,7 +32,7 @@ pub(super) struct Words {
     pub(super) lua: Set,
 }
 
-/// What is done in the shell of a document database; in small letters.
+/// Methods of the shell of a document database by effect, in small letters.
 #[derive(Debug)]
 pub(super) struct Mongo {
     pub(super) deletes: &'static [&'static str],
@@ -58,7 +58,7 @@ impl Names {
         self.calls.contains(path)
     }
 
-    /// What is asked of the value with which a path begins; nothing where it is the value itself.
+    /// Returns the attributes behind the first value of a path; empty if the path is that value.
     pub(super) fn of_value<'p>(&self, path: &'p str) -> Option<&'p str> {
         if self.values.contains(path) {
             return Some("");

@@ -1,4 +1,4 @@
-//! In: a text in Python. Out: whether it only computes and prints.
+//! Python: a script in, `true` out if it only computes and prints.
 //!
 //! No value that such code can reach does harm when it is called: every name must be in the table,
 //! every attribute too, and every value that is passed to another call. So it does not matter which
@@ -156,8 +156,8 @@ impl<'t> PythonText<'t> {
             .map_or("", |child| self.of(child))
     }
 
-    /// Takes up the names that a node gives; false where one may mean two things, or a module may
-    /// not be imported.
+    /// Records the names that a node binds. Returns false if a name may have two meanings, or a module
+    /// may not be imported.
     fn bind(&mut self, node: Node<'_>) -> bool {
         match node.kind() {
             "import_statement" => children(node).into_iter().all(|name| self.import(name)),

@@ -1,4 +1,4 @@
-//! In: a text and the grammar of its language. Out: the tree of the text, and its nodes.
+//! Syntax trees: a text and the grammar of its language in, the tree of the text and its nodes out.
 
 use tree_sitter::{Language, Node, Parser, Tree};
 

@@ -1,19 +1,19 @@
-//! Lines of Perl, Ruby, PHP and Lua that only compute and print.
+//! Perl, Ruby, PHP and Lua: a script in, `true` out if its lines only compute and print.
 //!
-//! What is read here is so little of these languages that a text cannot mean anything else to
-//! them: known words, numbers, strings in which nothing is computed, variables, brackets and
-//! operators; of Perl, matches and replacements as well. Everything by which a quote may be no
-//! quote (comments, patterns of other languages, special variables) is refused.
+//! The reader accepts a subset on which all versions of these languages agree: known words, numbers,
+//! strings without computed parts, variables, brackets and operators; in Perl also matches and
+//! replacements. It refuses each notation in which a quote may not begin a string: comments, patterns
+//! of other languages, special variables.
 
 use super::names::WORDS;
 use crate::tables::Set;
 
-/// What lines of a language may be made of.
+/// Tokens that lines of a language may have.
 pub(super) struct Line {
     words: &'static Set,
     /// Beside `( ) , ; . + - * = [ ]`.
     signs: &'static str,
-    /// What stands before the name of a variable.
+    /// Signs before the name of a variable.
     sigils: &'static str,
     /// Whether a string in double quotes has variables in it.
     interpolates: bool,
@@ -61,7 +61,7 @@ const BEFORE_AN_OPERAND: &[&str] = &[
 enum LastToken {
     /// Nothing, an operator or an opening bracket: an operand follows.
     Operator,
-    /// A word of the language: what follows may be anything.
+    /// A word of the language: any token may follow.
     Word,
     /// The end of a block, or of an index.
     Brace,

@@ -1,4 +1,4 @@
-//! Environment of a shell: variables, functions, aliases, files and folders that a text sets.
+//! [`Environment`] of a shell: the variables, functions, aliases, files and folders that a text sets.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Findings: effects of parts of a command, and the lines of an explanation.
+//! [`Finding`]: the effect of a span of a command, with the reason and its certainty.
 
 use super::effect::Crud;
 use super::span::Span;

@@ -1,5 +1,4 @@
-//! Script: the syntax tree of shell text, which both parsers are lowered to and the interpreter
-//! follows.
+//! [`Script`]: the syntax tree of shell text. The parsers of `shell/` build it, the interpreter walks it.
 
 use super::span::Span;
 

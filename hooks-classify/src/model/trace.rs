@@ -1,4 +1,4 @@
-//! Trace: the findings and parts of one command.
+//! [`Trace`]: the findings and parts of one command, as the interpreter returns them.
 
 use super::finding::Finding;
 use super::parts::Parts;

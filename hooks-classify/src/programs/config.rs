@@ -1,6 +1,6 @@
-//! Settings that a call gives its program: from `KEY=VALUE` to whether it changes what runs.
+//! Settings of a call: `KEY=VALUE` in, whether the setting changes the programs that run out.
 
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::environment::Value;

@@ -1,5 +1,5 @@
-//! In: a call, its input and the files whose contents are known. Out: the text that it prints, if
-//! that follows from them.
+//! Printed text: a call, its input and known contents of files in, the text that the call prints out, if
+//! it follows from them.
 
 use std::collections::HashMap;
 use std::iter::Peekable;
@@ -11,7 +11,7 @@ use crate::model::environment::Contents;
 use crate::model::io::{Input, Output};
 use crate::options::call::Call;
 
-/// Longer texts than this are not followed, in bytes.
+/// Maximum length of a text that is followed, in bytes.
 const MAX_OUTPUT: usize = 20_000;
 
 /// Returns the text that a call prints, if its words and its input determine it.

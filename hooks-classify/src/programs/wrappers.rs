@@ -1,10 +1,10 @@
-//! Programs that run a command among their words: from a call to that command.
+//! Programs that run a command among their words: a call in, that command out.
 
 use super::effect::note_options;
 use super::effect::{note_option_effects, note_unrecognized, operand_words};
 use super::roles::{option_value, option_values};
 use super::words_as_text::joined;
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN, quoted, shown};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
@@ -104,7 +104,7 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     }
     let facts = ["-l", "--list", "-V", "--version", "--help"];
     if call.has(&facts) && !call.has(&["-i", "-s", "--login", "--shell"]) {
-        // With a command `-l` only says whether it is allowed.
+        // `-l` with a command only prints whether the command is allowed.
         analysis.find(
             Effect::Read,
             whole,

@@ -1,7 +1,7 @@
-//! Runs calls of programs: what their functions and tables say of them.
+//! Calls of programs: a call in, the effects out that its function and its table state.
 
 use super::interpreter::Interpreter;
-use crate::model::analysis::Continuation;
+use crate::analysis::Continuation;
 use crate::model::arg::Arg;
 use crate::model::io::{Input, Output};
 use crate::model::role::Role;

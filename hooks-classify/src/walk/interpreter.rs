@@ -1,9 +1,8 @@
-//! Interpreter: goes through a text as a shell would, and puts what each command does into the
-//! sink.
+//! Interpreter: a text in, the effects of its commands out, in the order in which a shell runs them.
 //!
-//! The text is parsed into a script, words are expanded as far as their values are known, and each
-//! command is looked up: a function, a builtin, or a program whose table and analysis say what it
-//! does. Texts that a command runs are interpreted in their turn.
+//! The text is parsed into a script, and words are expanded as far as their values are known. Each
+//! command is looked up: a function, a builtin, or a program with a table and an analysis. Texts that a
+//! command runs are interpreted in their turn.
 
 use super::cursor::{Cursor, MAX_DEPTH, Place};
 use super::recorder::Recorder;

@@ -1,10 +1,10 @@
-//! Performs the actions of an [`Analysis`]: the interpreter's side of `programs/` and `languages/`.
+//! Actions: an [`Analysis`] in, the findings and outputs of its actions out.
 
 use super::interpreter::Interpreter;
-use crate::languages;
-use crate::model::analysis::{
-    Action, Analysis, ChildShell, Context, Inner, Names, OutputOf, ReadsListed,
+use crate::analysis::{
+    Action, Analysis, ChildShell, Context, InnerActions, Names, OutputOf, ReadsListed,
 };
+use crate::languages;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Crud;
 use crate::model::environment::{Contents, Value};
@@ -58,7 +58,7 @@ impl Interpreter<'_> {
         printed
     }
 
-    fn perform_inner(&mut self, inner: Inner) -> Output {
+    fn perform_inner(&mut self, inner: InnerActions) -> Output {
         self.perform(inner.actions, inner.output)
     }
 

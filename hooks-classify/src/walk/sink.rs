@@ -1,5 +1,4 @@
-//! Sink: takes findings, lines of the explanation and parts, in the order in which the interpreter
-//! meets them.
+//! Sink: findings and parts in, in the order of the interpreter; the [`Trace`] of the command out.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
