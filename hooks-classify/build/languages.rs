@@ -21,13 +21,13 @@ pub(crate) struct LanguageFile {
 pub(crate) const FILES: &[LanguageFile] = &[
     LanguageFile {
         file: "languages/any.toml",
-        item: ("ANY", "Any"),
+        item: ("ANY", "EffectWords"),
         ordered: &["deletes", "updates", "shells", "facts", "facts_behind"],
         sets: &[],
     },
     LanguageFile {
         file: "languages/javascript.toml",
-        item: ("JAVASCRIPT", "Names"),
+        item: ("JAVASCRIPT", "CodeNames"),
         ordered: &[],
         sets: &["modules", "calls", "values", "methods", "attributes"],
     },
@@ -39,7 +39,7 @@ pub(crate) const FILES: &[LanguageFile] = &[
     },
     LanguageFile {
         file: "languages/python.toml",
-        item: ("PYTHON", "Names"),
+        item: ("PYTHON", "CodeNames"),
         ordered: &[],
         sets: &["modules", "calls", "values", "methods", "attributes"],
     },

@@ -7,12 +7,10 @@ use std::rc::Rc;
 use crate::format;
 use crate::languages::{self, language};
 use crate::model::{
-    Checked, Contents, Count, Decides, Details, Entry, Operand, Pager, Private, Program, Recurses,
-    Secrets, Tables, Takes, Terminal, Variable,
+    Checked, Contents, Count, Decides, Details, Entry, Operand, Pager, Program, Recurses, Tables,
+    Takes, Terminal, Variable,
 };
-use crate::raw::{
-    Family, Raw, RawChecked, RawPager, RawSecrets, RawTerminal, RawVariable, RawVariables,
-};
+use crate::raw::{Family, Raw, RawChecked, RawPager, RawTerminal, RawVariable, RawVariables};
 use crate::read::{Mistake, Source, read};
 use crate::words::{effect, operand, option_line, style};
 
@@ -41,7 +39,7 @@ pub(crate) fn tables(sources: &[Source]) -> Result<Tables, Vec<Mistake>> {
     for source in sources {
         match source.file.as_str() {
             VARIABLES => keep(read(source).map(|raw| variables = self::variables(raw))),
-            SECRETS => keep(read(source).map(|raw| secrets = Some(self::secrets(raw)))),
+            SECRETS => keep(read(source).map(|lists| secrets = Some(lists))),
             file if file.starts_with("languages/") => {
                 keep(language(source).map(|language| languages.push(language)));
             }
@@ -171,24 +169,6 @@ fn variables(raw: RawVariables) -> Vec<Variable> {
     raw.variable.into_iter().flat_map(one).collect()
 }
 
-fn secrets(raw: RawSecrets) -> Secrets {
-    Secrets {
-        paths: raw.paths,
-        folders: raw.folders,
-        harmless: raw.harmless,
-        searched: raw.searched,
-        hosts: raw.hosts,
-        private: Private {
-            folders: raw.private.folders,
-            open: raw.private.open,
-            sources: raw.private.sources,
-            files: raw.private.files,
-            home: raw.private.home,
-            variables: raw.private.variables,
-        },
-    }
-}
-
 fn program(mut raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
     let (name, line) = (raw.names.first().cloned().unwrap_or_default(), raw.line);
     let names_files = raw.decided_by.is_some() || raw.configured_by.is_some();
@@ -265,10 +245,10 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         return Err("more than one operand with `*`".to_owned());
     }
     // Every command of `tmux` may have formats in its words.
-    let judge = raw.judge.or_else(|| {
+    let function = raw.function.or_else(|| {
         parent
-            .and_then(|p| p.judge.clone())
-            .filter(|judge| judge == "tmux")
+            .and_then(|p| p.function.clone())
+            .filter(|function| function == "tmux")
     });
     let above = parent.map(|parent| &parent.details);
     let details = Details {
@@ -317,7 +297,7 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         operands,
         options,
         style: style(raw.style.as_deref(), parent.map(|parent| &parent.style))?,
-        judge,
+        function,
         commands: BTreeMap::new(),
         patterns: Vec::new(),
         details,

@@ -33,7 +33,8 @@ pub(crate) struct Raw {
     #[serde(skip)]
     pub(crate) options: Vec<String>,
     pub(crate) style: Option<String>,
-    pub(crate) judge: Option<String>,
+    #[serde(rename = "judge")]
+    pub(crate) function: Option<String>,
     #[serde(skip)]
     pub(crate) command: Vec<Raw>,
     #[serde(default)]
@@ -130,7 +131,8 @@ pub(crate) struct RawVariable {
     pub(crate) only: Vec<String>,
 }
 
-#[derive(Deserialize)]
+/// The lists of `secrets.toml`.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawSecrets {
     pub(crate) paths: Vec<String>,
@@ -141,7 +143,8 @@ pub(crate) struct RawSecrets {
     pub(crate) private: RawPrivate,
 }
 
-#[derive(Deserialize)]
+/// Folders in which a file may be a secret.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawPrivate {
     pub(crate) folders: Vec<String>,

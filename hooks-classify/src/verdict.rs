@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::model::effect::Crud;
-use crate::model::finding::{self, Sure};
+use crate::model::finding::{SpanFinding, Sure};
 use crate::model::parts::Parts;
 use crate::model::span::Span;
 use crate::model::terminal_input::TerminalInput;
@@ -153,7 +153,7 @@ impl Classification {
     #[must_use]
     pub fn of_tool(line: &str, effects: impl IntoIterator<Item = ToolEffect>) -> Self {
         let whole = Span::new(0, line.len());
-        let finding = |effect: ToolEffect| finding::Finding {
+        let finding = |effect: ToolEffect| SpanFinding {
             span: whole,
             effect: effect.effect,
             ask: effect.ask,
@@ -163,11 +163,11 @@ impl Classification {
                 false => Sure::Guess,
             },
         };
-        let found: Vec<finding::Finding> = effects.into_iter().map(finding).collect();
+        let found: Vec<SpanFinding> = effects.into_iter().map(finding).collect();
         Self::new(line, &found, true)
     }
 
-    pub(crate) fn new(command: &str, found: &[finding::Finding], agreed: bool) -> Self {
+    pub(crate) fn new(command: &str, found: &[SpanFinding], agreed: bool) -> Self {
         let crud = found
             .iter()
             .map(|finding| finding.effect)
@@ -304,7 +304,7 @@ impl Characters {
     }
 }
 
-fn public(command: &str, characters: &Characters, finding: &finding::Finding) -> Finding {
+fn public(command: &str, characters: &Characters, finding: &SpanFinding) -> Finding {
     let Range { start, end } = finding.span.within(command);
     Finding {
         start,

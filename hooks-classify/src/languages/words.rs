@@ -9,7 +9,7 @@ use super::names::WORDS;
 use crate::tables::Set;
 
 /// Tokens that lines of a language may have.
-pub(super) struct Line {
+pub(super) struct LineSyntax {
     words: &'static Set,
     /// Beside `( ) , ; . + - * = [ ]`.
     signs: &'static str,
@@ -21,28 +21,28 @@ pub(super) struct Line {
     matches: bool,
 }
 
-pub(super) static PERL: Line = Line {
+pub(super) static PERL: LineSyntax = LineSyntax {
     words: &WORDS.perl,
     signs: "{}!~|&<>%:",
     sigils: "$@%",
     interpolates: true,
     matches: true,
 };
-pub(super) static RUBY: Line = Line {
+pub(super) static RUBY: LineSyntax = LineSyntax {
     words: &WORDS.ruby,
     signs: "",
     sigils: "",
     interpolates: true,
     matches: false,
 };
-pub(super) static PHP: Line = Line {
+pub(super) static PHP: LineSyntax = LineSyntax {
     words: &WORDS.php,
     signs: "",
     sigils: "$",
     interpolates: true,
     matches: false,
 };
-pub(super) static LUA: Line = Line {
+pub(super) static LUA: LineSyntax = LineSyntax {
     words: &WORDS.lua,
     signs: "",
     sigils: "",
@@ -70,7 +70,7 @@ enum LastToken {
 }
 
 /// Returns true if a text only computes and prints.
-pub(super) fn is_harmless(line: &'static Line, text: &str) -> bool {
+pub(super) fn is_harmless(line: &'static LineSyntax, text: &str) -> bool {
     // Documentation of Perl and Ruby begins with `=`.
     if text.starts_with('=') || text.contains("\n=") {
         return false;
@@ -89,7 +89,7 @@ pub(super) fn is_harmless(line: &'static Line, text: &str) -> bool {
 }
 
 struct LineReader<'t> {
-    line: &'static Line,
+    line: &'static LineSyntax,
     rest: &'t str,
     last: LastToken,
 }

@@ -51,7 +51,7 @@ impl Reader {
         loop {
             let current = self.call.program;
             // Several goals may follow each other; the function `goals` reads them.
-            if !current.has_commands() || current.judge == Some("goals") {
+            if !current.has_commands() || current.function == Some("goals") {
                 self.all_words(current, &parents, rest);
                 return;
             }
@@ -78,7 +78,7 @@ impl Reader {
                 parents.push(current);
                 continue;
             }
-            if current.judge == Some("maybe-command") {
+            if current.function == Some("maybe-command") {
                 // The operand belongs to the program itself: read all words again.
                 self.call.operands.truncate(before);
                 self.call.options.clear();

@@ -10,14 +10,14 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::tables::JUDGES;
+use crate::tables::FUNCTIONS;
 
 /// Function for effects of a program that no table can state: the facts, a call, the span of its
 /// command and its input in, the analysis of the call out.
 pub(crate) type Function = fn(&Context<'_>, &Call, Span, &Input) -> Analysis;
 
 /// The functions by their names.
-const FUNCTIONS: &[(&str, Function)] = &[
+const IMPLEMENTED: &[(&str, Function)] = &[
     ("maybe-command", table),
     ("cp", files::cp),
     ("truncate", files::truncate),
@@ -136,7 +136,7 @@ const FUNCTIONS: &[(&str, Function)] = &[
 
 /// Returns the function of a name. A name without a function has an unknown effect.
 pub(crate) fn function(name: &str) -> Function {
-    let mut functions = FUNCTIONS.iter();
+    let mut functions = IMPLEMENTED.iter();
     functions
         .find(|(known, _)| *known == name)
         .map_or(not_understood, |(_, function)| *function)
@@ -145,13 +145,13 @@ pub(crate) fn function(name: &str) -> Function {
 // No table names a function that does not exist.
 const _: () = {
     let mut at = 0;
-    while at < JUDGES.len() {
-        let (name, mistake) = JUDGES[at];
+    while at < FUNCTIONS.len() {
+        let (name, mistake) = FUNCTIONS[at];
         let mut known = 0;
-        while known < FUNCTIONS.len() && !is_same(FUNCTIONS[known].0, name) {
+        while known < IMPLEMENTED.len() && !is_same(IMPLEMENTED[known].0, name) {
             known += 1;
         }
-        assert!(known < FUNCTIONS.len(), "{}", mistake);
+        assert!(known < IMPLEMENTED.len(), "{}", mistake);
         at += 1;
     }
 };

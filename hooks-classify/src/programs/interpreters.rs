@@ -6,7 +6,7 @@ use super::roles::option_values;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::{Effect, OptionEffect};
-use crate::model::environment::Contents;
+use crate::model::environment::FileContents;
 use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::role::Role;
@@ -122,7 +122,7 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
     match call.operands.first() {
         Some(file) if file.arg.text != "-" => {
             analysis.code_file(&file.arg);
-            if let Some(Contents::Text(text)) =
+            if let Some(FileContents::Text(text)) =
                 context.environment.files.get(&file.arg.text).cloned()
             {
                 run_code(&mut analysis, call, &text, file.arg.span);

@@ -6,7 +6,7 @@ use super::words_as_text::joined_at;
 use crate::analysis::{Analysis, ChildShell, Context};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
-use crate::model::environment::Contents;
+use crate::model::environment::FileContents;
 use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
@@ -118,7 +118,9 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
     match rest.first() {
         Some(file) if !stdin => {
             analysis.code_file(file);
-            if let Some(Contents::Text(text)) = context.environment.files.get(&file.text).cloned() {
+            if let Some(FileContents::Text(text)) =
+                context.environment.files.get(&file.text).cloned()
+            {
                 let output = analysis.child_shell(ChildShell {
                     text: Arg::new(text, file.span),
                     positional: rest[1..].to_vec(),

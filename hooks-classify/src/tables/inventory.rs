@@ -59,7 +59,7 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         operands,
         options,
         style,
-        judge,
+        function,
         commands,
         details,
     } = program;
@@ -91,7 +91,7 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         replaces_files,
     } = details;
     let mut keys = vec![
-        format!("does {does:?} given {given:?} style {style:?} judge {judge:?} help {help:?}"),
+        format!("does {does:?} given {given:?} style {style:?} judge {function:?} help {help:?}"),
         format!("operands {operands:?}"),
         format!("commands_of {commands_of:?} options_anywhere {options_anywhere}"),
         format!("reveals {reveals:?} {reveals_given:?} shows {shows:?} finds {finds:?}"),

@@ -12,8 +12,8 @@ mod compiled {
     //! The tables, as the build script writes them.
 
     use super::lists::{Commands, Options, Set};
-    use super::private::{Pattern, Private, Root};
-    use super::secrets::{Paths, Patterns};
+    use super::private::{FolderPattern, PrivateFolders, Root};
+    use super::secrets::{PathPatterns, SecretPaths};
     use super::{
         Checked, Contents, Count, Decides, Details, Keyboard, Opt, Pager, Program, Recurses, Style,
         Takes, Terminal, Variable,
@@ -25,7 +25,7 @@ mod compiled {
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 }
 
-pub(crate) use compiled::{CHECKED, JUDGES};
+pub(crate) use compiled::{CHECKED, FUNCTIONS};
 pub(crate) use glob::matches;
 pub(crate) use lists::{Commands, Options, Set};
 
@@ -189,7 +189,8 @@ pub(crate) struct Program {
     pub(crate) operands: &'static [(Role, Count)],
     pub(crate) options: Options,
     pub(crate) style: Style,
-    pub(crate) judge: Option<&'static str>,
+    /// Name of its function in `programs/`.
+    pub(crate) function: Option<&'static str>,
     pub(crate) commands: Commands,
     pub(crate) details: &'static Details,
 }
@@ -329,14 +330,14 @@ impl Program {
 
     /// Returns true if its words may be text of a shell, as its function reads them.
     pub(crate) fn is_shell(&self) -> bool {
-        matches!(self.judge, Some("shell" | "fish" | "eval" | "source"))
+        matches!(self.function, Some("shell" | "fish" | "eval" | "source"))
     }
 
     /// Returns true if every call has the same effect.
     pub(crate) fn single(&self) -> bool {
         !self.has_commands()
             && self.given.is_none()
-            && self.judge.is_none()
+            && self.function.is_none()
             && self.options.values().all(|option| option.effect.is_none())
     }
 }
@@ -371,7 +372,7 @@ pub(crate) struct Variable {
 /// Tables of programs, variables and files that hold secrets.
 #[derive(Debug)]
 pub struct Tables {
-    secrets: &'static secrets::Paths,
+    secrets: &'static secrets::SecretPaths,
 }
 
 impl Tables {

@@ -6,10 +6,10 @@ use crate::model::arg::UNKNOWN;
 
 /// Folders that may hold secrets, and the exceptions.
 #[derive(Debug)]
-pub(super) struct Private {
-    pub(super) folders: &'static [Pattern],
+pub(super) struct PrivateFolders {
+    pub(super) folders: &'static [FolderPattern],
     /// Folders within `folders` that hold no secrets.
-    pub(super) open: &'static [Pattern],
+    pub(super) open: &'static [FolderPattern],
     /// Names of source texts.
     pub(super) sources: &'static [&'static str],
     /// Names of files that no folder has.
@@ -22,7 +22,7 @@ pub(super) struct Private {
 
 /// A folder of the table: `~/.*/**`.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub(super) struct FolderPattern {
     pub(super) root: Root,
     pub(super) parts: &'static [&'static str],
     /// Whether the pattern includes everything below the folder.
@@ -38,7 +38,7 @@ pub(super) enum Root {
     Relative,
 }
 
-impl Private {
+impl PrivateFolders {
     pub(super) fn variable(&self, name: &str) -> Option<&'static str> {
         let known = self.variables.iter().find(|(known, _)| *known == name);
         known.map(|(_, place)| *place)
@@ -109,7 +109,7 @@ impl Private {
     }
 }
 
-impl Pattern {
+impl FolderPattern {
     /// Returns whether a path may be this folder, or lie in it.
     fn may_be(&self, root: Root, parts: &[String]) -> bool {
         let fit = |(part, pattern): (&String, &&str)| fits(part, pattern);

@@ -2,24 +2,24 @@
 
 use super::glob::{fits, is_open, matches, overlap};
 use super::lists::Set;
-use super::private::Private;
+use super::private::PrivateFolders;
 
 /// Patterns of paths that hold secrets, and exceptions.
 #[derive(Debug)]
-pub(crate) struct Paths {
-    pub(super) secret: Patterns,
+pub(crate) struct SecretPaths {
+    pub(super) secret: PathPatterns,
     /// Folders in which nearly everything is secret.
-    pub(super) folders: Patterns,
-    pub(super) harmless: Patterns,
+    pub(super) folders: PathPatterns,
+    pub(super) harmless: PathPatterns,
     /// Names of secrets that other files have, too.
-    pub(super) searched: Patterns,
+    pub(super) searched: PathPatterns,
     /// Folders in which a file that the command does not name may be a secret.
-    pub(super) private: Private,
+    pub(super) private: PrivateFolders,
     /// Hosts that give out keys.
     pub(super) hosts: &'static [&'static str],
 }
 
-impl Paths {
+impl SecretPaths {
     /// Returns true if a name or pattern to search for fits names of secrets.
     pub(super) fn is_searched(&self, name: &str) -> bool {
         let name = name.to_lowercase();
@@ -95,7 +95,7 @@ const ENDINGS: &[&str] = &[
 
 /// Patterns of paths, sorted by the build script so that a word is compared with few of them.
 #[derive(Debug)]
-pub(super) struct Patterns {
+pub(super) struct PathPatterns {
     /// Whole names of files.
     pub(super) names: Set,
     /// Patterns of such names.
@@ -106,7 +106,7 @@ pub(super) struct Patterns {
     pub(super) paths: &'static [[&'static str; 2]],
 }
 
-impl Patterns {
+impl PathPatterns {
     fn hit(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         if self.names.contains(name) || self.globs.iter().any(|glob| matches(glob, name)) {

@@ -41,7 +41,7 @@ impl Interpreter<'_> {
 
     fn call_here(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         let mut continuation = Continuation::Table;
-        if let Some(name) = &call.program.judge {
+        if let Some(name) = &call.program.function {
             let analysis = function(name)(&self.context(), call, whole, input);
             continuation = analysis.continuation;
             let output = self.perform(analysis.actions, analysis.output);

@@ -12,7 +12,7 @@ use crate::languages::powershell;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::{Crud, Effect};
 use crate::model::io::{Input, Output};
-use crate::model::script::Script;
+use crate::model::script::ShellScript;
 use crate::model::span::Span;
 use crate::model::trace::Trace;
 use crate::model::unseen_code::UnseenCode;
@@ -138,7 +138,7 @@ impl<'t> Interpreter<'t> {
         output
     }
 
-    fn follow_both(&mut self, one: &Script, other: &Script, input: &Input) -> Output {
+    fn follow_both(&mut self, one: &ShellScript, other: &ShellScript, input: &Input) -> Output {
         let before = self.shell.environment.clone();
         self.script(one, input);
         let after = std::mem::replace(&mut self.shell.environment, before);
@@ -194,7 +194,7 @@ impl<'t> Interpreter<'t> {
 }
 
 /// Returns the script of a text in which only notation of zsh is unreadable.
-fn zsh(text: &str) -> Option<Script> {
+fn zsh(text: &str) -> Option<ShellScript> {
     match parse(&translate(text)?) {
         Reading::Agreed(script) => Some(script),
         _ => None,
