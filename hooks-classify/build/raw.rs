@@ -33,7 +33,6 @@ pub(crate) struct Raw {
     #[serde(skip)]
     pub(crate) options: Vec<String>,
     pub(crate) style: Option<String>,
-    #[serde(rename = "judge")]
     pub(crate) function: Option<String>,
     #[serde(skip)]
     pub(crate) command: Vec<Raw>,
