@@ -1,7 +1,7 @@
-//! Writes the tables as Rust: the checked model in, static data out.
+//! Writer of the tables: the checked model in, Rust source with static data out.
 //!
 //! Equal parts are written once and shared. Names of options and commands are numbers of one sorted
-//! list, and rows of numbers stand in flat arrays: an array of 40 000 structs with strings would take
+//! list, and rows of numbers are flat arrays: an array of 40 000 structs with strings would take
 //! the compiler seconds and the loader 40 000 relocations in each process.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -42,7 +42,7 @@ pub(crate) fn tables(tables: &Tables) -> String {
         "pub(super) static VARIABLES: &[Variable] = {variables};"
     );
     let paths = secrets::paths(&tables.secrets);
-    let _ = writeln!(code, "pub(super) static SECRETS: Paths = {paths};");
+    let _ = writeln!(code, "pub(super) static SECRETS: SecretPaths = {paths};");
     let checked = tables.programs.iter().filter_map(|entry| {
         let (name, checked) = (entry.names.first()?, entry.checked.as_ref()?);
         let (version, by, on) = (&checked.version, &checked.by, &checked.on);
@@ -55,11 +55,11 @@ pub(crate) fn tables(tables: &Tables) -> String {
         "pub(crate) static CHECKED: &[Checked] = {};",
         list(checked)
     );
-    let judges = list(judges(&tables.programs));
+    let functions = list(functions(&tables.programs));
     let _ = writeln!(
         code,
-        "/// The judges that tables name, each with the mistake that it is if there is no such judge.\n\
-         pub(crate) const JUDGES: &[(&str, &str)] = {judges};"
+        "/// Functions that tables name, each with the message if `programs/` has no such function.\n\
+         pub(crate) const FUNCTIONS: &[(&str, &str)] = {functions};"
     );
     code
 }
@@ -115,29 +115,30 @@ fn variable(variable: &Variable) -> String {
     )
 }
 
-/// Returns the judges that tables name, with the message for one that does not exist.
-fn judges(entries: &[Entry]) -> Vec<String> {
-    fn visit(program: &Program, path: &str, file: &str, judges: &mut BTreeMap<String, String>) {
-        if let Some(judge) = &program.judge {
-            let message =
-                || format!("{file}: `{path}` names the judge `{judge}`, which does not exist");
-            judges.entry(judge.clone()).or_insert_with(message);
+/// Returns the functions that tables name, each with the message if `programs/` has no such function.
+fn functions(entries: &[Entry]) -> Vec<String> {
+    fn visit(program: &Program, path: &str, file: &str, functions: &mut BTreeMap<String, String>) {
+        if let Some(function) = &program.function {
+            let message = || {
+                format!("{file}: `{path}` names the function `{function}`, which does not exist")
+            };
+            functions.entry(function.clone()).or_insert_with(message);
         }
         let patterns = program
             .patterns
             .iter()
             .map(|(name, command)| (name, command));
         for (name, command) in program.commands.iter().chain(patterns) {
-            visit(command, &format!("{path} {name}"), file, judges);
+            visit(command, &format!("{path} {name}"), file, functions);
         }
     }
-    let mut judges = BTreeMap::new();
+    let mut functions = BTreeMap::new();
     for entry in entries {
         let name = entry.names.first().map_or("", String::as_str);
-        visit(&entry.program, name, &entry.file, &mut judges);
+        visit(&entry.program, name, &entry.file, &mut functions);
     }
-    let judges = judges.iter();
-    judges
+    let functions = functions.iter();
+    functions
         .map(|(name, message)| format!("({name:?}, {message:?})"))
         .collect()
 }
@@ -282,10 +283,15 @@ impl<'a> Emitter<'a> {
         });
         let operands = self.operands.item(list(operands));
         let details = self.details(&program.details);
-        let judge = optional(program.judge.as_ref().map(|judge| format!("{judge:?}")));
+        let function = optional(
+            program
+                .function
+                .as_ref()
+                .map(|function| format!("{function:?}")),
+        );
         self.programs.push(format!(
             "Program {{ does: {:?}, effect: {}, given: {}, operands: {operands}, \
-             options: {options}, style: {}, judge: {judge}, commands: {commands}, \
+             options: {options}, style: {}, function: {function}, commands: {commands}, \
              details: &{details} }}",
             program.does,
             program.effect,

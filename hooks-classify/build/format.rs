@@ -1,7 +1,8 @@
-//! Reads the file of a program: text of TOML in, entries with all keys spelled out (`Raw`) out, or a mistake with its line.
+//! Format of program files: TOML in, entries with all keys spelled out ([`Raw`]) out, or a mistake with
+//! its line.
 //!
-//! A file states each fact once. The entries that come out repeat it: the keys of `every_command` in each command, the options of the
-//! groups that `use` names, the whole entry that `same_as` names.
+//! A file states each fact once. The returned entries repeat it: the keys of `every_command` in each
+//! command, the options of the groups that `use` names, the whole entry that `same_as` names.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,7 @@ use toml::de::{DeArray, DeString, DeTable, DeValue, ValueDeserializer};
 use crate::raw::Raw;
 use crate::read::{Mistake, Source, line};
 
-/// The keys that say what a plain call does, and the effect of each.
+/// Keys that state the effect of a plain call, and the effect of each.
 const EFFECTS: [(&str, &str); 6] = [
     ("reads", "read"),
     ("creates", "create"),
@@ -23,10 +24,10 @@ const EFFECTS: [(&str, &str); 6] = [
     ("unclear", "unknown"),
 ];
 
-/// The number of `same_as` that may lead from one to the next.
+/// Maximum length of a chain of `same_as`.
 const MAX_COPIES: usize = 8;
 
-/// Reads the programs of a file: one whose keys stand at the top, or a list with the name `program`.
+/// Reads the programs of a file: one program with its keys at the top, or a list named `program`.
 pub(crate) fn programs(source: &Source) -> Result<Vec<Raw>, Mistake> {
     let parsed = DeTable::parse(&source.text).map_err(|error| of_toml(source, 0, &error))?;
     let mut table = Table::new(source, 0, parsed.into_inner());
@@ -57,7 +58,7 @@ fn of_toml(source: &Source, at: usize, error: &toml::de::Error) -> Mistake {
     mistake(source, start, error.message())
 }
 
-/// A table of the file, whose keys are taken from it one by one.
+/// Table of the file, from which keys are taken one by one.
 struct Table<'a> {
     source: &'a Source,
     /// Where it begins, in bytes.
@@ -155,7 +156,7 @@ impl Groups {
     }
 }
 
-/// What each command of a program has without saying so.
+/// Keys that each command of a program inherits.
 #[derive(Default)]
 struct Every<'a> {
     options: Vec<String>,
@@ -370,7 +371,8 @@ fn negatable(options: &[String]) -> Vec<String> {
     options.iter().map(line).collect()
 }
 
-/// Returns the entries of commands with those below them; `tree` holds all commands of the program.
+/// Returns the entries of commands with the commands below them; `tree` holds all commands of the
+/// program.
 fn spelled_out(
     source: &Source,
     nodes: &[Node],

@@ -1,4 +1,4 @@
-//! Loads the files of `languages/`: names of calls and words, by list.
+//! Files of `languages/`: TOML in, names of calls and words by list out.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use toml::Spanned;
 use crate::model::{Language, List};
 use crate::read::{Mistake, Source, line, read};
 
-/// A file of `languages/`, and what it becomes.
+/// A file of `languages/`, and the static item that is made of it.
 pub(crate) struct LanguageFile {
     pub(crate) file: &'static str,
     /// The static item and its type.
@@ -21,13 +21,13 @@ pub(crate) struct LanguageFile {
 pub(crate) const FILES: &[LanguageFile] = &[
     LanguageFile {
         file: "languages/any.toml",
-        item: ("ANY", "Any"),
+        item: ("ANY", "EffectWords"),
         ordered: &["deletes", "updates", "shells", "facts", "facts_behind"],
         sets: &[],
     },
     LanguageFile {
         file: "languages/javascript.toml",
-        item: ("JAVASCRIPT", "Names"),
+        item: ("JAVASCRIPT", "CodeNames"),
         ordered: &[],
         sets: &["modules", "calls", "values", "methods", "attributes"],
     },
@@ -39,7 +39,7 @@ pub(crate) const FILES: &[LanguageFile] = &[
     },
     LanguageFile {
         file: "languages/python.toml",
-        item: ("PYTHON", "Names"),
+        item: ("PYTHON", "CodeNames"),
         ordered: &[],
         sets: &["modules", "calls", "values", "methods", "attributes"],
     },

@@ -1,5 +1,5 @@
-//! Loads the tables: text of the files in, checked model out. Strict, so that a slip in a table is an
-//! error of the build and no hole.
+//! Loader of the tables: entries of the files in, the checked model out. A mistake in a table is an error
+//! of the build.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -7,18 +7,16 @@ use std::rc::Rc;
 use crate::format;
 use crate::languages::{self, language};
 use crate::model::{
-    Checked, Contents, Count, Decides, Details, Entry, Operand, Pager, Private, Program, Recurses,
-    Secrets, Tables, Takes, Terminal, Variable,
+    Checked, Contents, Count, Decides, Details, Entry, Operand, Pager, Program, Recurses, Tables,
+    Takes, Terminal, Variable,
 };
-use crate::raw::{
-    Family, Raw, RawChecked, RawPager, RawSecrets, RawTerminal, RawVariable, RawVariables,
-};
+use crate::raw::{Family, Raw, RawChecked, RawPager, RawTerminal, RawVariable, RawVariables};
 use crate::read::{Mistake, Source, read};
 use crate::words::{effect, operand, option_line, style};
 
 const VARIABLES: &str = "programs/variables.toml";
 const SECRETS: &str = "programs/secrets.toml";
-/// The end of the path of the file about a family of programs, which lie in its folder.
+/// End of the path of the file about a family, which is the folder of its programs.
 const FAMILY: &str = "/family.toml";
 
 /// Loads all tables, or returns every mistake in them.
@@ -41,7 +39,7 @@ pub(crate) fn tables(sources: &[Source]) -> Result<Tables, Vec<Mistake>> {
     for source in sources {
         match source.file.as_str() {
             VARIABLES => keep(read(source).map(|raw| variables = self::variables(raw))),
-            SECRETS => keep(read(source).map(|raw| secrets = Some(self::secrets(raw)))),
+            SECRETS => keep(read(source).map(|lists| secrets = Some(lists))),
             file if file.starts_with("languages/") => {
                 keep(language(source).map(|language| languages.push(language)));
             }
@@ -171,24 +169,6 @@ fn variables(raw: RawVariables) -> Vec<Variable> {
     raw.variable.into_iter().flat_map(one).collect()
 }
 
-fn secrets(raw: RawSecrets) -> Secrets {
-    Secrets {
-        paths: raw.paths,
-        folders: raw.folders,
-        harmless: raw.harmless,
-        searched: raw.searched,
-        hosts: raw.hosts,
-        private: Private {
-            folders: raw.private.folders,
-            open: raw.private.open,
-            sources: raw.private.sources,
-            files: raw.private.files,
-            home: raw.private.home,
-            variables: raw.private.variables,
-        },
-    }
-}
-
 fn program(mut raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
     let (name, line) = (raw.names.first().cloned().unwrap_or_default(), raw.line);
     let names_files = raw.decided_by.is_some() || raw.configured_by.is_some();
@@ -223,14 +203,14 @@ fn program(mut raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
         _ => None,
     });
     let without_value = options.flatten().find(|name| !takes_value(&own, name));
-    // What is inherited may be an option of another command of the program.
+    // An inherited name may be an option of another command of the program.
     if let Some(name) = without_value.filter(|_| names_files) {
         return Err(of_entry(format!("`{name}` is no option with a value")));
     }
     Ok(own)
 }
 
-/// Loads what a table says of a program or command apart from the commands below it.
+/// Loads the entry of a program or command without the commands below it.
 fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     let mut options = BTreeMap::new();
     for line in &raw.options {
@@ -264,11 +244,11 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     {
         return Err("more than one operand with `*`".to_owned());
     }
-    // Formats may stand in the words of every command of it.
-    let judge = raw.judge.or_else(|| {
+    // Every command of `tmux` may have formats in its words.
+    let function = raw.function.or_else(|| {
         parent
-            .and_then(|p| p.judge.clone())
-            .filter(|judge| judge == "tmux")
+            .and_then(|p| p.function.clone())
+            .filter(|function| function == "tmux")
     });
     let above = parent.map(|parent| &parent.details);
     let details = Details {
@@ -317,7 +297,7 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         operands,
         options,
         style: style(raw.style.as_deref(), parent.map(|parent| &parent.style))?,
-        judge,
+        function,
         commands: BTreeMap::new(),
         patterns: Vec::new(),
         details,
@@ -360,7 +340,7 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     Ok(own)
 }
 
-/// What a command has of `configured_by` of the program above it.
+/// Returns the part of `configured_by` that a command inherits from the program above it.
 fn inherited_settings(parent: &Details) -> Vec<Decides> {
     let of_known = |entry: &&Decides| !matches!(entry, Decides::UnknownCommand(_));
     parent
@@ -423,7 +403,7 @@ fn terminal(
     })
 }
 
-/// Names of options that stand in the table of the program or of the program above it.
+/// Names of options in the table of the program or of the program above it.
 fn option_names(
     names: &str,
     own: &Program,

@@ -1,5 +1,5 @@
-//! Compiles the tables in `programs/` and `languages/` into static data. A mistake in a table is an
-//! error of the build.
+//! Build script: the tables in `programs/` and `languages/` in, Rust source with static data out. A
+//! mistake in a table is an error of the build.
 
 mod emit;
 mod format;

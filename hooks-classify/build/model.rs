@@ -1,10 +1,12 @@
-//! The tables as they are compiled: what the files state, checked and inherited.
+//! Checked tables: the facts of the files, checked and inherited. `load` fills them, `emit` writes them.
 //!
-//! Words of the tables (`read`, `input`, `script:sql`) have become expressions of the crate's source
-//! by here: `Effect::Read`.
+//! Words of the tables (`read`, `input`, `script:sql`) are already expressions of the crate's source,
+//! such as `Effect::Read`.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+
+use crate::raw::RawSecrets;
 
 /// An expression of Rust.
 pub(crate) type Code = String;
@@ -15,7 +17,7 @@ pub(crate) struct Tables {
     /// In the order of the files.
     pub(crate) programs: Vec<Entry>,
     pub(crate) variables: Vec<Variable>,
-    pub(crate) secrets: Secrets,
+    pub(crate) secrets: RawSecrets,
     pub(crate) languages: Vec<Language>,
 }
 
@@ -47,7 +49,7 @@ pub(crate) struct Program {
     pub(crate) operands: Vec<Operand>,
     pub(crate) options: BTreeMap<String, Opt>,
     pub(crate) style: Code,
-    pub(crate) judge: Option<String>,
+    pub(crate) function: Option<String>,
     pub(crate) commands: BTreeMap<String, Rc<Program>>,
     pub(crate) patterns: Vec<(String, Rc<Program>)>,
     pub(crate) details: Details,
@@ -157,33 +159,12 @@ pub(crate) struct Variable {
     pub(crate) only: Vec<String>,
 }
 
-/// The lists of `secrets.toml`.
-#[derive(Debug)]
-pub(crate) struct Secrets {
-    pub(crate) paths: Vec<String>,
-    pub(crate) folders: Vec<String>,
-    pub(crate) harmless: Vec<String>,
-    pub(crate) searched: Vec<String>,
-    pub(crate) hosts: Vec<String>,
-    pub(crate) private: Private,
-}
-
-#[derive(Debug)]
-pub(crate) struct Private {
-    pub(crate) folders: Vec<String>,
-    pub(crate) open: Vec<String>,
-    pub(crate) sources: Vec<String>,
-    pub(crate) files: Vec<String>,
-    pub(crate) home: Vec<String>,
-    pub(crate) variables: BTreeMap<String, String>,
-}
-
 /// The lists of a file in `languages/`.
 #[derive(Debug)]
 pub(crate) struct Language {
     /// The name of the static item: `PYTHON`.
     pub(crate) item: &'static str,
-    /// The name of its type: `Names`.
+    /// The name of its type: `CodeNames`.
     pub(crate) type_name: &'static str,
     pub(crate) lists: Vec<List>,
 }

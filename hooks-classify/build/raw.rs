@@ -1,14 +1,14 @@
-//! The tables as their files state them: keys of TOML in, values without meaning out.
+//! Unchecked tables: the keys of a file, as `format` reads them and `load` checks them.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// What `family.toml` says of the programs in its folder.
+/// Keys of `family.toml`, which apply to the programs in its folder.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Family {
-    /// Whether those of them that are not `online` reach no other machine.
+    /// Whether the programs without `online` reach no other machine.
     #[serde(default)]
     pub(crate) offline: bool,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Raw {
     pub(crate) does: String,
     #[serde(skip)]
     pub(crate) effect: String,
-    /// Where it stands in the file, from 1.
+    /// Line of the entry in the file, from 1.
     #[serde(skip)]
     pub(crate) line: usize,
     /// On a program: when its table was last compared with the program itself.
@@ -33,7 +33,7 @@ pub(crate) struct Raw {
     #[serde(skip)]
     pub(crate) options: Vec<String>,
     pub(crate) style: Option<String>,
-    pub(crate) judge: Option<String>,
+    pub(crate) function: Option<String>,
     #[serde(skip)]
     pub(crate) command: Vec<Raw>,
     #[serde(default)]
@@ -82,7 +82,7 @@ pub(crate) struct Raw {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawChecked {
     pub(crate) version: String,
-    /// The command that lists what the program knows.
+    /// Command that lists the commands and options of the program.
     pub(crate) by: String,
     pub(crate) on: toml::value::Datetime,
 }
@@ -130,7 +130,8 @@ pub(crate) struct RawVariable {
     pub(crate) only: Vec<String>,
 }
 
-#[derive(Deserialize)]
+/// The lists of `secrets.toml`.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawSecrets {
     pub(crate) paths: Vec<String>,
@@ -141,7 +142,8 @@ pub(crate) struct RawSecrets {
     pub(crate) private: RawPrivate,
 }
 
-#[derive(Deserialize)]
+/// Folders in which a file may be a secret.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawPrivate {
     pub(crate) folders: Vec<String>,
@@ -152,7 +154,7 @@ pub(crate) struct RawPrivate {
     pub(crate) variables: BTreeMap<String, String>,
 }
 
-/// Without `off` it starts a pager only where `on` has it do so.
+/// Without `off`, the program starts a pager only with an option of `on`.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawPager {

@@ -1,4 +1,4 @@
-//! Reads the files with tables: a folder in, texts and parsed files out, or a mistake with its place.
+//! Files with tables: a folder in, texts and parsed files out, or a mistake with its place.
 
 use std::path::Path;
 use std::{fmt, fs};

@@ -1,15 +1,15 @@
-//! Sorts the patterns of `secrets.toml`, so that a path is compared with few of them: lists in, source
-//! of the crate's types out.
+//! Patterns of secrets: the lists of `secrets.toml` in, source of sorted lists out, so that a path is
+//! compared with few patterns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::emit::{list, strings};
-use crate::model::{Private, Secrets};
+use crate::raw::{RawPrivate, RawSecrets};
 
-/// Returns the expression of the crate's `Paths`.
-pub(crate) fn paths(secrets: &Secrets) -> String {
+/// Returns the expression of the crate's `SecretPaths`.
+pub(crate) fn paths(secrets: &RawSecrets) -> String {
     format!(
-        "Paths {{\nsecret: {},\nfolders: {},\nharmless: {},\nsearched: {},\nprivate: {},\nhosts: {},\n}}",
+        "SecretPaths {{\nsecret: {},\nfolders: {},\nharmless: {},\nsearched: {},\nprivate: {},\nhosts: {},\n}}",
         patterns(&secrets.paths),
         patterns(&secrets.folders),
         patterns(&secrets.harmless),
@@ -39,7 +39,7 @@ fn patterns(patterns: &[String]) -> String {
         .iter()
         .map(|(name, ends)| format!("({name:?}, {})", strings(ends)));
     format!(
-        "Patterns {{\nnames: Set({}),\nglobs: {},\nends: {},\npaths: {},\n}}",
+        "PathPatterns {{\nnames: Set({}),\nglobs: {},\nends: {},\npaths: {},\n}}",
         strings(names),
         strings(globs),
         list(ends),
@@ -47,10 +47,10 @@ fn patterns(patterns: &[String]) -> String {
     )
 }
 
-fn private(private: &Private) -> String {
+fn private(private: &RawPrivate) -> String {
     let variables = private.variables.iter();
     format!(
-        "Private {{\nfolders: {},\nopen: {},\nsources: {},\nfiles: {},\nhome: {},\nvariables: {},\n}}",
+        "PrivateFolders {{\nfolders: {},\nopen: {},\nsources: {},\nfiles: {},\nhome: {},\nvariables: {},\n}}",
         list(private.folders.iter().map(|text| folder(text))),
         list(private.open.iter().map(|text| folder(text))),
         strings(&private.sources),
@@ -72,5 +72,5 @@ fn folder(text: &str) -> String {
     };
     let parts = text.split('/').filter(|part| !matches!(*part, "" | "~"));
     let parts = strings(parts);
-    format!("Pattern {{ root: Root::{root}, parts: {parts}, below: {below} }}")
+    format!("FolderPattern {{ root: Root::{root}, parts: {parts}, below: {below} }}")
 }

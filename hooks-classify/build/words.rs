@@ -1,8 +1,8 @@
-//! Reads the words of tables: names of effects, roles and styles in, expressions of Rust out.
+//! Words of tables: names of effects, roles and styles in, expressions of Rust out.
 
 use crate::model::{Code, Count, Operand, Opt, Takes};
 
-/// Styles that the commands of a program have, too, unless they name one of their own.
+/// Styles that the commands of a program inherit, unless they name a style.
 const INHERITED: &[&str] = &[
     "Style::Argparse",
     "Style::Aws",

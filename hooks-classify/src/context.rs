@@ -1,15 +1,16 @@
-//! What the caller says about where a command belongs.
+//! Context that the caller names: a command, its classification and the name of a program in, a class
+//! out that is the same or stronger.
 //!
-//! It is not trusted: it can make a class stronger, and never weaker.
+//! The context is not trusted: it can make a class stronger, and never weaker.
 
 use crate::model::effect::Crud;
 use crate::verdict::{Classification, Decision};
 
-/// The text of a command as the words of a program, where a context names one.
+/// Returns a command as the words of the program that the context names: `git tag -d v1` for
+/// `tag -d v1` in the context `git`.
 ///
-/// Somebody who works in `git` may say `tag -d v1` for `git tag -d v1`. That is looked at
-/// only where the command as it stands is not understood, so that no read is ever confirmed
-/// because of a context.
+/// Returns `None` if the command is understood without a context, so that a context never makes a
+/// read need confirmation.
 pub(super) fn within(
     command: &str,
     context: Option<&str>,
@@ -21,7 +22,7 @@ pub(super) fn within(
     (open && known(program)).then(|| format!("{program} {command}"))
 }
 
-/// A verdict, raised by that of the same command as the words of a program.
+/// Returns a verdict, raised to the verdict on the command as the words of a program.
 pub(super) fn raised(
     verdict: Classification,
     program: &str,

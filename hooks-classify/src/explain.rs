@@ -1,5 +1,5 @@
-//! Command, classification and parts in, text for a terminal out: the findings under the command, and
-//! a tree of the programs that would run.
+//! Explanation: a command, its classification and its parts in, text for a terminal out: the findings
+//! under the command, and a tree of the programs that would run.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};

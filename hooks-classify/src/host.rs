@@ -1,5 +1,5 @@
-//! Words of a command in, hosts out: as the `url` crate reads them, and more widely where programs
-//! differ.
+//! Hosts: words of a command in, the hosts that they name out, as the `url` crate reads them, and more
+//! widely where programs differ.
 //!
 //! The wide reading finds every host that a word may name. It must not decide that a host is this machine
 //! in order to allow more; the crate compares the plain spelling for that.

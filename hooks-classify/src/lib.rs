@@ -30,17 +30,33 @@
 //! schemas.
 #![forbid(unsafe_code)]
 
-mod context;
-mod explain;
+// Layers, the lowest first. A layer imports the layers above it in this list and none below it;
+// `tests/layers.rs` checks the imports.
+
+// Words in, the hosts that they name out.
 pub mod host;
-mod languages;
+// Data types of all layers: words, effects, spans, parts, the syntax tree of a script.
 mod model;
-mod options;
-mod programs;
+// Shell text in, its syntax tree out, read by two parsers.
 mod shell;
+// The name of a program, variable or path in, static data about it out.
 mod tables;
-mod verdict;
+// The words of a command and a table in, its options, values and operands out.
+mod options;
+// The list of effects and commands that `languages` and `programs` return.
+mod analysis;
+// A script in another language than the shell's in, its analysis out.
+mod languages;
+// A call of a program in, its analysis out.
+mod programs;
+// The interpreter: a script in, findings and parts out. Performs each analysis.
 mod walk;
+// Findings in, class, decision, confidence and reason out.
+mod verdict;
+// A classification and the context of the caller in, the same or a stronger class out.
+mod context;
+// A classification and its parts in, text for a terminal out.
+mod explain;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

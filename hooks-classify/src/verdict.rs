@@ -1,4 +1,4 @@
-//! Findings in, [`Classification`] out: class, decision, confidence and reason.
+//! Verdict: findings in, [`Classification`] out: class, decision, confidence and reason.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::model::effect::Crud;
-use crate::model::finding::{self, Sure};
+use crate::model::finding::{SpanFinding, Sure};
 use crate::model::parts::Parts;
 use crate::model::span::Span;
 use crate::model::terminal_input::TerminalInput;
@@ -78,14 +78,14 @@ pub struct Finding {
     pub understood: bool,
 }
 
-/// A classification, and the parts it came from (P-05).
+/// Classification of a command, with the parts that it follows from.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Judgement {
-    /// What the command would do.
+    /// Effects of the command.
     pub classification: Classification,
-    /// What it is made of; no parts, and not [`complete`](Parts::complete), where that could not
-    /// be found out.
+    /// Parts of the command. If the analysis failed, there are none, and they are not
+    /// [`complete`](Parts::complete).
     pub parts: Parts,
 }
 
@@ -98,7 +98,7 @@ impl Judgement {
     }
 }
 
-/// A judgement without parts, which no rule of one's own can allow.
+/// Returns a judgement without parts, which no rule of a user can allow.
 impl From<Classification> for Judgement {
     fn from(classification: Classification) -> Self {
         Self::new(classification, None)
@@ -153,7 +153,7 @@ impl Classification {
     #[must_use]
     pub fn of_tool(line: &str, effects: impl IntoIterator<Item = ToolEffect>) -> Self {
         let whole = Span::new(0, line.len());
-        let finding = |effect: ToolEffect| finding::Finding {
+        let finding = |effect: ToolEffect| SpanFinding {
             span: whole,
             effect: effect.effect,
             ask: effect.ask,
@@ -163,11 +163,11 @@ impl Classification {
                 false => Sure::Guess,
             },
         };
-        let found: Vec<finding::Finding> = effects.into_iter().map(finding).collect();
+        let found: Vec<SpanFinding> = effects.into_iter().map(finding).collect();
         Self::new(line, &found, true)
     }
 
-    pub(crate) fn new(command: &str, found: &[finding::Finding], agreed: bool) -> Self {
+    pub(crate) fn new(command: &str, found: &[SpanFinding], agreed: bool) -> Self {
         let crud = found
             .iter()
             .map(|finding| finding.effect)
@@ -264,16 +264,16 @@ fn takes_none(input: &TerminalInput) -> bool {
     *input == TerminalInput::None
 }
 
-/// How often a class found so is right, as far as the corpora tell: about the
-/// shares that the page on the classifier shows.
+/// Returns the share of right classes in the corpora for this certainty, as the page on the classifier
+/// lists them, rounded.
 fn confidence(crud: Crud, sure: Sure, agreed: bool) -> f64 {
     match (crud, sure, agreed) {
-        // Whatever else is in it: nothing is stronger.
+        // No other reading can be stronger.
         (Crud::Delete, _, false) => 0.9,
         (_, _, false) => 0.6,
         (Crud::Read | Crud::Delete, Sure::Known, true) => 0.99,
         (_, Sure::Known, true) => 0.98,
-        // A read that is asked about.
+        // A read that needs confirmation.
         (Crud::Read, Sure::Likely, true) => 0.95,
         (_, Sure::Likely, true) => 0.87,
         (_, Sure::Guess, true) => 0.5,
@@ -288,8 +288,7 @@ fn order(sure: Sure) -> u8 {
     }
 }
 
-/// Where the characters of a text begin, in bytes; nothing for one in which
-/// every character is a byte.
+/// Byte positions of the characters of a text; `None` if every character is one byte.
 struct Characters(Option<Vec<usize>>);
 
 impl Characters {
@@ -297,7 +296,7 @@ impl Characters {
         Self((!text.is_ascii()).then(|| text.char_indices().map(|(at, _)| at).collect()))
     }
 
-    /// How many characters begin before a byte.
+    /// Returns the number of characters that begin before a byte.
     fn before(&self, byte: usize) -> usize {
         self.0
             .as_ref()
@@ -305,7 +304,7 @@ impl Characters {
     }
 }
 
-fn public(command: &str, characters: &Characters, finding: &finding::Finding) -> Finding {
+fn public(command: &str, characters: &Characters, finding: &SpanFinding) -> Finding {
     let Range { start, end } = finding.span.within(command);
     Finding {
         start,

@@ -1,6 +1,6 @@
-//! In: a program in `awk`. Out: the files that it writes, the commands that it runs.
+//! AWK: a program of `awk` in, the files that it writes and the commands that it runs out.
 
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;

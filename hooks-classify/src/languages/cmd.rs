@@ -1,6 +1,6 @@
-//! In: a text for the command shell of Windows. Out: the effects of its commands.
+//! Command shell of Windows: a text in, the effects of its commands out.
 
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;

@@ -1,5 +1,5 @@
-//! In: a script in a general language. Out: code, unless the script is provably harmless; words that
-//! delete or change something raise the class.
+//! Code in general languages: a script in, its effect out. A script is code, unless it is provably
+//! harmless; words that delete or change something raise the class.
 //!
 //! A harmless script only computes and prints. Python and JavaScript are parsed, and every kind of
 //! node, every name and every call must be known to be harmless. A line of Perl, Ruby, PHP or Lua must
@@ -13,7 +13,7 @@ use super::names;
 use super::python;
 use super::unread::unread;
 use super::words;
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;

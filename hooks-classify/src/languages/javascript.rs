@@ -1,4 +1,4 @@
-//! In: a text in JavaScript. Out: whether it only computes and prints.
+//! JavaScript: a script in, `true` out if it only computes and prints.
 //!
 //! As in Python, no value that such code can reach does harm when it is called. Every value has a
 //! constructor, which leads to code: no property may have that name, and no name of a property may be
@@ -10,8 +10,8 @@ use std::collections::hash_map::Entry;
 
 use tree_sitter::Node;
 
-use super::names::{JAVASCRIPT, Names};
-use super::syntax::{children, is_field, nodes, parse};
+use super::names::{CodeNames, JAVASCRIPT};
+use super::syntax::{SourceText, children, is_field, nodes, parse};
 use crate::shell::plain;
 use crate::tables::Set;
 
@@ -101,7 +101,7 @@ pub(super) fn is_harmless(text: &str) -> bool {
         return false;
     };
     let mut script = JavaScriptText {
-        text: &text,
+        text: SourceText(&text),
         names: &JAVASCRIPT,
         bound: HashMap::new(),
     };
@@ -128,22 +128,13 @@ enum Required<'t> {
 }
 
 struct JavaScriptText<'t> {
-    text: &'t str,
-    names: &'t Names,
+    text: SourceText<'t>,
+    names: &'t CodeNames,
     /// By the scope, and the name.
     bound: HashMap<(usize, &'t str), JavaScriptName>,
 }
 
 impl<'t> JavaScriptText<'t> {
-    fn of(&self, node: Node<'_>) -> &'t str {
-        &self.text[node.byte_range()]
-    }
-
-    fn field(&self, node: Node<'_>, field: &str) -> &'t str {
-        node.child_by_field_name(field)
-            .map_or("", |child| self.of(child))
-    }
-
     /// Records the names that a node declares. Returns false if a name may have two meanings.
     fn bind(&mut self, node: Node<'_>) -> bool {
         match node.kind() {
@@ -154,7 +145,7 @@ impl<'t> JavaScriptText<'t> {
                 one.or(all)
                     .is_none_or(|names| self.bind_all(node, names, &JavaScriptName::Local))
             }
-            "for_in_statement" if !self.field(node, "kind").is_empty() => node
+            "for_in_statement" if !self.text.field(node, "kind").is_empty() => node
                 .child_by_field_name("left")
                 .is_some_and(|names| self.bind_all(node, names, &JavaScriptName::Local)),
             "catch_clause" => node
@@ -184,13 +175,17 @@ impl<'t> JavaScriptText<'t> {
         match name.kind() {
             "identifier" => self.bind_name(
                 scope,
-                self.of(name),
+                self.text.of(name),
                 JavaScriptName::Path(module.to_owned()),
             ),
             "object_pattern" => children(name).into_iter().all(|part| {
                 let (key, bound) = match part.kind() {
-                    "shorthand_property_identifier_pattern" => (self.of(part), self.of(part)),
-                    "pair_pattern" => (self.field(part, "key"), self.field(part, "value")),
+                    "shorthand_property_identifier_pattern" => {
+                        (self.text.of(part), self.text.of(part))
+                    }
+                    "pair_pattern" => {
+                        (self.text.field(part, "key"), self.text.field(part, "value"))
+                    }
                     _ => return false,
                 };
                 self.bind_name(
@@ -207,7 +202,7 @@ impl<'t> JavaScriptText<'t> {
     fn bind_all(&mut self, scope: Node<'_>, pattern: Node<'_>, means: &JavaScriptName) -> bool {
         nodes(pattern).all(|node| match node.kind() {
             "identifier" | "shorthand_property_identifier_pattern" => {
-                self.bind_name(scope, self.of(node), means.clone())
+                self.bind_name(scope, self.text.of(node), means.clone())
             }
             kind => !node.is_named() || PATTERNS.contains(&kind),
         })
@@ -228,7 +223,7 @@ impl<'t> JavaScriptText<'t> {
 
     /// Returns the meaning of a name in its scope.
     fn meaning(&self, name: Node<'_>) -> Option<&JavaScriptName> {
-        let text = self.of(name);
+        let text = self.text.of(name);
         let mut at = Some(name);
         while let Some(node) = at {
             if let Some(bound) = self.bound.get(&(node.id(), text)) {
@@ -241,7 +236,7 @@ impl<'t> JavaScriptText<'t> {
 
     /// Returns the result of a call of `require('…')`, if it is allowed.
     fn required(&self, node: Node<'_>) -> Option<Required<'t>> {
-        if node.kind() != "call_expression" || self.field(node, "function") != "require" {
+        if node.kind() != "call_expression" || self.text.field(node, "function") != "require" {
             return None;
         }
         let arguments = children(node.child_by_field_name("arguments")?);
@@ -260,7 +255,7 @@ impl<'t> JavaScriptText<'t> {
 
     /// Returns the text of a string literal.
     fn literal(&self, node: Node<'_>) -> Option<&'t str> {
-        let text = (node.kind() == "string").then(|| self.of(node))?;
+        let text = (node.kind() == "string").then(|| self.text.of(node))?;
         let inside = text.get(1..text.len() - 1)?;
         (!inside.contains('\\')).then_some(inside)
     }
@@ -269,10 +264,10 @@ impl<'t> JavaScriptText<'t> {
         match node.kind() {
             "identifier" => self.allows_name(node),
             "shorthand_property_identifier" => {
-                is_property(self.of(node)) && self.allows_value(node)
+                is_property(self.text.of(node)) && self.allows_value(node)
             }
             "shorthand_property_identifier_pattern" | "property_identifier" => {
-                is_property(self.of(node))
+                is_property(self.text.of(node))
             }
             "member_expression" => self.allows_member(node),
             "subscript_expression" => self.allows_index(node),
@@ -290,10 +285,10 @@ impl<'t> JavaScriptText<'t> {
                 })
             }
             // Node may read such a text differently than the grammar does.
-            "regex" => !self.of(node).contains(['\'', '"', '`']),
+            "regex" => !self.text.of(node).contains(['\'', '"', '`']),
             // A comment may end at a character that ends no line in the grammar.
-            "comment" => is_comment(self.of(node)),
-            "unary_expression" => self.field(node, "operator") != "delete",
+            "comment" => is_comment(self.text.of(node)),
+            "unary_expression" => self.text.field(node, "operator") != "delete",
             // The name of a key, and of a property that a pattern takes out.
             "pair" | "pair_pattern" => {
                 let key = node.child_by_field_name("key");
@@ -326,7 +321,7 @@ impl<'t> JavaScriptText<'t> {
         match self.meaning(node) {
             Some(JavaScriptName::Local | JavaScriptName::Function) => true,
             Some(JavaScriptName::Path(path)) => self.allows_path(path),
-            None => self.allows_path(self.of(node)),
+            None => self.allows_path(self.text.of(node)),
         }
     }
 
@@ -369,11 +364,11 @@ impl<'t> JavaScriptText<'t> {
             "identifier" => match self.meaning(node) {
                 Some(JavaScriptName::Local | JavaScriptName::Function) => None,
                 Some(JavaScriptName::Path(path)) => Some(path.clone()),
-                None => Some(self.of(node).to_owned()),
+                None => Some(self.text.of(node).to_owned()),
             },
             "member_expression" => {
                 let object = self.path(node.child_by_field_name("object")?)?;
-                Some(format!("{object}.{}", self.field(node, "property")))
+                Some(format!("{object}.{}", self.text.field(node, "property")))
             }
             "call_expression" => match self.required(node)? {
                 Required::Module(module) => Some(module.to_owned()),
@@ -395,7 +390,7 @@ impl<'t> JavaScriptText<'t> {
             return false;
         }
         match function.kind() {
-            "identifier" if self.of(function) == "require" => match self.required(node) {
+            "identifier" if self.text.of(function) == "require" => match self.required(node) {
                 Some(Required::Data) => true,
                 // A module itself is no allowed value; its parts may be.
                 Some(Required::Module(_)) => node.parent().is_some_and(|parent| {
@@ -411,7 +406,7 @@ impl<'t> JavaScriptText<'t> {
             "member_expression" => match self.path(function) {
                 Some(path) => self.calls(&path) || self.reads(&path, arguments),
                 None => {
-                    let name = self.field(function, "property");
+                    let name = self.text.field(function, "property");
                     self.names.methods.contains(name)
                 }
             },
@@ -425,7 +420,7 @@ impl<'t> JavaScriptText<'t> {
         let Some((file, how)) = arguments.split_first() else {
             return false;
         };
-        let named = self.literal(*file).is_some() || self.of(*file) == "0";
+        let named = self.literal(*file).is_some() || self.text.of(*file) == "0";
         let is_reader = matches!(
             path,
             "fs.existsSync" | "fs.readFileSync" | "fs.readdirSync" | "fs.statSync"

@@ -1,4 +1,4 @@
-//! In: a script in another language than the shell's. Out: its effects, as an [`Analysis`].
+//! Languages other than the shell's: a script in, its effects out, as an [`Analysis`].
 //!
 //! A file for each language; none of them runs anything, and none sees the interpreter.
 
@@ -29,7 +29,7 @@ mod unread;
 mod variables;
 mod words;
 
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::language::Language;
 use crate::model::sql_dialect::SqlDialect;

@@ -1,10 +1,10 @@
-//! In: a script of the shell of a document database. Out: its effect.
+//! Shell of a document database: a script in, its effect out.
 
 #[cfg(feature = "javascript")]
 use super::javascript::calls_only;
 use super::names::MONGO;
 use super::unread::unread;
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::language::Language;

@@ -1,11 +1,11 @@
-//! In: the tables in the folder `languages`. Out: the names that harmless code may use, and the words
-//! that say what code does.
+//! CodeNames of the tables in the folder `languages`: a name in code in, whether harmless code may use it
+//! out; a text in, the words that delete or change something out.
 
 use crate::tables::Set;
 
-/// What says, in any language, what code does.
+/// Words that name the effect of code in any language.
 #[derive(Debug)]
-pub(super) struct Any {
+pub(super) struct EffectWords {
     pub(super) deletes: &'static [&'static str],
     pub(super) updates: &'static [&'static str],
     pub(super) shells: &'static [&'static str],
@@ -13,9 +13,9 @@ pub(super) struct Any {
     pub(super) facts_behind: &'static [&'static str],
 }
 
-/// What harmless code of a language may use.
+/// CodeNames that harmless code of a language may use.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct CodeNames {
     pub(super) modules: Set,
     calls: Set,
     values: Set,
@@ -32,7 +32,7 @@ pub(super) struct Words {
     pub(super) lua: Set,
 }
 
-/// What is done in the shell of a document database; in small letters.
+/// Methods of the shell of a document database by effect, in small letters.
 #[derive(Debug)]
 pub(super) struct Mongo {
     pub(super) deletes: &'static [&'static str],
@@ -44,7 +44,7 @@ pub(super) struct Mongo {
 
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
-impl Any {
+impl EffectWords {
     /// Returns true if the name of a file, between two parts of a script, is given to a call that
     /// does not read the file.
     pub(super) fn says_facts(&self, before: &str, after: &str) -> bool {
@@ -53,12 +53,12 @@ impl Any {
     }
 }
 
-impl Names {
+impl CodeNames {
     pub(super) fn is_call(&self, path: &str) -> bool {
         self.calls.contains(path)
     }
 
-    /// What is asked of the value with which a path begins; nothing where it is the value itself.
+    /// Returns the attributes behind the first value of a path; empty if the path is that value.
     pub(super) fn of_value<'p>(&self, path: &'p str) -> Option<&'p str> {
         if self.values.contains(path) {
             return Some("");

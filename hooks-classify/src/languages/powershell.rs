@@ -1,5 +1,4 @@
-//! In: a text in PowerShell. Out: its effects; without the feature `powershell`, code that is not
-//! read.
+//! PowerShell: a text in, its effects out. Without the feature `powershell`, the effect is code.
 
 mod cmdlet;
 #[cfg(feature = "powershell")]
@@ -11,7 +10,7 @@ pub(crate) use encoded::decoded;
 
 #[cfg(not(feature = "powershell"))]
 use super::{unread::unread, variables};
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 #[cfg(not(feature = "powershell"))]
 use crate::model::{effect::Effect, language::Language};

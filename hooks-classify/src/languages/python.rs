@@ -1,4 +1,4 @@
-//! In: a text in Python. Out: whether it only computes and prints.
+//! Python: a script in, `true` out if it only computes and prints.
 //!
 //! No value that such code can reach does harm when it is called: every name must be in the table,
 //! every attribute too, and every value that is passed to another call. So it does not matter which
@@ -9,8 +9,8 @@ use std::collections::hash_map::Entry;
 
 use tree_sitter::Node;
 
-use super::names::{Names, PYTHON};
-use super::syntax::{children, is_field, nodes, parse};
+use super::names::{CodeNames, PYTHON};
+use super::syntax::{SourceText, children, is_field, nodes, parse};
 use crate::shell::plain;
 
 /// Kinds of nodes in a script, besides names, attributes, calls and imports.
@@ -117,7 +117,7 @@ pub(super) fn is_harmless(text: &str) -> bool {
         return false;
     };
     let mut script = PythonText {
-        text: &text,
+        text: SourceText(&text),
         names: &PYTHON,
         bound: HashMap::new(),
     };
@@ -141,23 +141,14 @@ impl PythonName {
 }
 
 struct PythonText<'t> {
-    text: &'t str,
-    names: &'t Names,
+    text: SourceText<'t>,
+    names: &'t CodeNames,
     bound: HashMap<&'t str, PythonName>,
 }
 
 impl<'t> PythonText<'t> {
-    fn of(&self, node: Node<'_>) -> &'t str {
-        &self.text[node.byte_range()]
-    }
-
-    fn field(&self, node: Node<'_>, field: &str) -> &'t str {
-        node.child_by_field_name(field)
-            .map_or("", |child| self.of(child))
-    }
-
-    /// Takes up the names that a node gives; false where one may mean two things, or a module may
-    /// not be imported.
+    /// Records the names that a node binds. Returns false if a name may have two meanings, or a module
+    /// may not be imported.
     fn bind(&mut self, node: Node<'_>) -> bool {
         match node.kind() {
             "import_statement" => children(node).into_iter().all(|name| self.import(name)),
@@ -175,8 +166,11 @@ impl<'t> PythonText<'t> {
 
     fn import(&mut self, name: Node<'_>) -> bool {
         let (path, bound) = match name.kind() {
-            "aliased_import" => (self.field(name, "name"), self.field(name, "alias")),
-            _ => (self.of(name), self.of(name)),
+            "aliased_import" => (
+                self.text.field(name, "name"),
+                self.text.field(name, "alias"),
+            ),
+            _ => (self.text.of(name), self.text.of(name)),
         };
         let first = bound.split('.').next().unwrap_or(bound);
         let means = if bound == path { first } else { path };
@@ -185,7 +179,7 @@ impl<'t> PythonText<'t> {
     }
 
     fn import_from(&mut self, node: Node<'_>) -> bool {
-        let module = self.field(node, "module_name");
+        let module = self.text.field(node, "module_name");
         if !self.names.modules.contains(module) {
             return false;
         }
@@ -195,8 +189,11 @@ impl<'t> PythonText<'t> {
         !names.is_empty()
             && names.into_iter().all(|name| {
                 let (name, bound) = match name.kind() {
-                    "aliased_import" => (self.field(name, "name"), self.field(name, "alias")),
-                    _ => (self.of(name), self.of(name)),
+                    "aliased_import" => (
+                        self.text.field(name, "name"),
+                        self.text.field(name, "alias"),
+                    ),
+                    _ => (self.text.of(name), self.text.of(name)),
                 };
                 self.bind_name(bound, PythonName::Path(format!("{module}.{name}")))
             })
@@ -207,7 +204,7 @@ impl<'t> PythonText<'t> {
             return true;
         };
         match target.kind() {
-            "identifier" => self.bind_name(self.of(target), PythonName::Local),
+            "identifier" => self.bind_name(self.text.of(target), PythonName::Local),
             // They are nodes of their own.
             "attribute" | "subscript" => true,
             _ => children(target)
@@ -236,7 +233,7 @@ impl<'t> PythonText<'t> {
             "attribute" => self.allows_attribute(node),
             "call" => self.allows_call(node),
             // It may set the encoding of the text.
-            "comment" => !self.of(node).contains("coding"),
+            "comment" => !self.text.of(node).contains("coding"),
             // `print >>file`, `async for`.
             "chevron" | "async" => false,
             kind => !node.is_named() || KINDS.contains(&kind),
@@ -258,7 +255,7 @@ impl<'t> PythonText<'t> {
         if is_checked_elsewhere {
             return true;
         }
-        let name = self.of(node);
+        let name = self.text.of(node);
         match self.bound.get(name) {
             Some(PythonName::Local) => true,
             Some(PythonName::Path(path)) => self.allows_path(node, path),
@@ -299,7 +296,7 @@ impl<'t> PythonText<'t> {
                     && node.parent().is_some_and(|it| it.kind() == "attribute");
                 is_part || self.allows_path(node, &path)
             }
-            None => self.is_attribute(self.field(node, "attribute")),
+            None => self.is_attribute(self.text.field(node, "attribute")),
         }
     }
 
@@ -307,7 +304,7 @@ impl<'t> PythonText<'t> {
     /// the script.
     fn path(&self, node: Node<'_>) -> Option<String> {
         match node.kind() {
-            "identifier" => match (self.bound.get(self.of(node)), self.of(node)) {
+            "identifier" => match (self.bound.get(self.text.of(node)), self.text.of(node)) {
                 (Some(PythonName::Local), _) => None,
                 (Some(PythonName::Path(path)), _) => Some(path.clone()),
                 (None, name) if self.names.is_call(name) => None,
@@ -316,7 +313,7 @@ impl<'t> PythonText<'t> {
             "attribute" => {
                 let object = self.path(node.child_by_field_name("object")?)?;
                 // The result of `datetime.date` is no module.
-                Some(format!("{object}.{}", self.field(node, "attribute")))
+                Some(format!("{object}.{}", self.text.field(node, "attribute")))
             }
             _ => None,
         }
@@ -336,7 +333,7 @@ impl<'t> PythonText<'t> {
             .unwrap_or_default();
         match function.kind() {
             "identifier" => {
-                let name = self.of(function);
+                let name = self.text.of(function);
                 match (self.bound.get(name), name) {
                     (Some(PythonName::Local), _) => false,
                     (Some(PythonName::Path(path)), _) => self.calls(path, &arguments),
@@ -348,7 +345,7 @@ impl<'t> PythonText<'t> {
             "attribute" => match self.path(function) {
                 Some(path) => self.calls(&path, &arguments),
                 None => {
-                    let name = self.field(function, "attribute");
+                    let name = self.text.field(function, "attribute");
                     self.is_method(name) || name == "read_text" && self.is_named_path(function)
                 }
             },
@@ -386,7 +383,7 @@ impl<'t> PythonText<'t> {
         let Some((file, how)) = arguments.split_first() else {
             return false;
         };
-        let named = self.is_named_file(*file) || self.of(*file) == "0";
+        let named = self.is_named_file(*file) || self.text.of(*file) == "0";
         let reads = |node: Node<'_>| {
             self.literal(node)
                 .is_some_and(|mode| matches!(mode, "r" | "rb" | "rt"))
@@ -395,7 +392,7 @@ impl<'t> PythonText<'t> {
             && how.iter().enumerate().all(|(at, node)| match node.kind() {
                 "keyword_argument" => {
                     let value = node.child_by_field_name("value");
-                    match self.field(*node, "name") {
+                    match self.text.field(*node, "name") {
                         "mode" => value.is_some_and(reads),
                         "encoding" | "errors" | "newline" => {
                             value.is_some_and(|value| self.literal(value).is_some())
@@ -424,7 +421,7 @@ impl<'t> PythonText<'t> {
         match parts.as_slice() {
             [_, _] => Some(""),
             [_, content, _] if content.kind() == "string_content" => {
-                let text = self.of(*content);
+                let text = self.text.of(*content);
                 (!text.contains(['\\', '{'])).then_some(text)
             }
             _ => None,
@@ -444,19 +441,19 @@ fn is_only_shown(script: &PythonText<'_>, node: Node<'_>) -> bool {
                 .and_then(|call| call.child_by_field_name("function"));
             function.is_some_and(|function| match function.kind() {
                 "identifier" => {
-                    let name = script.of(function);
+                    let name = script.text.of(function);
                     !script.bound.contains_key(name)
                         && matches!(name, "print" | "len" | "repr" | "str")
                 }
                 "attribute" => {
                     let object = function.child_by_field_name("object");
-                    script.field(function, "attribute") == "join"
+                    script.text.field(function, "attribute") == "join"
                         && object.is_some_and(|object| object.kind() == "string")
                 }
                 _ => false,
             })
         }
-        "attribute" => script.field(parent, "attribute") == "__name__",
+        "attribute" => script.text.field(parent, "attribute") == "__name__",
         "interpolation" => true,
         "for_statement" | "for_in_clause" => is_field(node, "right"),
         _ => false,

@@ -1,6 +1,6 @@
-//! In: commands for Redis, one a line. Out: what they do to its keys.
+//! Redis: commands in, one a line, their effects on keys out.
 
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 
@@ -146,7 +146,7 @@ fn script(analysis: &mut Analysis, arg: &Arg, line: &str) {
         let name = call[1..].split(quote).next().unwrap_or("");
         read_into(analysis, &arg.with(name));
     }
-    // Every mention of what leads to commands is a call, and nothing else leads to them.
+    // Every mention of a function that runs commands is a call, and no other name leads to commands.
     let elsewhere = ["_G", "_ENV", "fenv", "load", "require"];
     if calls.len() != line.matches("redis").count()
         || elsewhere.iter().any(|name| line.contains(name))

@@ -1,6 +1,6 @@
-//! In: a script of `sed`. Out: the files that it reads and writes, the commands that it runs.
+//! `sed`: a script in, the files that it reads and writes and the commands that it runs out.
 
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;

@@ -1,4 +1,4 @@
-//! In: statements in SQL, with commands of the clients. Out: their effects.
+//! SQL: statements and commands of the clients in, their effects out.
 
 mod client;
 mod dialect;
@@ -9,7 +9,7 @@ mod words;
 
 use sqlparser::ast::{CopyTarget, Statement};
 
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;

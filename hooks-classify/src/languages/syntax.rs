@@ -1,9 +1,26 @@
-//! In: a text and the grammar of its language. Out: the tree of the text, and its nodes.
+//! Syntax trees: a text and the grammar of its language in, the tree of the text and its nodes out.
 
 use tree_sitter::{Language, Node, Parser, Tree};
 
 /// Deeper trees are not read: a look-up of a node's parent starts at the root.
 const MAX_TREE_DEPTH: u32 = 100;
+
+/// Text of a script, with look-ups of the text of its nodes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SourceText<'t>(pub(super) &'t str);
+
+impl<'t> SourceText<'t> {
+    /// Returns the text of a node.
+    pub(super) fn of(self, node: Node<'_>) -> &'t str {
+        &self.0[node.byte_range()]
+    }
+
+    /// Returns the text of the child in a field of a node; empty without such a child.
+    pub(super) fn field(self, node: Node<'_>, field: &str) -> &'t str {
+        node.child_by_field_name(field)
+            .map_or("", |child| self.of(child))
+    }
+}
 
 /// Returns the tree of a text, if the grammar reads all of the text and the tree is not too deep.
 pub(super) fn parse(language: &Language, text: &str) -> Option<Tree> {

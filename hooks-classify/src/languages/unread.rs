@@ -1,5 +1,5 @@
-//! In: a language. Out: the reason why its texts are code, if this build lacks the feature that reads
-//! them.
+//! Languages without a reader: a language in, the reason out why its scripts are code, if this build
+//! lacks the feature that reads them.
 
 use crate::model::language::Language;
 

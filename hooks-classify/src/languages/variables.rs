@@ -1,6 +1,6 @@
-//! In: a script. Out: the variables of its environment whose values it names.
+//! Variables that scripts name: a script in, the variables of the environment that it reads out.
 
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::language::Language;
 

@@ -1,19 +1,19 @@
-//! Lines of Perl, Ruby, PHP and Lua that only compute and print.
+//! Perl, Ruby, PHP and Lua: a script in, `true` out if its lines only compute and print.
 //!
-//! What is read here is so little of these languages that a text cannot mean anything else to
-//! them: known words, numbers, strings in which nothing is computed, variables, brackets and
-//! operators; of Perl, matches and replacements as well. Everything by which a quote may be no
-//! quote (comments, patterns of other languages, special variables) is refused.
+//! The reader accepts a subset on which all versions of these languages agree: known words, numbers,
+//! strings without computed parts, variables, brackets and operators; in Perl also matches and
+//! replacements. It refuses each notation in which a quote may not begin a string: comments, patterns
+//! of other languages, special variables.
 
 use super::names::WORDS;
 use crate::tables::Set;
 
-/// What lines of a language may be made of.
-pub(super) struct Line {
+/// Tokens that lines of a language may have.
+pub(super) struct LineSyntax {
     words: &'static Set,
     /// Beside `( ) , ; . + - * = [ ]`.
     signs: &'static str,
-    /// What stands before the name of a variable.
+    /// Signs before the name of a variable.
     sigils: &'static str,
     /// Whether a string in double quotes has variables in it.
     interpolates: bool,
@@ -21,28 +21,28 @@ pub(super) struct Line {
     matches: bool,
 }
 
-pub(super) static PERL: Line = Line {
+pub(super) static PERL: LineSyntax = LineSyntax {
     words: &WORDS.perl,
     signs: "{}!~|&<>%:",
     sigils: "$@%",
     interpolates: true,
     matches: true,
 };
-pub(super) static RUBY: Line = Line {
+pub(super) static RUBY: LineSyntax = LineSyntax {
     words: &WORDS.ruby,
     signs: "",
     sigils: "",
     interpolates: true,
     matches: false,
 };
-pub(super) static PHP: Line = Line {
+pub(super) static PHP: LineSyntax = LineSyntax {
     words: &WORDS.php,
     signs: "",
     sigils: "$",
     interpolates: true,
     matches: false,
 };
-pub(super) static LUA: Line = Line {
+pub(super) static LUA: LineSyntax = LineSyntax {
     words: &WORDS.lua,
     signs: "",
     sigils: "",
@@ -61,7 +61,7 @@ const BEFORE_AN_OPERAND: &[&str] = &[
 enum LastToken {
     /// Nothing, an operator or an opening bracket: an operand follows.
     Operator,
-    /// A word of the language: what follows may be anything.
+    /// A word of the language: any token may follow.
     Word,
     /// The end of a block, or of an index.
     Brace,
@@ -70,7 +70,7 @@ enum LastToken {
 }
 
 /// Returns true if a text only computes and prints.
-pub(super) fn is_harmless(line: &'static Line, text: &str) -> bool {
+pub(super) fn is_harmless(line: &'static LineSyntax, text: &str) -> bool {
     // Documentation of Perl and Ruby begins with `=`.
     if text.starts_with('=') || text.contains("\n=") {
         return false;
@@ -89,7 +89,7 @@ pub(super) fn is_harmless(line: &'static Line, text: &str) -> bool {
 }
 
 struct LineReader<'t> {
-    line: &'static Line,
+    line: &'static LineSyntax,
     rest: &'t str,
     last: LastToken,
 }

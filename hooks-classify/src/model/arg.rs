@@ -1,4 +1,5 @@
-//! Words after expansion, and what is known about their values.
+//! Words after expansion: [`Arg`], a text with [`UNKNOWN`] for each part that is only known when the
+//! command runs.
 
 use super::span::Span;
 

@@ -1,4 +1,4 @@
-//! Paths of devices and of kernel interfaces.
+//! Paths of devices and of kernel interfaces: a path in, its kind out.
 
 /// Returns true if output to a path is discarded or shown, not stored.
 pub(crate) fn nowhere(path: &str) -> bool {

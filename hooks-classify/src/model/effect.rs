@@ -1,4 +1,4 @@
-//! Effects of commands, of calls and of options.
+//! Effects: [`Effect`] of a call, [`OptionEffect`] of an option, [`Crud`] as the class of a command.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Environment of a shell: variables, functions, aliases, files and folders that a text sets.
+//! [`Environment`] of a shell: the variables, functions, aliases, files and folders that a text sets.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -41,7 +41,7 @@ pub(crate) struct Environment {
     pub(crate) called: HashSet<String>,
     pub(crate) aliases: HashMap<String, Option<String>>,
     /// Files that the text writes, with their contents.
-    pub(crate) files: HashMap<String, Contents>,
+    pub(crate) files: HashMap<String, FileContents>,
     /// Folders in which the shell may be.
     pub(crate) folders: BTreeSet<String>,
     /// `$1`, `$2` …; `None` if they are unknown.
@@ -209,8 +209,9 @@ pub(crate) fn is_numeric(text: &str) -> bool {
         .all(|c| c.is_ascii_digit() || "-+. :\n".contains(c))
 }
 
+/// Contents of a file, as far as the text sets them.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Contents {
+pub(crate) enum FileContents {
     Text(String),
     /// Link to, or copy of, this path.
     Same(String),
@@ -288,7 +289,7 @@ impl Environment {
             target = format!("{folder}/{name}");
         }
         let contents = self.files.get(&source).cloned();
-        let contents = contents.unwrap_or(Contents::Same(source));
+        let contents = contents.unwrap_or(FileContents::Same(source));
         let short = target.trim_start_matches("./").to_owned();
         self.files.insert(short, contents.clone());
         self.files.insert(target, contents);
@@ -375,7 +376,7 @@ impl Environment {
                 .entry(name.clone())
                 .or_insert_with(|| contents.clone());
             if own != contents {
-                *own = Contents::Unknown;
+                *own = FileContents::Unknown;
             }
         }
     }

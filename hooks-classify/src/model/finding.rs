@@ -1,4 +1,4 @@
-//! Findings: effects of parts of a command, and the lines of an explanation.
+//! [`SpanFinding`]: the effect of a span of a command, with the reason and its certainty.
 
 use super::effect::Crud;
 use super::span::Span;
@@ -16,7 +16,7 @@ pub(crate) enum Sure {
 
 /// Effect of one part of a command.
 #[derive(Clone, Debug)]
-pub(crate) struct Finding {
+pub(crate) struct SpanFinding {
     pub(crate) span: Span,
     pub(crate) effect: Crud,
     /// Whether the part must be confirmed although it may only read.

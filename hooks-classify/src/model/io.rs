@@ -1,4 +1,4 @@
-//! Standard input and output of commands.
+//! [`Input`] and [`Output`]: what is known about the standard input and output of a command.
 
 /// Standard input of a command.
 #[derive(Clone, Debug, PartialEq)]

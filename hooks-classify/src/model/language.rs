@@ -1,4 +1,4 @@
-//! Languages of scripts that commands run.
+//! [`Language`] of a script that a command runs.
 
 /// Language of a script that a command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

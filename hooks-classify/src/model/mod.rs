@@ -1,6 +1,6 @@
-//! Plain data that all layers share. Nothing in this module decides anything.
+//! Data types that all layers share: plain values in, simple facts about them out. Nothing in this
+//! layer decides about a command.
 
-pub(crate) mod analysis;
 pub(crate) mod arg;
 pub(crate) mod device;
 pub(crate) mod effect;

@@ -1,4 +1,4 @@
-//! Files whose names a command gets when it runs.
+//! [`Named`]: a file whose name a command gets when it runs.
 
 /// File or folder that an unknown word may name, or the folder of such a file.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Parts of a command: every program that would run, with its words, files, redirections and
+//! [`Parts`] of a command: every program that would run, with its words, files, redirections and
 //! assignments.
 //!
 //! Rules match [`Parts`], and explanations show them. The interpreter records them while it

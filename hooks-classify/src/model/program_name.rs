@@ -1,4 +1,4 @@
-//! Names of programs, with and without system folders.
+//! Names of programs: a word in, the name without a system folder out.
 
 /// Folders in which a program is the one that its name denotes.
 pub(crate) const SYSTEM_FOLDERS: &[&str] = &[

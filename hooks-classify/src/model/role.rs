@@ -1,4 +1,4 @@
-//! Roles of operands and of the values of options.
+//! [`Role`]: the use of an operand or of the value of an option.
 
 use super::language::Language;
 

@@ -1,11 +1,11 @@
-//! Script: the syntax tree of shell text, which both parsers are lowered to and the interpreter
-//! follows.
+//! [`ShellScript`]: the syntax tree of shell text. The parsers of `shell/` build it, and the interpreter
+//! walks it.
 
 use super::span::Span;
 
 /// Commands in source order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Script {
+pub(crate) struct ShellScript {
     pub(crate) items: Vec<AndOr>,
 }
 
@@ -42,32 +42,32 @@ pub(crate) struct Command {
 pub(crate) enum Kind {
     /// Assignments and a program with its arguments.
     Simple {
-        assigns: Vec<Word>,
-        words: Vec<Word>,
+        assigns: Vec<ShellWord>,
+        words: Vec<ShellWord>,
     },
     /// `[ … ]`, `[[ … ]]`, `(( … ))`: text in which only substitutions run.
-    Test(Word),
+    Test(ShellWord),
     /// `{ …; }`
-    Group(Script),
+    Group(ShellScript),
     /// `( … )`
-    Subshell(Script),
+    Subshell(ShellScript),
     /// `for` and `select`; without `in`, over the positional parameters.
     For {
         name: String,
-        words: Option<Vec<Word>>,
-        body: Script,
+        words: Option<Vec<ShellWord>>,
+        body: ShellScript,
     },
     /// `if`: conditions and branches in source order.
-    If(Vec<Script>),
+    If(Vec<ShellScript>),
     /// `while` and `until`; also `for ((…))`, whose head is the word.
     While {
-        head: Option<Word>,
-        scripts: Vec<Script>,
+        head: Option<ShellWord>,
+        scripts: Vec<ShellScript>,
     },
     /// `case`; the patterns run only their substitutions.
     Case {
-        subject: Word,
-        arms: Vec<(Vec<Word>, Script)>,
+        subject: ShellWord,
+        arms: Vec<(Vec<ShellWord>, ShellScript)>,
     },
     /// Definition of a function.
     Function { name: String, body: Box<Command> },
@@ -81,7 +81,7 @@ pub(crate) struct Redirect {
     pub(crate) descriptor: u32,
     /// Whether standard error is redirected as well: `&>`, `&>>`.
     pub(crate) both: bool,
-    pub(crate) target: Word,
+    pub(crate) target: ShellWord,
     pub(crate) span: Span,
 }
 
@@ -105,7 +105,7 @@ pub(crate) enum Operator {
 
 /// A word before expansion. Words that differ only in their positions are equal.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Word {
+pub(crate) struct ShellWord {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) span: Span,
 }
@@ -125,7 +125,7 @@ pub(crate) enum Piece {
     /// `<(…)` and `>(…)`.
     Process { text: Inner },
     /// `$((…))`: a number; the substitutions in it run.
-    Arithmetic { inner: Word },
+    Arithmetic { inner: ShellWord },
 }
 
 /// Operator of `${name…}`.
@@ -133,15 +133,15 @@ pub(crate) enum Piece {
 pub(crate) enum Change {
     None,
     /// `:-`, `-`
-    Default(Word),
+    Default(ShellWord),
     /// `:=`, `=`
-    Assign(Word),
+    Assign(ShellWord),
     /// `${#name}`: the length of the value.
-    Length(Word),
+    Length(ShellWord),
     /// `${!name}`: the value of the variable named by the value.
-    Indirect(Word),
+    Indirect(ShellWord),
     /// Any other operator: the result is unknown, the substitutions in it run.
-    Other(Word),
+    Other(ShellWord),
 }
 
 /// Text of a substitution. Texts that differ only in their positions are equal.
@@ -168,7 +168,7 @@ impl PartialEq for Redirect {
     }
 }
 
-impl PartialEq for Word {
+impl PartialEq for ShellWord {
     fn eq(&self, other: &Self) -> bool {
         self.pieces == other.pieces
     }
@@ -180,7 +180,7 @@ impl PartialEq for Inner {
     }
 }
 
-impl Word {
+impl ShellWord {
     /// Returns the text of a literal word.
     pub(crate) fn literal(&self) -> Option<String> {
         let mut all = String::new();

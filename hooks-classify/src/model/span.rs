@@ -1,4 +1,4 @@
-//! Spans: byte ranges of a text.
+//! [`Span`]: a byte range of a text.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Dialects of SQL.
+//! [`SqlDialect`] of a program.
 
 /// The dialect of SQL that a program speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

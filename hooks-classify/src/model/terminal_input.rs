@@ -1,4 +1,4 @@
-//! Further commands that a program takes from its terminal.
+//! [`TerminalInput`]: further commands that a program takes from its terminal.
 
 use serde::{Deserialize, Serialize};
 

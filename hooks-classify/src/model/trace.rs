@@ -1,13 +1,13 @@
-//! Trace: the findings and parts of one command.
+//! [`Trace`]: the findings and parts of one command, as the interpreter returns them.
 
-use super::finding::Finding;
+use super::finding::SpanFinding;
 use super::parts::Parts;
 use super::terminal_input::TerminalInput;
 
 /// Result of interpreting a command.
 #[derive(Debug)]
 pub(crate) struct Trace {
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<SpanFinding>,
     pub(crate) parts: Parts,
     /// Whether both parsers read every text the same way.
     pub(crate) agreed: bool,

@@ -1,4 +1,4 @@
-//! Sources of code that is only known when it runs.
+//! [`UnseenCode`]: the source of code that is only known when it runs.
 
 /// Source of code that is only known when it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Names of variables and parameters, and the words that assign to them.
+//! Names of variables and parameters: a word in, its name and its assignment out.
 
 use super::arg::Arg;
 

@@ -1,5 +1,5 @@
-//! A command line as its program reads it: options with values, operands, and the command that the
-//! words name. The reader makes it of words and a table.
+//! [`Call`]: a command line as its program reads it, with its options, values, operands and the command
+//! that the words name.
 
 use super::roles::{Roles, distribute};
 use crate::model::arg::Arg;
@@ -8,7 +8,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::{Opt, Program, RunsInput};
 
-/// A command line, told apart.
+/// A command line as its program reads it.
 #[derive(Debug)]
 pub(crate) struct Call {
     /// The innermost command that the words name.
@@ -17,7 +17,7 @@ pub(crate) struct Call {
     pub(crate) path: String,
     pub(crate) options: Vec<ParsedOption>,
     pub(crate) operands: Vec<Operand>,
-    /// What the table does not know, with the place.
+    /// Reasons and places of words that the table does not know.
     pub(crate) unrecognized: Vec<(String, Span)>,
     /// The words after the names of the program and its commands.
     pub(crate) args: Vec<Arg>,
@@ -33,7 +33,7 @@ pub(crate) struct ParsedOption {
     /// The words that follow, if the option takes a whole command.
     pub(crate) rest: Vec<Arg>,
     pub(crate) span: Span,
-    /// Whether only some versions of the program read it so. It never makes a call harmless.
+    /// Whether only some versions of the program read this option. It never makes a call harmless.
     pub(crate) doubtful: bool,
 }
 
@@ -75,13 +75,12 @@ impl Call {
             && !self.options.iter().any(|given| is_host(&given.option))
     }
 
-    /// Returns whether the program writes a file if it is told to write to `path`: `-` is one to
-    /// some.
+    /// Returns true if output to `path` goes to a file. Some programs write a file with the name `-`.
     pub(crate) fn is_file(&self, path: &str) -> bool {
         path == "-" && self.program.details.dash_is_file || !nowhere(path)
     }
 
-    /// Operands with their roles; the rest for which there is no room.
+    /// Returns the operands by role, and the operands for which the table has no role.
     pub(crate) fn roles(&self) -> Roles {
         let operands = self.operands.iter().map(|operand| operand.arg.clone());
         distribute(self.program.operands, operands.collect())

@@ -1,5 +1,5 @@
-//! Reads a command line by the table of its program: words in, a [`call::Call`] out, which lists
-//! options with their values, operands and what the table does not know, each with its place.
+//! Reader of command lines: the words of a program and its table in, a [`call::Call`] out. The call
+//! lists options with their values, operands and unrecognized words, each with its span.
 
 pub(crate) mod call;
 mod reader;

@@ -1,4 +1,5 @@
-//! Reads the words behind the name of a program, by its table and the rules of its style.
+//! Option reader: the words behind the name of a program, its table and the rules of its style in, a
+//! [`Call`] out.
 
 use std::mem::take;
 
@@ -35,11 +36,11 @@ impl Call {
 
 struct Reader {
     call: Call,
-    /// Whether the word stands behind an operand that ends what options promise.
+    /// Whether the word follows an operand behind which harmless options do not count.
     late: bool,
-    /// Whether an option of the word was left out for that reason.
+    /// Whether a harmless option of the word was left out because of `late`.
     dropped: bool,
-    /// Whether the options that are found are those of some versions of the program.
+    /// Whether only some versions of the program read the current options.
     doubtful: bool,
 }
 
@@ -49,8 +50,8 @@ impl Reader {
         let mut parents = Vec::new();
         loop {
             let current = self.call.program;
-            // Of goals there may be several; a judge of their own reads them.
-            if !current.has_commands() || current.judge == Some("goals") {
+            // Several goals may follow each other; the function `goals` reads them.
+            if !current.has_commands() || current.function == Some("goals") {
                 self.all_words(current, &parents, rest);
                 return;
             }
@@ -77,8 +78,8 @@ impl Reader {
                 parents.push(current);
                 continue;
             }
-            if current.judge == Some("maybe-command") {
-                // Operands of its own: read again, to the end.
+            if current.function == Some("maybe-command") {
+                // The operand belongs to the program itself: read all words again.
                 self.call.operands.truncate(before);
                 self.call.options.clear();
                 self.all_words(current, &parents, rest);
@@ -179,7 +180,7 @@ impl Reader {
     fn requests(&mut self, program: &Program, parents: &[&'static Program]) {
         let scope = Scope { program, parents };
         let mut at = 0;
-        // A member may be a request in its turn.
+        // A member may be a request itself.
         while let Some(given) = self.call.options.get(at) {
             at += 1;
             let (Role::Request, Some(request)) = (given.option.role, given.value.clone()) else {
@@ -199,8 +200,8 @@ impl Reader {
         }
     }
 
-    /// Adds the options that stand for a value of others alone, where the value is a word of its own:
-    /// `-d recurse` is `-d=recurse`, too. What such an option promises, it promises joined alone.
+    /// Adds the entries for an option with one value, if the value is a separate word: `-d recurse` is
+    /// `-d=recurse`, too. A separate value never makes a call harmless.
     fn values(&mut self, program: &Program, parents: &[&'static Program]) {
         let scope = Scope { program, parents };
         let with_value = |given: &ParsedOption| {
@@ -214,8 +215,8 @@ impl Reader {
         }
     }
 
-    /// Reads a word that was taken for the value of an option as an option: a version of the program
-    /// that takes no value there does so. What it promises does not count.
+    /// Reads the value of an option as an option as well, because a version of the program may take no
+    /// value there. The second reading never makes a call harmless.
     fn option_in_disguise(&mut self, scope: &Scope<'_>, taken: &Arg, next: &Next<'_>) {
         let long = taken.text.starts_with("--") && taken.text.len() > 2;
         // Some commands of git parse their words twice, first without most options.
@@ -257,7 +258,7 @@ impl Reader {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
         };
-        // The whole word as it stands in the table, then the name.
+        // An entry for the whole word comes before an entry for the name.
         if let Some(found) = scope.listed(text, rules.long) {
             self.give(&found, None, arg.span, next);
             return;
@@ -278,7 +279,7 @@ impl Reader {
             true => scope.abbreviated(name, value),
             false => Vec::new(),
         };
-        // An option that is named comes before one that stands for all others.
+        // An entry with a name comes before a wildcard.
         if (long || one_dash)
             && !fitting.iter().any(|found| found.option.changes())
             && let Some(found) = scope.pattern(text, rules.long)
@@ -325,7 +326,7 @@ impl Reader {
         let flag = found.option.takes == Takes::Nothing;
         match value {
             Some("false" | "0" | "no") if flag => {
-                // The opposite of the flag: what it would promise does not hold.
+                // The flag is off, so it does not make the call harmless.
                 match found.option.effect {
                     Some(
                         OptionEffect::AtLeast(_)
@@ -338,7 +339,7 @@ impl Reader {
                             ..*found.option
                         };
                         let found = Found {
-                            // No table can name it so.
+                            // No name in a table has a blank.
                             name: format!("{}= false", found.name),
                             option: &silent,
                             style: found.style,
@@ -366,7 +367,7 @@ impl Reader {
         arg: &Arg,
         next: &mut Next<'_>,
     ) {
-        // What it may change counts, and not what it may promise.
+        // If an option changes something, harmless options do not count.
         if found.iter().any(|found| found.option.changes()) {
             found.retain(|found| found.option.changes());
         }
@@ -378,14 +379,14 @@ impl Reader {
         let flag = |found: &Found<'_>| found.option.takes == Takes::Nothing;
         if found.is_empty() || !alike || (value.is_some() && found.iter().any(flag)) {
             self.unknown(name, arg.span);
-            // Nothing is promised by what may mean something else.
+            // An ambiguous abbreviation never makes a call harmless.
             found.retain(|found| found.option.changes());
         }
         let mut value = value.map(|value| arg.with(value));
         if value.is_none() && takes == Some(true) {
             value = match alike {
                 true => next.take(),
-                // It stays an operand as well.
+                // The word stays an operand as well.
                 false => next.args.get(next.at).cloned(),
             };
         }
@@ -428,7 +429,7 @@ impl Reader {
                         arg.with(value.unwrap_or(rest))
                     });
                     self.give(&found, joined, arg.span, next);
-                    // A program with another style drops the sign.
+                    // A program with another style drops the `=`.
                     if let Some(value) = rest.strip_prefix('=')
                         && !rules.drops_equals
                         && found.option.role != Role::Text
@@ -453,7 +454,7 @@ impl Reader {
     /// Adds an option, with the next word as its value if it needs one and has none.
     fn give(&mut self, found: &Found<'_>, value: Option<Arg>, span: Span, next: &mut Next<'_>) {
         let option = found.option;
-        let ends = |style| Rules::of(style).operands == Operands::EndPromises;
+        let ends = |style| Rules::of(style).operands == Operands::EndHarmless;
         if option.exempts()
             && (self.doubtful || self.late && (ends(self.call.program.style) || ends(found.style)))
         {
@@ -488,7 +489,7 @@ impl Reader {
     }
 }
 
-/// The words behind the one that is read.
+/// Words behind the current word.
 struct Next<'a> {
     args: &'a [Arg],
     at: usize,
@@ -506,7 +507,7 @@ impl Next<'_> {
     }
 }
 
-/// Returns whether a word in front of the end of options is one.
+/// Returns true if a word before the end of the options is an option.
 fn is_option(text: &str, style: Style, scope: &Scope<'_>) -> bool {
     if style == Style::Assign {
         return true;

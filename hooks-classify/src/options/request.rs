@@ -1,4 +1,4 @@
-//! Whole requests as JSON or YAML: their members are options of the command.
+//! Whole requests: a text in JSON or YAML in, its members as options of the command out.
 
 use serde_json::Value;
 
@@ -40,7 +40,7 @@ pub(crate) fn members(text: &str) -> Option<Vec<(String, Member)>> {
     lines(text)
 }
 
-/// Returns the members of YAML that is made of `name: value` lines, and of nothing else.
+/// Returns the members of YAML that consists of `name: value` lines only.
 fn lines(text: &str) -> Option<Vec<(String, Member)>> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let members: Option<Vec<_>> = lines
@@ -53,7 +53,7 @@ fn lines(text: &str) -> Option<Vec<(String, Member)>> {
                 true => value[1..].strip_suffix(&value[..1])?,
                 false => value,
             };
-            // What YAML reads otherwise is not shown by the line.
+            // YAML may read another value than the line shows.
             let shown = !inner.contains(['"', '\'', '\\'])
                 && (quote
                     || !inner.starts_with(['&', '*', '!', '|', '>', '{', '[', '%', '@', '`']));

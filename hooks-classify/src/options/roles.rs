@@ -1,4 +1,4 @@
-//! Gives the operands of a call to the roles that its table lists, by their positions.
+//! Roles of operands: operands and the roles of a table in, the operands of each role out.
 
 use std::collections::VecDeque;
 
@@ -6,14 +6,14 @@ use crate::model::arg::Arg;
 use crate::model::role::Role;
 use crate::tables::Count;
 
-/// Operands by role, and those that no role has room for.
+/// Operands by role, and the operands without a role.
 pub(super) type Roles = (Vec<(Role, Vec<Arg>)>, Vec<Arg>);
 
-/// Gives operands to roles: those after the one with `*` from the end.
+/// Distributes operands to roles. Roles after the role with `*` take operands from the end.
 pub(super) fn distribute(list: &[(Role, Count)], operands: Vec<Arg>) -> Roles {
     let mut out = Vec::new();
     let mut left: VecDeque<Arg> = operands.into();
-    // A command takes all that follows, whatever stands after it in the list.
+    // A command takes all operands that follow, whatever roles the list has after it.
     let many = list
         .iter()
         .position(|(role, count)| *count == Count::Many || matches!(role, Role::Argv { .. }));

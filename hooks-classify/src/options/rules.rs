@@ -1,22 +1,23 @@
-//! The style that a table names, and the rules by which programs of that style read their options.
+//! Rules of styles: the [`Style`] of a table in, the rules out by which programs of that style read
+//! their options.
 
 use crate::tables::Style;
 
-/// What an operand does to the options behind it.
+/// Effect of an operand on the options behind it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Operands {
     /// Options behind an operand are read.
     Mix,
     /// The first operand ends the options.
     EndOptions,
-    /// Some versions of the program read options behind an operand, others do not. What such an
-    /// option changes counts, and what it promises does not.
-    EndPromises,
+    /// Some versions of the program read options behind an operand. An option there may make a call
+    /// stronger and never makes it harmless.
+    EndHarmless,
     /// Every word is an operand.
     AreAll,
 }
 
-/// How options with names of several letters are written.
+/// Notation of options with names of several letters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum LongNames {
     /// `--name`
@@ -25,7 +26,7 @@ pub(super) enum LongNames {
     OneDash,
 }
 
-/// How a program tells options, their values and operands apart.
+/// Rules by which a program separates options, their values and operands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) operands: Operands,
@@ -36,11 +37,11 @@ pub(super) struct Rules {
     pub(super) drops_equals: bool,
     /// Whether a single `-` ends the options, as `--` does.
     pub(super) dash_ends: bool,
-    /// How the first word is read if it has no dash.
+    /// Reading of the first word if it has no dash.
     pub(super) first_word: FirstWord,
 }
 
-/// How the first word is read if it has no dash.
+/// Reading of the first word if it has no dash.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum FirstWord {
     /// As every other word.
@@ -76,7 +77,7 @@ impl Rules {
                 ..GNU
             },
             Style::Bsd => Self {
-                operands: Operands::EndPromises,
+                operands: Operands::EndHarmless,
                 ..GNU
             },
             Style::BashBuiltin => Self {
@@ -107,7 +108,7 @@ impl Rules {
             },
             Style::SingleDash | Style::Slash => ONE_DASH,
             Style::SingleDashBsd => Self {
-                operands: Operands::EndPromises,
+                operands: Operands::EndHarmless,
                 ..ONE_DASH
             },
             Style::SingleDashPosix => Self {
@@ -115,7 +116,7 @@ impl Rules {
                 ..ONE_DASH
             },
             Style::Bundled | Style::Jar => Self {
-                operands: Operands::EndPromises,
+                operands: Operands::EndHarmless,
                 first_word: FirstWord::ValuesBehind,
                 ..GNU
             },

@@ -1,10 +1,10 @@
-//! The options that a program understands at a place of its command line, by their names.
+//! Scope of options: a name in, the option out that a program understands at a place of its command
+//! line.
 
 use super::rules::LongNames;
 use crate::tables::{Opt, Program, Style};
 
-/// The options that are understood at a place: a command's own, and those of the programs above
-/// it whose tables say so.
+/// Options of a command, and of the programs above it whose tables have `options_anywhere`.
 pub(super) struct Scope<'a> {
     pub(super) program: &'a Program,
     pub(super) parents: &'a [&'static Program],
@@ -41,7 +41,7 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// Returns the option of this name, with one dash or with two where one stands for two.
+    /// Returns the option of this name. If long names have one dash, both notations are looked up.
     pub(super) fn listed(&self, name: &str, long: LongNames) -> Option<Found<'a>> {
         self.exact(name).or_else(|| {
             let rest = name.trim_start_matches('-');
@@ -56,7 +56,7 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// Returns the option that stands for all that have no entry.
+    /// Returns the wildcard for options without an entry.
     pub(super) fn pattern(&self, text: &str, long: LongNames) -> Option<Found<'a>> {
         let names: &[&str] = match long {
             LongNames::OneDash => &["--*", "-*"],
@@ -66,7 +66,7 @@ impl<'a> Scope<'a> {
         names.iter().find_map(|name| self.exact(name))
     }
 
-    /// Returns the long options that an abbreviation fits: several may be meant.
+    /// Returns all long options that an abbreviation fits.
     pub(super) fn abbreviated(&self, name: &str, value: Option<&str>) -> Vec<Found<'a>> {
         if name.len() < 3 {
             return Vec::new();

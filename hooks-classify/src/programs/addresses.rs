@@ -1,20 +1,20 @@
-//! Addresses among the words of a call: which other machine they name, and whether words that go
-//! there hold what is only known when the command runs.
+//! Addresses among the words of a call: words in, the other machine that they name out, and whether
+//! words that are sent to it hold unknown values.
 
+use crate::analysis::{Analysis, OutputOf};
 use crate::host::{is_this_machine, parted};
-use crate::model::analysis::{Analysis, OutputOf};
 use crate::model::arg::{Arg, UNKNOWN, shown};
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
 
-/// Asks about what expansions hold, where it may go to another machine.
+/// Asks about values of expansions that may be sent to another machine.
 pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: Span) {
     let program = &call.program;
     if program.details.offline && !program.details.sends {
         return;
     }
-    // Options before the name of a command are none of its words.
+    // Options before the name of a command do not belong to the command.
     let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
     let values = call.options.iter().filter_map(|given| given.value.as_ref());
     let before = values.filter(|value| value.span.start < first);
@@ -62,14 +62,14 @@ fn recipient(
     if let Some(host) = named_machine(call) {
         return Some((held.first().map_or(whole, |arg| arg.span), host));
     }
-    // A server is named in everyday calls: what the shell was started with may go there.
+    // Everyday calls name a server in a variable, so inherited variables may be sent there.
     let printed = held.iter().find(|arg| !arg.inert).map(|arg| arg.span);
     let span = printed.or(shows_variable)?;
     Some((span, server_of_option(call)?))
 }
 
-/// The other machine that a word of a call names, as far as it is known. Commands and scripts among
-/// its words are judged by themselves.
+/// Returns the other machine that a word of a call names, as far as it is known. Commands and scripts
+/// among the words have findings of their own.
 fn named_machine(call: &Call) -> Option<String> {
     let is_word = |role: &Role| {
         !matches!(
@@ -91,7 +91,7 @@ fn named_machine(call: &Call) -> Option<String> {
     words.find_map(elsewhere)
 }
 
-/// The other machine on which a place is, named without `://`: `host:path`, `host::module`.
+/// Returns the other machine of a place without `://`: `host:path`, `host::module`.
 pub(super) fn host_of_place(arg: &Arg) -> Option<String> {
     let (host, _) = arg.text.split_once(':')?;
     // A single letter is a drive.
@@ -99,8 +99,8 @@ pub(super) fn host_of_place(arg: &Arg) -> Option<String> {
     named.then(|| elsewhere(&as_address(&arg.with(host))))?
 }
 
-/// Whether a word that is sent holds what is not known. The port of a service on this machine,
-/// `http://localhost:$PORT/`, gets nowhere else.
+/// Returns true if a word that is sent has unknown parts. The port of a service on this machine,
+/// `http://localhost:$PORT/`, is not sent to another machine.
 pub(super) fn holds_unknown(word: &Arg) -> bool {
     let own_port = || {
         let (scheme, authority, rest) = parted(&word.text)?;
@@ -112,7 +112,7 @@ pub(super) fn holds_unknown(word: &Arg) -> bool {
     !word.known() && own_port() != Some(true)
 }
 
-/// The other machine that an option of a call names.
+/// Returns the other machine that an option of a call names.
 fn server_of_option(call: &Call) -> Option<String> {
     let options = call.options.iter();
     let options = options.filter(|given| given.option.role == Role::Host);
@@ -120,12 +120,12 @@ fn server_of_option(call: &Call) -> Option<String> {
     values.find_map(|value| elsewhere(&as_address(value)))
 }
 
-/// The name of a machine as an address of it.
+/// Returns the address of a machine with this name.
 pub(super) fn as_address(host: &Arg) -> Arg {
     host.with(&format!("server://{}", host.text))
 }
 
-/// The machine that an address names, unless it is this one, or nothing of it is known.
+/// Returns the machine that an address names, unless it is this machine or wholly unknown.
 pub(crate) fn elsewhere(address: &Arg) -> Option<String> {
     let (scheme, authority, _) = parted(&address.text)?;
     let of_scheme = |c: char| c.is_ascii_alphanumeric() || c == UNKNOWN || "+-.".contains(c);
@@ -139,9 +139,9 @@ pub(crate) fn elsewhere(address: &Arg) -> Option<String> {
         Some((host, port)) if port.chars().all(of_port) => host,
         _ => host,
     };
-    // A field of a template is none.
+    // A field of a template is no address.
     let known = host.contains(|c: char| c.is_ascii_alphanumeric()) && !host.contains('{');
-    // Libraries of databases take another one from behind the path.
+    // Libraries of databases read another host behind the path.
     let another = address.text.to_ascii_lowercase().contains("host=");
     (another || known && !is_this_machine(host)).then(|| shown(&address.with(host)))
 }

@@ -1,7 +1,7 @@
-//! Compilers and build programs: from a call to whether it only reads.
+//! Compilers and build programs: a call in, the files that it writes and the code that it runs out.
 
 use super::effect::operand_words;
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::device::nowhere;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -284,7 +284,7 @@ pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
             whole,
             format!("`cmake -E {}`", words.get(1).copied().unwrap_or("")),
         );
-        // What they run; it is confirmed in any case.
+        // The commands that they run need confirmation in any case.
         let command = match words.get(1).copied() {
             Some("env") => words
                 .iter()

@@ -1,8 +1,8 @@
-//! A call by its table: from the call to what the program does with its options and operands.
+//! Calls by table: a call in, the effects of its options and operands out.
 //!
-//! The judgement by a table belongs to `programs/` and not to the walk: it follows from the call, the
-//! tables and the environment alone. What depends on the result of something that runs, such as
-//! whether an option already changed a file, is an action that the walk performs.
+//! The effects follow from the call, the tables and the environment alone, so this file belongs to
+//! `programs/` and not to the walk. An effect that depends on the result of another action is itself an
+//! action that the walk performs.
 
 use super::addresses::ask_about_sent_words;
 use super::effect::{note_effect, note_unrecognized, operand_words, prints_other};
@@ -11,7 +11,7 @@ use super::printed::printed;
 use super::requests::note_requests;
 use super::roles::{option_values, role};
 use super::words::{note_files_in_words, note_remotes};
-use crate::model::analysis::{Analysis, Context, OutputOf};
+use crate::analysis::{Analysis, Context, OutputOf};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -20,8 +20,8 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
 
-/// Returns what a call says before its program does anything: that it prints help, and the files
-/// and requests among its words.
+/// Returns the findings before the effect of the program: printed help, and the files and requests
+/// among the words of the call.
 pub(crate) fn analyze_words(context: &Context<'_>, call: &Call, whole: Span) -> Analysis {
     let mut analysis = Analysis::new();
     if prints_help(call) {
@@ -35,21 +35,21 @@ pub(crate) fn analyze_words(context: &Context<'_>, call: &Call, whole: Span) -> 
     analysis
 }
 
-/// Returns what happens with the values of all options of a call.
+/// Returns the effects of the values of all options of a call.
 pub(crate) fn analyze_option_values(context: &Context<'_>, call: &Call) -> Analysis {
     let mut analysis = Analysis::new();
     option_values(&mut analysis, context, call, &Input::Unknown);
     analysis
 }
 
-/// Returns what the table of the program does not know among the words of a call.
+/// Returns findings for the words of a call that the table of the program does not know.
 pub(crate) fn analyze_unrecognized(call: &Call) -> Analysis {
     let mut analysis = Analysis::new();
     note_unrecognized(&mut analysis, call);
     analysis
 }
 
-/// Returns whether a call asks for help wherever the program has no other use for the word.
+/// Returns true if a call only prints help, by a word that the program uses for nothing else.
 fn prints_help(call: &Call) -> bool {
     let [arg] = call.args.as_slice() else {
         return false;
@@ -60,7 +60,7 @@ fn prints_help(call: &Call) -> bool {
     aws || git || arg.known() && call.program.details.help.contains(&arg.text.as_str())
 }
 
-/// Notes the files that a program finds of its own accord.
+/// Notes the files that a program reads although no word names them.
 fn note_found_files(analysis: &mut Analysis, context: &Context<'_>, call: &Call) {
     if let Some(folder) = &call.program.details.finds {
         analysis.add_name(context.named_file(folder));
@@ -74,8 +74,8 @@ fn note_found_files(analysis: &mut Analysis, context: &Context<'_>, call: &Call)
     }
 }
 
-/// Returns what a call does by its table. `effect` is the effect that a function of the program
-/// found; without `operands` that function dealt with the operands.
+/// Returns the analysis of a call by its table. `effect` is the effect that the function of the
+/// program found. If `operands` is false, the function analyzed the operands.
 pub(crate) fn analyze_by_table(
     context: &Context<'_>,
     call: &Call,
@@ -92,7 +92,7 @@ pub(crate) fn analyze_by_table(
         option_values(analysis, context, call, input);
         OutputOf::NOTHING
     };
-    // A word that may be several may reach an operand that is written; where the call is known to
+    // A word that may be several may reach an operand that is written; if the call is known to
     // write anyway, that adds nothing.
     let many = call.operands.iter().find(|operand| operand.arg.many);
     match many.filter(|_| operands && writes_operand(call)) {
@@ -141,7 +141,7 @@ fn writes_operand(call: &Call) -> bool {
     call.program.operands.iter().any(|(role, _)| writes(role))
 }
 
-/// Notes what happens with the operands; returns the action whose output is printed.
+/// Notes the effects of the operands; returns the action whose output is printed.
 fn analyze_operands(
     analysis: &mut Analysis,
     context: &Context<'_>,
@@ -156,7 +156,7 @@ fn analyze_operands(
     }
     // A script does not run beside an option that prints something else.
     let prints_other = prints_other(call);
-    // Without a folder it goes through the one where it runs.
+    // Without a folder it searches the current folder.
     let files = |role: &Role| matches!(role, Role::Name | Role::Input);
     let names_file = roles
         .iter()
@@ -187,13 +187,13 @@ fn note_copy(analysis: &mut Analysis, call: &Call) {
     }
 }
 
-/// Remembers where the shell goes.
+/// Remembers the folder that the shell goes to.
 fn note_folder(analysis: &mut Analysis, call: &Call) {
     if !matches!(call.path.as_str(), "cd" | "chdir" | "pushd") {
         return;
     }
     let operands = operand_words(call);
-    // A command that goes there and prints where it is prints its name.
+    // A later command may print the name of the current folder.
     operands.iter().for_each(|arg| analysis.prints_name(arg));
     let span = call.args.first().map_or(Span::default(), |arg| arg.span);
     match operands.iter().find(|arg| !arg.text.starts_with('-')) {

@@ -1,6 +1,6 @@
-//! `kubectl` and `ansible`: from a call to what it shows and runs.
+//! `kubectl` and `ansible`: a call in, the secrets that it shows and the commands that it runs out.
 
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
@@ -100,7 +100,7 @@ pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     let name = name.rsplit('.').next().unwrap_or(name);
     let arguments = value(["-a", "--args"]);
     let given = arguments.as_ref().map_or("", |a| a.text.as_str());
-    // What they print or check is an expression, which may look up anything.
+    // They print or check an expression, which may look up anything.
     if matches!(name, "debug" | "assert") && given.contains(['(', '[', '{', '|', '\\']) {
         return analysis.with_effect(Effect::Code);
     }

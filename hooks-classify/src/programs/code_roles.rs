@@ -1,7 +1,7 @@
-//! Words that hold or name code: from a role and its words to what runs.
+//! Operands that hold or name code: a role and its words in, the code that runs out.
 
 use super::words_as_text::joined;
-use crate::model::analysis::{Analysis, Context, OutputOf};
+use crate::analysis::{Analysis, Context, OutputOf};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::io::Input;

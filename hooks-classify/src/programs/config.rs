@@ -1,12 +1,21 @@
-//! Settings that a call gives its program: from `KEY=VALUE` to whether it changes what runs.
+//! Settings of a call: `KEY=VALUE` in, whether the setting changes the programs that run out.
 
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::Input;
 use crate::options::call::Call;
 use crate::tables::matches;
+
+/// Notes a variable that a call sets for the program that it runs.
+pub(super) fn note_variable(analysis: &mut Analysis, name: &str, value: &Arg) {
+    if name.contains(UNKNOWN) {
+        let reason = "which variable is set is only known when it runs";
+        analysis.find(Effect::Code, value.span, reason);
+    }
+    analysis.sets(name, value);
+}
 
 /// Notes a setting `KEY=VALUE`.
 pub(super) fn note_setting(analysis: &mut Analysis, call: &Call, arg: &Arg) {
@@ -34,14 +43,7 @@ pub(super) fn note_setting(analysis: &mut Analysis, call: &Call, arg: &Arg) {
         .iter()
         .any(|name| call.path.starts_with(name));
     if (call.program.details.harmless_config.is_empty() || contained) && plain {
-        if name.contains(UNKNOWN) {
-            analysis.find(
-                Effect::Code,
-                arg.span,
-                "which variable is set is only known when it runs",
-            );
-        }
-        analysis.sets(name, &arg.with(value));
+        note_variable(analysis, name, &arg.with(value));
         // A shell that it starts may compute the value.
         analysis.passes_value(value);
         analysis.assigns(name, Value::Unknown);

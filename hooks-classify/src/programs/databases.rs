@@ -1,9 +1,9 @@
-//! Clients of databases: from a call and its input to the statements that run.
+//! Clients of databases: a call and its input in, the statements that run out.
 
 use super::code_roles::script_language;
 use super::effect::operand_words;
 use super::roles::reads_commands_from_input;
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;

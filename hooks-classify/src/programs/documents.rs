@@ -1,8 +1,8 @@
-//! Archives, tables, pictures and texts: from a call to the files that it reads and writes.
+//! Archives, tables, pictures and texts: a call in, the files that it reads and writes out.
 
 use super::effect::{note_unrecognized, operand_words};
 use super::roles::{option_value, role};
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::device::nowhere;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -175,7 +175,7 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
     let extracts = call.has(&["-x", "--extract", "--get"]);
     let creates = call.has(&["-c", "--create"]);
     if (extracts && call.has(&["-O", "--to-stdout"])) || (creates && !extracts && quiet) {
-        // `-x` and `-c` say create; what else was given still counts.
+        // `-x` and `-c` state the effect create; other options still count.
         let others = call.options.iter().any(|g| {
             !["-x", "--extract", "--get", "-c", "--create"].contains(&g.name.as_str())
                 && matches!(g.option.effect, Some(crate::model::effect::OptionEffect::Replaces(e)) if e > Effect::Read)
@@ -297,7 +297,7 @@ pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     if words.is_empty() && !call.has(&["--version", "--help", "-h"]) {
         return analysis.with_effect(Effect::Unknown);
     }
-    // Where the verbs end and the files begin is not followed.
+    // The end of the verbs is not known, so the files are unknown.
     for word in words
         .iter()
         .skip(1)

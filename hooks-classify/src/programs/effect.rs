@@ -1,12 +1,12 @@
-//! The effect of a call by its table: from the program and the options of the call to findings.
+//! Effect by table: a program and the options of its call in, findings out.
 
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::span::Span;
 use crate::options::call::{Call, ParsedOption};
 
-/// Returns the operands of a call without the facts whether they follow `--`.
+/// Returns the words of the operands of a call.
 pub(super) fn operand_words(call: &Call) -> Vec<Arg> {
     let operands = call.operands.iter();
     operands.map(|operand| operand.arg.clone()).collect()
@@ -136,12 +136,12 @@ pub(super) fn note_unrecognized(analysis: &mut Analysis, call: &Call) {
     }
 }
 
-/// Words behind an option that turn it off for some programs.
+/// Words that turn the option before them off for some programs.
 const OFF: &[&str] = &[
     "false", "no", "0", "null", "off", "without", "disable", "n", "f",
 ];
 
-/// Options that test or list, and those that have the program do its work all the same.
+/// Options that test or list, each with options that make the program do its work despite it.
 const LOOKS: &[&str] = &["-t", "--test", "-l", "--list"];
 const WORKS: &[&str] = &["-z", "--compress", "-d", "--decompress", "--uncompress"];
 
@@ -171,7 +171,7 @@ fn is_negated(call: &Call, at: usize) -> bool {
     let negated = call.args.iter().any(|arg| {
         arg.text.strip_prefix("--no-").is_some_and(|rest| {
             let positive = format!("--{rest}");
-            // An option with the same meaning has another name perhaps.
+            // An option with the same meaning may have another name.
             let mut options = call.program.options.iter();
             own == "--*"
                 || own.starts_with(&positive)
@@ -198,7 +198,7 @@ fn effect_phrase(effect: Effect) -> &'static str {
     }
 }
 
-/// Returns whether an option has a program print something else, such as its version.
+/// Returns true if an option makes a program print something else, such as its version.
 pub(super) fn prints_other(call: &Call) -> bool {
     call.options.iter().enumerate().any(|(at, given)| {
         given.option.effect == Some(OptionEffect::Forces(Effect::Read)) && !is_negated(call, at)

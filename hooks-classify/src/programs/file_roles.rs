@@ -1,6 +1,6 @@
-//! Words that name files: from a role and its words to what the program does with the files.
+//! Operands that name files: a role and its words in, the reads and writes of the files out.
 
-use crate::model::analysis::{Analysis, Context, ReadsListed};
+use crate::analysis::{Analysis, Context, ReadsListed};
 use crate::model::arg::{Arg, shown};
 use crate::model::device::{device, kernel};
 use crate::model::effect::Effect;
@@ -64,7 +64,7 @@ pub(super) fn read_listed_files(
     }
 }
 
-/// Asks about files of settings, unless they lie where only their user puts files.
+/// Asks about files of settings, unless only the user puts files in their folder.
 pub(super) fn read_settings(analysis: &mut Analysis, path: &str, files: &[Arg]) {
     for file in files.iter().filter(|file| !is_users_own(file)) {
         let reason = format!(
@@ -91,7 +91,7 @@ pub(super) fn write_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) {
     }
 }
 
-/// Returns whether a file that is written is another operand as well, and so is there already.
+/// Returns true if a file that is written is another operand as well, so that it exists already.
 fn is_also_operand(call: &Call, file: &Arg) -> bool {
     let same = |operand: &&Operand| operand.arg.text == file.text && operand.arg.known();
     let count = call.operands.iter().filter(same).count();
@@ -129,14 +129,14 @@ pub(super) fn delete_files(analysis: &mut Analysis, path: &str, files: &[Arg]) {
     }
 }
 
-/// Returns whether a call reads source texts alone in the folders that it is given.
+/// Returns true if a call reads only source texts in the folders among its operands.
 fn filters_source(context: &Context<'_>, call: &Call) -> bool {
     let filters = call
         .options
         .iter()
         .filter(|given| given.option.role == Role::Filter);
     let values = filters.filter_map(|given| given.value.as_ref());
-    // Of what is left out, the rest may be anything.
+    // A filter that leaves files out allows any other file.
     let mut values = values
         .filter(|value| !value.text.starts_with('!'))
         .peekable();
@@ -150,7 +150,7 @@ fn filters_source(context: &Context<'_>, call: &Call) -> bool {
 
 /// Returns whether a call prints the contents of the files that it names.
 fn prints_contents(call: &Call) -> bool {
-    // Options before the name of a command are none of its own.
+    // Options before the name of a command do not belong to the command.
     let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
     let own = || {
         let options = call.options.iter();
@@ -168,7 +168,7 @@ fn prints_contents(call: &Call) -> bool {
         })
 }
 
-/// Returns whether a call reads all that lies in the folders that it names.
+/// Returns true if a call reads all files below the folders that it names.
 pub(crate) fn recurses(call: &Call) -> bool {
     let given = |names: &[&str]| {
         call.options
@@ -182,8 +182,8 @@ pub(crate) fn recurses(call: &Call) -> bool {
     })
 }
 
-/// Returns whether a program prints facts about the files that it is given, such as their number of
-/// lines, and none of their contents.
+/// Returns true if a program prints only facts about its files, such as their number of lines, and no
+/// contents.
 pub(crate) fn prints_facts(call: &Call) -> bool {
     let takes = |role: Role| {
         call.program
@@ -213,7 +213,7 @@ fn patterns(filter: &str) -> Vec<String> {
     }
 }
 
-/// Returns whether a file lies where only its user puts files.
+/// Returns true if only the user puts files in the folder of a file.
 fn is_users_own(file: &Arg) -> bool {
     let text = file.text.as_str();
     file.known()

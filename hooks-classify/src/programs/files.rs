@@ -1,9 +1,9 @@
-//! Programs that handle files and texts: from a call to what they do to the contents.
+//! Programs that handle files and texts: a call in, the files that it reads and writes out.
 
 use super::effect::operand_words;
 use super::file_roles::recurses;
 use super::roles::role;
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::device::{device, nowhere};
 use crate::model::effect::Effect;

@@ -1,7 +1,7 @@
-//! `sed`, `awk` and `jq`: from a call to the script and the files that it reads.
+//! `sed`, `awk` and `jq`: a call in, its script and the files that it reads out.
 
+use crate::analysis::{Analysis, Context, Names, OutputOf};
 use crate::languages::awk::is_connection;
-use crate::model::analysis::{Analysis, Context, Names, OutputOf};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;

@@ -1,7 +1,7 @@
-//! `find` and `fd`: from a call to the files that they find, and what they do with them.
+//! `find` and `fd`: a call in, the files that they find and the actions on these files out.
 
 use super::roles::role;
-use crate::model::analysis::{Analysis, Context, Names};
+use crate::analysis::{Analysis, Context, Names};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -20,7 +20,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         folders.push(args[at].clone());
         at += 1;
     }
-    // One unknown word is most likely where it looks; more may be actions.
+    // One unknown word is most likely a folder; more words may be actions.
     let several = |(at, arg): &(usize, &Arg)| !arg.known() && (*at > 0 || arg.many);
     if let Some((_, arg)) = folders.iter().enumerate().find(several) {
         analysis.find(
@@ -30,7 +30,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         );
     }
     let found = found_files(context, args, &folders);
-    // What comes behind it in the pipeline is given what it finds.
+    // The next command of the pipeline gets the names of these files.
     found
         .iter()
         .for_each(|named| analysis.add_name(named.clone()));
@@ -191,7 +191,7 @@ fn finds_source(context: &Context<'_>, args: &[Arg]) -> bool {
                 Some(name) if context.tables.is_source(name) => named = true,
                 _ => return false,
             },
-            // What is left out does not count.
+            // Files that a test leaves out do not count.
             "!" | "-not" => match words.next() {
                 Some("-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-type") => {
                     words.next();
@@ -211,7 +211,7 @@ fn finds_source(context: &Context<'_>, args: &[Arg]) -> bool {
     named && !words.any(|word| matches!(word, "-o" | "-or" | ","))
 }
 
-/// What `find` does with what it finds.
+/// Action of `find` on the files that it finds.
 const ACTIONS: &[&str] = &[
     "-exec", "-execdir", "-ok", "-okdir", "-print", "-print0", "-printf", "-fprint", "-fprint0",
     "-fprintf", "-ls", "-fls", "-delete",
@@ -265,7 +265,7 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
     }
     told.map(|arg| arg.text.as_str())
         .find(|text| {
-            // Of a pattern, what stands at its end.
+            // The end of a pattern decides.
             let end = text.rsplit(['*', '/']).next().unwrap_or(text);
             secret(text) || secret(&text.to_lowercase()) || secret(end.trim_end_matches('$'))
         })

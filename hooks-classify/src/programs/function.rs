@@ -1,23 +1,23 @@
-//! The functions of programs: from the name in a table to the function.
+//! Functions of programs: the name that a table gives in, the function out.
 
 use super::{
     builds, cluster, databases, documents, files, filters, find, git, github, http, interpreters,
     machine, monitors, packages, python, remote, rust, secrets, shell, shell_builtins, windows,
     wrappers, xargs,
 };
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::tables::JUDGES;
+use crate::tables::FUNCTIONS;
 
-/// A function for what no table can say of a program: from a call, the place of the command and its
-/// input to what the call does.
+/// Function for effects of a program that no table can state: the facts, a call, the span of its
+/// command and its input in, the analysis of the call out.
 pub(crate) type Function = fn(&Context<'_>, &Call, Span, &Input) -> Analysis;
 
 /// The functions by their names.
-const FUNCTIONS: &[(&str, Function)] = &[
+const IMPLEMENTED: &[(&str, Function)] = &[
     ("maybe-command", table),
     ("cp", files::cp),
     ("truncate", files::truncate),
@@ -124,7 +124,7 @@ const FUNCTIONS: &[(&str, Function)] = &[
     ("iwr", windows::request),
     ("wmic", windows::wmic),
     ("wsl", windows::wsl),
-    // All abbreviations stand in the table.
+    // The table lists all abbreviations.
     ("ip", table),
     // The shell's own commands, which the interpreter runs without their tables.
     ("declare", table),
@@ -134,9 +134,9 @@ const FUNCTIONS: &[(&str, Function)] = &[
     ("alias", table),
 ];
 
-/// Returns the function of a name; a name without a function is understood as nothing.
+/// Returns the function of a name. A name without a function has an unknown effect.
 pub(crate) fn function(name: &str) -> Function {
-    let mut functions = FUNCTIONS.iter();
+    let mut functions = IMPLEMENTED.iter();
     functions
         .find(|(known, _)| *known == name)
         .map_or(not_understood, |(_, function)| *function)
@@ -145,13 +145,13 @@ pub(crate) fn function(name: &str) -> Function {
 // No table names a function that does not exist.
 const _: () = {
     let mut at = 0;
-    while at < JUDGES.len() {
-        let (name, mistake) = JUDGES[at];
+    while at < FUNCTIONS.len() {
+        let (name, mistake) = FUNCTIONS[at];
         let mut known = 0;
-        while known < FUNCTIONS.len() && !is_same(FUNCTIONS[known].0, name) {
+        while known < IMPLEMENTED.len() && !is_same(IMPLEMENTED[known].0, name) {
             known += 1;
         }
-        assert!(known < FUNCTIONS.len(), "{}", mistake);
+        assert!(known < IMPLEMENTED.len(), "{}", mistake);
         at += 1;
     }
 };

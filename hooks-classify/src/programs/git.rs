@@ -1,8 +1,8 @@
-//! Commands of `git`, and programs that pass options to them: from a call to its effect.
+//! `git`, and programs that pass options to it: a call in, its effect out.
 
 use super::effect::operand_words;
 use super::roles::role;
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::role::Role;

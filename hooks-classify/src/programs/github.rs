@@ -1,7 +1,7 @@
-//! `gh api`: from a call to the effect of its request.
+//! `gh api`: a call in, the effect of its request out.
 
 use super::effect::operand_words;
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::UNKNOWN;
 use crate::model::effect::Effect;
 use crate::model::io::Input;

@@ -1,10 +1,10 @@
-//! Clients of HTTP and gRPC: from a call to the effect of its request.
+//! Clients of HTTP and gRPC: a call in, the effect of its request out.
 
 use super::effect::operand_words;
 use super::remote::ask_about_input;
 use super::requests::{ask_about_key_hosts, method};
 use super::roles::role;
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;

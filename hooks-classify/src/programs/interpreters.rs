@@ -1,12 +1,12 @@
-//! Interpreters: from a call and its input to the script that runs.
+//! Interpreters: a call and its input in, the script that runs out.
 
 use super::code_roles::script_language;
 use super::effect::{note_option_effects, note_unrecognized};
 use super::roles::option_values;
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::{Effect, OptionEffect};
-use crate::model::environment::Contents;
+use crate::model::environment::FileContents;
 use crate::model::io::Input;
 use crate::model::language::Language;
 use crate::model::role::Role;
@@ -71,7 +71,7 @@ pub(super) fn interpreter(
             );
         }
     }
-    // To Lua the first operand is a script, whatever else it ran.
+    // The first operand of Lua is a script, also after `-e`.
     if given && language == Some(Language::Lua) && !call.operands.is_empty() {
         option_values(&mut analysis, context, call, input);
         return analysis.then(program(context, call, whole, input));
@@ -100,7 +100,7 @@ pub(super) fn interpreter(
                 );
             }
         }
-        // The texts decide: a plain call would run code.
+        // The texts decide; without them the call runs code.
         if given
             && !only
             && !call
@@ -122,7 +122,7 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
     match call.operands.first() {
         Some(file) if file.arg.text != "-" => {
             analysis.code_file(&file.arg);
-            if let Some(Contents::Text(text)) =
+            if let Some(FileContents::Text(text)) =
                 context.environment.files.get(&file.arg.text).cloned()
             {
                 run_code(&mut analysis, call, &text, file.arg.span);

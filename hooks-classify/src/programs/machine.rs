@@ -1,7 +1,7 @@
-//! Programs about the machine: from a call to whether it only shows facts.
+//! Programs about the machine: a call in, its effect out: it shows facts, or it changes settings.
 
 use super::effect::operand_words;
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::UNKNOWN;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;

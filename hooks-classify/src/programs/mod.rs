@@ -1,7 +1,7 @@
-//! What programs do: from a call and its context to an analysis; nothing in here runs anything.
+//! Programs: a call and its context in, an analysis of its effects out. This layer runs nothing.
 //!
-//! [`call`] says what every call does by its table. A table may name a [`function`] for what no table
-//! can say; the functions stand in a file for each family of programs.
+//! [`call`] applies the table of a program to a call. A table may name a [`function`] for effects that
+//! no table can state; each family of programs has a file with its functions.
 
 pub(crate) mod addresses;
 pub(crate) mod builds;

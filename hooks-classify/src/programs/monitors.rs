@@ -1,6 +1,6 @@
-//! Programs that watch other programs: from a call to what it shows and changes of them.
+//! Programs that watch other programs: a call in, the facts that it shows and its changes out.
 
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::UNKNOWN;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;

@@ -1,4 +1,4 @@
-//! Output of commands whose text is unknown: the words of a command in, the kind of its output out.
+//! Kinds of output: the words of a command whose output is unknown in, the kind of the output out.
 
 use crate::model::arg::Arg;
 use crate::model::environment::{Environment, is_numeric};

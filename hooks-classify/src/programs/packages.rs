@@ -1,6 +1,6 @@
-//! Package managers: from a call to what it changes and runs.
+//! Package managers: a call in, its changes and the commands that it runs out.
 
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;

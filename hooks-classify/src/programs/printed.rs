@@ -1,5 +1,5 @@
-//! In: a call, its input and the files whose contents are known. Out: the text that it prints, if
-//! that follows from them.
+//! Printed text: a call, its input and known contents of files in, the text that the call prints out, if
+//! it follows from them.
 
 use std::collections::HashMap;
 use std::iter::Peekable;
@@ -7,15 +7,15 @@ use std::str::Chars;
 
 use base64::Engine;
 
-use crate::model::environment::Contents;
+use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
 use crate::options::call::Call;
 
-/// Longer texts than this are not followed, in bytes.
+/// Maximum length of a text that is followed, in bytes.
 const MAX_OUTPUT: usize = 20_000;
 
 /// Returns the text that a call prints, if its words and its input determine it.
-pub(super) fn printed(call: &Call, input: &Input, files: &HashMap<String, Contents>) -> Output {
+pub(super) fn printed(call: &Call, input: &Input, files: &HashMap<String, FileContents>) -> Output {
     let words: Option<Vec<&str>> = call
         .args
         .iter()
@@ -35,7 +35,7 @@ pub(super) fn printed(call: &Call, input: &Input, files: &HashMap<String, Conten
                 let mut all = String::new();
                 for file in names {
                     match files.get(*file) {
-                        Some(Contents::Text(text)) => all.push_str(text),
+                        Some(FileContents::Text(text)) => all.push_str(text),
                         None if *file == "/dev/null" => {}
                         _ => return None,
                     }

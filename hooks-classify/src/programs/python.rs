@@ -1,7 +1,7 @@
-//! Python: from a call and its input to the text, the module or the file that runs.
+//! Python: a call and its input in, the text, module or file that runs out.
 
 use super::interpreters::program;
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -74,7 +74,7 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                     let name = format!("python -m {}", module.text);
                     let rest = args.get(from..).unwrap_or(&[]).to_vec();
                     let known = context.tables.program(&name);
-                    // Modules that are programs of their own are judged as these.
+                    // Modules that are programs are analyzed as these programs.
                     let own = context.tables.program(&module.text).filter(|_| {
                         matches!(
                             module.text.as_str(),

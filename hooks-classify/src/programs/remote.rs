@@ -1,9 +1,10 @@
-//! Programs that work on another machine: from a call to what runs and is sent there.
+//! Programs that work on another machine: a call in, the commands that run there and the data that is
+//! sent there out.
 
 use super::addresses::host_of_place;
 use super::effect::operand_words;
 use super::requests::{method, overridden_by_header};
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -57,7 +58,7 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
     } else if let (1, false, Input::Known(text)) = (operands.len(), waits, input)
         && !call.has(&["-W"])
     {
-        // The shell there runs what it is given.
+        // The shell there runs its input.
         analysis.shell_text(&Arg::new(text.clone(), whole), &Input::Unknown);
         analysis.with_effect(Effect::Read)
     } else {
@@ -87,7 +88,7 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
         .iter()
         .any(|g| shells(&g.name) && g.value.as_ref().is_some_and(plain))
     {
-        // Read again without them: they count for nothing.
+        // Read again without these words, which have no effect.
         let mut rest = Vec::new();
         let mut words = call.args.iter();
         while let Some(word) = words.next() {
@@ -126,7 +127,7 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
     }
 }
 
-/// Options of `rsync` with files whose lines the other machine is told.
+/// Options of `rsync` with files whose lines are sent to the other machine.
 const LISTS: &[&str] = &[
     "--files-from",
     "--exclude-from",

@@ -1,8 +1,8 @@
-//! Words that go to another machine: from a role and its words to what the program sends there.
+//! Operands that are sent to another machine: a role and its words in, the data that is sent out.
 
 use super::addresses::{as_address, elsewhere, holds_unknown};
 use super::requests::{ask_about_key_hosts, method};
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::role::Role;
@@ -42,7 +42,7 @@ pub(super) fn send_words(
     }
 }
 
-/// Asks about other machines that are shown the credentials of the user.
+/// Asks about other machines that receive the credentials of the user.
 pub(super) fn show_credentials(
     analysis: &mut Analysis,
     context: &Context<'_>,
@@ -62,7 +62,7 @@ pub(super) fn show_credentials(
     }
 }
 
-/// Notes requests that do not stand among the words.
+/// Notes requests in files that the words name.
 pub(super) fn note_requests_in_files(analysis: &mut Analysis, path: &str, requests: &[Arg]) {
     for request in requests {
         if members(&request.text).is_none() {

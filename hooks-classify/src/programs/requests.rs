@@ -1,15 +1,15 @@
-//! Words that go into a request: from words to the hosts among them that give out the keys of the
-//! machine, and to headers that change the method.
+//! Requests: words in, the hosts among them that give out the keys of the machine, and the headers that
+//! change the method, out.
 
+use crate::analysis::{Analysis, Context};
 use crate::host;
-use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::role::Role;
 use crate::options::call::Call;
 
-/// Headers with which servers take a request for one with another method; also as fields of a query or
-/// a form. Servers read `_` in the name of a header as `-`.
+/// Headers that replace the method of a request for some servers; also as fields of a query or a form.
+/// Servers read `_` in the name of a header as `-`.
 const HEADERS: &[&str] = &[
     "x-http-method-override",
     "x-http-method",
@@ -18,7 +18,7 @@ const HEADERS: &[&str] = &[
     "x-original-method",
 ];
 
-/// Fields that do so in a query or a form.
+/// Fields that replace the method in a query or a form.
 const FIELDS: &[&str] = &["_method", "httpmethod", "_httpmethod", "_http_method"];
 
 /// Returns the effect of a request by its method.
@@ -31,7 +31,7 @@ pub(super) fn method(name: &str) -> Effect {
     }
 }
 
-/// Notes what the words of a call come to in a request, wherever they stand.
+/// Notes methods and hosts of keys in the words of a call, at any place.
 pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call: &Call) {
     if call.program.details.offline && !call.program.details.sends {
         return;
@@ -118,7 +118,7 @@ pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>
 
 /// Asks about hosts in a word from which a machine in a cloud gets its own keys.
 fn ask_about_key_hosts_within(analysis: &mut Analysis, context: &Context<'_>, word: &Arg) {
-    // A name of one word is much else, too.
+    // A name of one word may be anything else.
     let keys = |host: &str| host.contains(['.', ':']) && context.tables.gives_keys(host);
     let read = |host| {
         let host = host::plain(host);
@@ -146,7 +146,7 @@ fn is_host_header(header: &str) -> bool {
     name.trim().eq_ignore_ascii_case("host")
 }
 
-/// Returns the effect of the method that lines of a request's head set beside that of the request.
+/// Returns the effect of the method that header lines set in addition to the method of the request.
 pub(super) fn overridden_by_header(head: &str) -> Option<Effect> {
     head.split(['\r', '\n']).find_map(|line| {
         let (name, value) = line.split_once(':')?;
@@ -157,7 +157,7 @@ pub(super) fn overridden_by_header(head: &str) -> Option<Effect> {
     })
 }
 
-/// Returns the effect of the method that a word sets beside that of its request.
+/// Returns the effect of the method that a word sets in addition to the method of its request.
 fn overridden(word: &str) -> Option<Effect> {
     let word = match word.split_once('#') {
         // The fragment of an address is not sent.

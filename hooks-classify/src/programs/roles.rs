@@ -1,5 +1,4 @@
-//! Operands and values of options by the role that they play: from words to what the program does
-//! with them.
+//! Operands and option values by role: words in, their effects out.
 
 use super::code_roles::{load_modules, run_pagers};
 use super::code_roles::{run_program, run_script, run_script_files, run_shell_text, run_words};
@@ -10,13 +9,13 @@ use super::request_roles::send_words;
 use super::request_roles::{
     ask_about_hosts, note_methods, note_requests_in_files, show_credentials,
 };
-use crate::model::analysis::{Analysis, Context, OutputOf};
+use crate::analysis::{Analysis, Context, OutputOf};
 use crate::model::arg::{Arg, shown};
 use crate::model::io::Input;
 use crate::model::role::Role;
 use crate::options::call::{Call, ParsedOption};
 
-/// Notes what happens with words in a role; returns the action whose output is printed.
+/// Notes the effects of words in a role; returns the action whose output is printed.
 pub(super) fn role(
     analysis: &mut Analysis,
     context: &Context<'_>,
@@ -27,8 +26,8 @@ pub(super) fn role(
 ) -> OutputOf {
     let path = call.path.as_str();
     analysis.record_role(role, args);
-    // The functions of programs that look for files note what these find.
-    let finds = matches!(call.program.judge.as_deref(), Some("find" | "fd"));
+    // The functions of programs that search for files note the files themselves.
+    let finds = matches!(call.program.function.as_deref(), Some("find" | "fd"));
     if matches!(role, Role::Input | Role::Name) && !finds {
         args.iter().for_each(|arg| analysis.prints_name(arg));
     }
@@ -67,7 +66,7 @@ pub(super) fn role(
     OutputOf::NOTHING
 }
 
-/// Notes what happens with the values of all options.
+/// Notes the effects of the values of all options.
 pub(super) fn option_values(
     analysis: &mut Analysis,
     context: &Context<'_>,
@@ -82,7 +81,7 @@ pub(super) fn option_values(
     }
 }
 
-/// Notes what happens with the value of an option.
+/// Notes the effects of the value of an option.
 pub(super) fn option_value(
     analysis: &mut Analysis,
     context: &Context<'_>,
@@ -99,7 +98,7 @@ pub(super) fn option_value(
     }
 }
 
-/// Returns whether an option has a client read commands from its standard input.
+/// Returns true if an option makes a client read commands from its standard input.
 pub(super) fn reads_commands_from_input(call: &Call, given: &ParsedOption) -> bool {
     call.path == "psql"
         && given.option.role == Role::ScriptFile

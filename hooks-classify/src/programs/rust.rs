@@ -1,7 +1,7 @@
-//! The tools of Rust: from a call to its effect.
+//! Tools of Rust: a call in, its effect out.
 
 use super::effect::note_unrecognized;
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;

@@ -1,6 +1,6 @@
-//! Programs that may print secrets: from a call to whether it must be asked about.
+//! Programs that may print secrets: a call in, a question out if it prints one.
 
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::io::Input;
 use crate::model::span::Span;

@@ -1,12 +1,12 @@
-//! Shells, and commands that run texts of the shell: from a call to the text that runs.
+//! Shells, and commands that run texts of the shell: a call in, the text that runs out.
 
 use super::effect::{note_option_effects, operand_words};
 use super::roles::option_value;
 use super::words_as_text::joined_at;
-use crate::model::analysis::{Analysis, ChildShell, Context};
+use crate::analysis::{Analysis, ChildShell, Context};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
-use crate::model::environment::Contents;
+use crate::model::environment::FileContents;
 use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
@@ -80,7 +80,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
         let n = args[..at.min(args.len())]
             .iter()
             .any(|a| a.text.starts_with('-') && !a.text.starts_with("--") && a.text.contains('n'));
-        // `+n` and `+o noexec` take it back.
+        // `+n` and `+o noexec` turn `-n` off.
         let n = n && !args.iter().any(|a| a.text.starts_with('+'));
         if n && (!text || at < args.len()) {
             // It prints the lines with errors, and with `-v` all of them.
@@ -118,7 +118,9 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
     match rest.first() {
         Some(file) if !stdin => {
             analysis.code_file(file);
-            if let Some(Contents::Text(text)) = context.environment.files.get(&file.text).cloned() {
+            if let Some(FileContents::Text(text)) =
+                context.environment.files.get(&file.text).cloned()
+            {
                 let output = analysis.child_shell(ChildShell {
                     text: Arg::new(text, file.span),
                     positional: rest[1..].to_vec(),

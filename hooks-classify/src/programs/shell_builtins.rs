@@ -1,8 +1,8 @@
-//! Commands of the shell that tables describe as well: from a call to what the shell evaluates and
-//! sets.
+//! Builtins of the shell that tables describe as well: a call in, the expressions that the shell
+//! evaluates and the variables that it sets out.
 
 use super::effect::operand_words;
-use crate::model::analysis::{Analysis, Context};
+use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN, shown};
 use crate::model::effect::Effect;
 use crate::model::environment::Value;
@@ -27,7 +27,7 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
             analysis.holds_names(&name.text, operand_words(call));
         }
     }
-    // Some shells compute what is shown as a number.
+    // Some shells evaluate a value that is printed as a number.
     if printf
         && let Some(format) = call.operands.first()
         && formats_numbers(&format.arg.text)
@@ -201,7 +201,7 @@ pub(super) fn repeat(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
 /// Analyzes a test, which changes nothing, but evaluates its words.
 pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    // Some shells compute what others take for numbers.
+    // Some shells evaluate words that other shells read as numbers.
     analysis.computes_values(whole);
     for (at, arg) in call.args.iter().enumerate() {
         analysis.computes_index(arg);
@@ -242,7 +242,7 @@ pub(super) fn compgen(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
         analysis.computes_index(arg);
     }
     if call.path == "compgen" {
-        // Names of files that begin so, whatever else the options ask for.
+        // Names of files with this beginning, whatever the other options are.
         for operand in call.operands.iter().filter(|operand| operand.arg.known()) {
             let arg = &operand.arg;
             analysis.prints_name(&arg.with(&format!("{}*", arg.path())));

@@ -1,4 +1,4 @@
-//! In: the path of a program. Out: the dialect of SQL that the program speaks.
+//! Dialects of programs: the path of a program in, its dialect of SQL out.
 
 use crate::model::sql_dialect::SqlDialect;
 

@@ -1,8 +1,9 @@
-//! PowerShell, the command shell and programs of Windows: from a call to what it runs and changes.
+//! PowerShell, the command shell and programs of Windows: a call in, the commands that it runs and its
+//! changes out.
 
 use super::words_as_text::joined_at;
+use crate::analysis::{Analysis, Context};
 use crate::languages::powershell;
-use crate::model::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -35,7 +36,7 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             text.push(' ');
             text.push_str(&arg.text);
         }
-        // The shell here would take `$_` away; another one is meant.
+        // `$_` is a variable of PowerShell here, not of this shell.
         analysis.script(
             Language::PowerShell,
             &Arg::new(text.replace(UNKNOWN, "$_"), whole),

@@ -1,7 +1,7 @@
-//! Words of a call in the notations of their programs: from words to the files and programs that they
-//! name.
+//! Words in the notations of their programs: the words of a call in, the files and programs that they
+//! name out.
 
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -125,7 +125,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 analysis.input_file(&operand.arg);
             }
         }
-        // A module that is not known here is asked for on a server.
+        // A server is asked for a module that is not stored here.
         "go" if call.path == "go list" && call.has(&["-m"]) => {
             for operand in call.operands.iter().filter(|o| !o.arg.known()) {
                 let reason = "`go list` sends the value of an expansion over the network";

@@ -1,4 +1,4 @@
-//! Words that a program joins: from several words to one text.
+//! Joined words: several words in, the one text out that a program makes of them.
 
 use crate::model::arg::Arg;
 use crate::model::span::Span;

@@ -1,11 +1,12 @@
-//! Programs that run a command among their words: from a call to that command.
+//! Programs that run a command among their words: a call in, that command out.
 
+use super::config::note_variable;
 use super::effect::note_options;
 use super::effect::{note_option_effects, note_unrecognized, operand_words};
 use super::roles::{option_value, option_values};
 use super::words_as_text::joined;
-use crate::model::analysis::{Analysis, Context};
-use crate::model::arg::{Arg, UNKNOWN, quoted, shown};
+use crate::analysis::{Analysis, Context};
+use crate::model::arg::{Arg, quoted, shown};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::span::Span;
@@ -22,14 +23,7 @@ pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) ->
     while let Some(arg) = words.get(at)
         && let Some((name, value)) = arg.text.split_once('=')
     {
-        if name.contains(UNKNOWN) {
-            analysis.find(
-                Effect::Code,
-                arg.span,
-                "which variable is set is only known when it runs",
-            );
-        }
-        analysis.sets(name, &arg.with(value));
+        note_variable(&mut analysis, name, &arg.with(value));
         set.push((name.to_owned(), arg.with(value)));
         at += 1;
     }
@@ -104,7 +98,7 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     }
     let facts = ["-l", "--list", "-V", "--version", "--help"];
     if call.has(&facts) && !call.has(&["-i", "-s", "--login", "--shell"]) {
-        // With a command `-l` only says whether it is allowed.
+        // `-l` with a command only prints whether the command is allowed.
         analysis.find(
             Effect::Read,
             whole,

@@ -1,10 +1,10 @@
-//! `xargs` and `parallel`: from a command and words that are read to the commands that run.
+//! `xargs` and `parallel`: a command and the words of its input in, the commands that run out.
 
 use super::effect::note_options;
 use super::effect::{note_option_effects, note_unrecognized, operand_words};
 use super::roles::option_values;
 use super::words_as_text::joined;
-use crate::model::analysis::{Analysis, Context, Names, OutputOf};
+use crate::analysis::{Analysis, Context, Names, OutputOf};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -56,7 +56,7 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
                 words.extend(read)
             }
             _ => {
-                // As many as fit, unless it is told to take one at a time.
+                // All words in one call, unless an option limits the words of a call.
                 let one = call.options.iter().any(|g| {
                     ["-n", "--max-args", "-L", "--max-lines"].contains(&g.name.as_str())
                         && g.value.as_ref().is_some_and(|value| value.text == "1")
@@ -70,7 +70,8 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
     }
     note_unrecognized(&mut analysis, call);
     option_values(&mut analysis, context, call, input);
-    // Alone, a program is told all by what is read: also to write or to run.
+    // Without words of its own, all words of the program come from the input, also an option that
+    // writes or runs something.
     if let [name, rest @ ..] = words.as_slice()
         && rest.iter().all(|arg| !arg.known())
         && !rest.is_empty()
@@ -111,7 +112,7 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
     let mut analysis = Analysis::new();
     note_options(&mut analysis, call);
     option_values(&mut analysis, context, call, &Input::Unknown);
-    // It is run also where the command is not.
+    // It runs even if the command does not run.
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("{=")) {
         analysis.find(Effect::Code, arg.span, "`{= … =}` holds Perl code");
     }
@@ -171,7 +172,7 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
     if lines.iter().any(puts_in) {
         analysis.with_names(Names::In(input.clone()), |inner| {
             for line in lines {
-                // What is put in is quoted.
+                // The inserted word is quoted.
                 let line = match puts_in(&line) {
                     true => Arg::new(line.replace(UNKNOWN, "\"$_\""), text.span),
                     false => text.with(&line),

@@ -2,17 +2,17 @@
 
 use super::nesting::{CAP, SHALLOW, depth};
 use super::{brush, tree};
-use crate::model::script::Script;
+use crate::model::script::ShellScript;
 
 /// Result of both parsers.
 #[derive(Debug)]
 pub(crate) enum Reading {
     /// Both parsers read the same script.
-    Agreed(Script),
+    Agreed(ShellScript),
     /// The parsers read different scripts.
-    Disputed(Script, Script),
+    Disputed(ShellScript, ShellScript),
     /// Only one parser reads the text.
-    Single(Script),
+    Single(ShellScript),
     /// Neither parser reads the text, or the text is nested too deeply to try.
     Unreadable(&'static str),
 }
@@ -66,7 +66,12 @@ fn compare(text: &str, depth: usize) -> Reading {
 
 /// Returns the script of a text on which the parsers differ only because one grammar lacks a
 /// harmless notation.
-fn eased(text: &str, depth: usize, one: Option<&Script>, other: Option<&Script>) -> Option<Script> {
+fn eased(
+    text: &str,
+    depth: usize,
+    one: Option<&ShellScript>,
+    other: Option<&ShellScript>,
+) -> Option<ShellScript> {
     let words = eased_words(text).is_some_and(|eased| {
         let one = brush::parse(&eased);
         one.is_some() && tree::parse(&eased) == one

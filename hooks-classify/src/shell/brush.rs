@@ -9,12 +9,12 @@ use brush_parser::{Parser, ParserOptions, SourceSpan};
 use super::here_document::{detach, duplicate, here_document};
 use super::lex::{Mode, lex};
 use crate::model::script::{
-    AndOr, Command, Join, Kind, Operator, Pipeline, Redirect, Script, Word,
+    AndOr, Command, Join, Kind, Operator, Pipeline, Redirect, ShellScript, ShellWord,
 };
 use crate::model::span::Span;
 
 /// Returns the script of a text, or `None` if the parser rejects it.
-pub(crate) fn parse(text: &str) -> Option<Script> {
+pub(crate) fn parse(text: &str) -> Option<ShellScript> {
     // The parser panics at a descriptor beyond 32 bits. A line continuation may split its digits.
     let joined = text.replace("\\\n", "");
     let high = |part: &str| {
@@ -62,7 +62,7 @@ pub(crate) fn parse(text: &str) -> Option<Script> {
             .chain([text.len()])
             .collect()
     });
-    let lower = Lower {
+    let lower = BrushLowering {
         text,
         offsets,
         options,
@@ -71,7 +71,7 @@ pub(crate) fn parse(text: &str) -> Option<Script> {
     for list in &program.complete_commands {
         items.extend(lower.list(list).items);
     }
-    Some(Script { items })
+    Some(ShellScript { items })
 }
 
 /// Returns true if a `~` precedes more digits than the word parser reads without a panic.
@@ -83,14 +83,14 @@ fn numbered(word: &str) -> bool {
     })
 }
 
-struct Lower<'a> {
+struct BrushLowering<'a> {
     text: &'a str,
     /// Byte positions of the characters, if the text is not ASCII.
     offsets: Option<Vec<usize>>,
     options: ParserOptions,
 }
 
-impl Lower<'_> {
+impl BrushLowering<'_> {
     fn byte(&self, index: usize) -> usize {
         match &self.offsets {
             Some(offsets) => *offsets.get(index).unwrap_or(&self.text.len()),
@@ -105,8 +105,8 @@ impl Lower<'_> {
         )
     }
 
-    fn list(&self, list: &ast::CompoundList) -> Script {
-        Script {
+    fn list(&self, list: &ast::CompoundList) -> ShellScript {
+        ShellScript {
             items: list
                 .0
                 .iter()
@@ -239,7 +239,7 @@ impl Lower<'_> {
                     scripts: vec![self.list(&clause.0), self.list(&clause.1.list)],
                 }
             }
-            CompoundCommand::Coprocess(process) => Kind::Subshell(Script {
+            CompoundCommand::Coprocess(process) => Kind::Subshell(ShellScript {
                 items: vec![AndOr {
                     first: Pipeline {
                         commands: vec![self.command(&process.body)],
@@ -282,7 +282,7 @@ impl Lower<'_> {
         }
     }
 
-    fn item(&self, item: &Item, words: &mut Vec<Word>, redirects: &mut Vec<Redirect>) {
+    fn item(&self, item: &Item, words: &mut Vec<ShellWord>, redirects: &mut Vec<Redirect>) {
         match item {
             Item::IoRedirect(redirect) => redirects.push(self.redirect(redirect)),
             Item::Word(word) | Item::AssignmentWord(_, word) => words.push(self.word(word)),
@@ -290,7 +290,7 @@ impl Lower<'_> {
         }
     }
 
-    fn process(&self, shell: &ast::SubshellCommand) -> Word {
+    fn process(&self, shell: &ast::SubshellCommand) -> ShellWord {
         let mut at = self.span(Some(&shell.loc));
         if self.text.as_bytes().get(at.start) == Some(&b'(') {
             at.start = at.start.saturating_sub(1);
@@ -375,11 +375,11 @@ impl Lower<'_> {
         }
     }
 
-    fn slice(&self, at: Span, mode: Mode) -> Word {
+    fn slice(&self, at: Span, mode: Mode) -> ShellWord {
         lex(self.text, at.start, at.end, mode, &|_| None)
     }
 
-    fn word(&self, word: &ast::Word) -> Word {
+    fn word(&self, word: &ast::Word) -> ShellWord {
         let span = self.span(word.loc.as_ref());
         let value = word.value.as_str();
         let exact = word.loc.is_some() && self.text.get(span.start..span.end) == Some(value);

@@ -2,19 +2,19 @@
 //! out.
 
 use super::lex::{Mode, lex};
-use crate::model::script::{Change, Operator, Piece, Word};
+use crate::model::script::{Change, Operator, Piece, ShellWord};
 use crate::model::span::Span;
 
 /// Returns the word of a here-document, without blanks at the ends of lines, which the parsers
 /// place differently.
-pub(super) fn here_document(text: &str, expands: bool, span: Span) -> Word {
+pub(super) fn here_document(text: &str, expands: bool, span: Span) -> ShellWord {
     let text = text.strip_prefix('\n').unwrap_or(text);
     let text = text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     let text = text.trim();
     let mut word = if expands {
         lex(text, 0, text.len(), Mode::Document, &|_| None)
     } else {
-        Word {
+        ShellWord {
             pieces: vec![Piece::Text {
                 text: text.to_owned(),
                 quoted: true,
@@ -28,7 +28,7 @@ pub(super) fn here_document(text: &str, expands: bool, span: Span) -> Word {
 }
 
 /// Removes the positions in a word, which are positions in another text.
-pub(super) fn detach(word: &mut Word) {
+pub(super) fn detach(word: &mut ShellWord) {
     for piece in &mut word.pieces {
         match piece {
             Piece::Substitution { text, .. } | Piece::Process { text } => text.at = None,
@@ -48,7 +48,7 @@ pub(super) fn detach(word: &mut Word) {
 }
 
 /// Returns the operator of `>&` with this word: it duplicates a descriptor or writes a file.
-pub(super) fn duplicate(word: &Word) -> Operator {
+pub(super) fn duplicate(word: &ShellWord) -> Operator {
     match word.literal() {
         Some(text)
             if text

@@ -3,7 +3,7 @@
 //! The parsers report the ends of substitutions (`ends`). This module scans for the ends that they
 //! do not report, such as the end of a substitution inside `${x:-…}`.
 
-use crate::model::script::{Change, Inner, Piece, Word};
+use crate::model::script::{Change, Inner, Piece, ShellWord};
 use crate::model::span::Span;
 
 /// Meaning of quotes in a text.
@@ -21,7 +21,7 @@ pub(crate) enum Mode {
 pub(crate) type Ends<'a> = &'a dyn Fn(usize) -> Option<usize>;
 
 /// Splits `source[from..to]` into pieces.
-pub(crate) fn lex(source: &str, from: usize, to: usize, mode: Mode, ends: Ends<'_>) -> Word {
+pub(crate) fn lex(source: &str, from: usize, to: usize, mode: Mode, ends: Ends<'_>) -> ShellWord {
     let mut lexer = Lexer {
         source,
         at: from,
@@ -30,7 +30,7 @@ pub(crate) fn lex(source: &str, from: usize, to: usize, mode: Mode, ends: Ends<'
         pieces: Vec::new(),
     };
     lexer.run(mode);
-    Word {
+    ShellWord {
         pieces: lexer.pieces,
         span: Span::new(from, to),
     }

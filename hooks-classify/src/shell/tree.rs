@@ -9,7 +9,7 @@ use tree_sitter::{Node, Parser};
 use super::here_document::{duplicate, here_document};
 use super::lex::{Mode, lex};
 use crate::model::script::{
-    AndOr, Command, Join, Kind, Operator, Pipeline, Redirect, Script, Word,
+    AndOr, Command, Join, Kind, Operator, Pipeline, Redirect, ShellScript, ShellWord,
 };
 use crate::model::span::Span;
 
@@ -21,7 +21,7 @@ thread_local! {
 }
 
 /// Returns the script of a text, or `None` if the parser rejects it.
-pub(crate) fn parse(text: &str) -> Option<Script> {
+pub(crate) fn parse(text: &str) -> Option<ShellScript> {
     let plain = plain(text);
     let tree = PARSER.with(|parser| parser.borrow_mut().as_mut()?.parse(&*plain, None))?;
     let root = tree.root_node();
@@ -32,7 +32,7 @@ pub(crate) fn parse(text: &str) -> Option<Script> {
     if text.contains('`') || text.contains("$(") || text.contains("<(") || text.contains(">(") {
         gather(root, &mut ends);
     }
-    let lower = Lower { text, ends };
+    let lower = TreeLowering { text, ends };
     lower.statements(&children(root))
 }
 
@@ -77,19 +77,19 @@ fn span(node: Node<'_>) -> Span {
     Span::new(node.start_byte(), node.end_byte())
 }
 
-struct Lower<'a> {
+struct TreeLowering<'a> {
     text: &'a str,
     ends: HashMap<usize, usize>,
 }
 
-impl Lower<'_> {
+impl TreeLowering<'_> {
     fn slice(&self, node: Node<'_>) -> &str {
         self.text
             .get(node.start_byte()..node.end_byte())
             .unwrap_or("")
     }
 
-    fn lex(&self, start: usize, end: usize, mode: Mode) -> Word {
+    fn lex(&self, start: usize, end: usize, mode: Mode) -> ShellWord {
         let mut word = lex(self.text, start, end, mode, &|at| {
             self.ends.get(&at).copied()
         });
@@ -97,12 +97,12 @@ impl Lower<'_> {
         word
     }
 
-    fn word(&self, node: Node<'_>) -> Word {
+    fn word(&self, node: Node<'_>) -> ShellWord {
         self.lex(node.start_byte(), node.end_byte(), Mode::Word)
     }
 
     /// Reads statements with their separators.
-    fn statements(&self, nodes: &[Node<'_>]) -> Option<Script> {
+    fn statements(&self, nodes: &[Node<'_>]) -> Option<ShellScript> {
         let mut items: Vec<AndOr> = Vec::new();
         for node in nodes {
             if node.is_named() {
@@ -113,7 +113,7 @@ impl Lower<'_> {
                 last.background = true;
             }
         }
-        Some(Script { items })
+        Some(ShellScript { items })
     }
 
     fn and_or(&self, node: Node<'_>) -> Option<AndOr> {
@@ -254,7 +254,7 @@ impl Lower<'_> {
         else {
             return;
         };
-        let raw = |word: &Word| self.text.get(word.span.start..word.span.end);
+        let raw = |word: &ShellWord| self.text.get(word.span.start..word.span.end);
         if assigns.is_empty() && words.len() > 1 && raw(&words[0]) == Some("time") {
             words.remove(0);
             if words.len() > 1 && raw(&words[0]) == Some("-p") {
@@ -301,7 +301,7 @@ impl Lower<'_> {
         Some(())
     }
 
-    fn more(&self, command: &mut Command, more: Vec<Word>) {
+    fn more(&self, command: &mut Command, more: Vec<ShellWord>) {
         if let Kind::Simple { words, .. } = &mut command.kind {
             words.extend(more);
         }
@@ -390,7 +390,7 @@ impl Lower<'_> {
     }
 
     /// Reads a redirection; the grammar also puts later words below it.
-    fn redirect(&self, node: Node<'_>) -> Option<(Redirect, Vec<Word>)> {
+    fn redirect(&self, node: Node<'_>) -> Option<(Redirect, Vec<ShellWord>)> {
         if node.kind() == "herestring_redirect" {
             let word = children(node).into_iter().rfind(|n| n.is_named())?;
             let target = self.word(word);
@@ -570,7 +570,7 @@ impl Lower<'_> {
             }
             // A list, a pipeline or a redirection in the place of one command.
             "list" | "pipeline" | "redirected_statement" | "negated_command" => {
-                Kind::Group(Script {
+                Kind::Group(ShellScript {
                     items: vec![self.and_or(node)?],
                 })
             }
@@ -583,7 +583,7 @@ impl Lower<'_> {
         })
     }
 
-    fn arm(&self, item: Node<'_>) -> Option<(Vec<Word>, Script)> {
+    fn arm(&self, item: Node<'_>) -> Option<(Vec<ShellWord>, ShellScript)> {
         let parts = children(item);
         let close = parts.iter().position(|part| part.kind() == ")")?;
         let patterns = parts[..close]
@@ -594,7 +594,7 @@ impl Lower<'_> {
         Some((patterns, self.statements(&parts[close + 1..])?))
     }
 
-    fn branches(&self, parts: &[Node<'_>]) -> Option<Vec<Script>> {
+    fn branches(&self, parts: &[Node<'_>]) -> Option<Vec<ShellScript>> {
         let mut scripts = Vec::new();
         let mut current: Vec<Node<'_>> = Vec::new();
         let mut open = false;
@@ -624,7 +624,7 @@ impl Lower<'_> {
         Some(scripts)
     }
 
-    fn loop_parts(&self, parts: &[Node<'_>]) -> Option<Vec<Script>> {
+    fn loop_parts(&self, parts: &[Node<'_>]) -> Option<Vec<ShellScript>> {
         let body = parts.iter().find(|part| part.kind() == "do_group")?;
         let condition: Vec<_> = parts
             .iter()

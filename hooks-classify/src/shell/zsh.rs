@@ -14,7 +14,7 @@ pub(crate) fn translate(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     let mut double = false;
-    let mut word = Word::default();
+    let mut word = ScannedWord::default();
     // In an expression, brackets are only brackets.
     let is_expression = text.contains("((");
     let mut at = 0;
@@ -42,7 +42,7 @@ pub(crate) fn translate(text: &str) -> Option<String> {
             }
             byte => {
                 if byte.is_ascii_whitespace() || b";|&<>()".contains(&byte) {
-                    word = Word::at(at + 1);
+                    word = ScannedWord::at(at + 1);
                 }
                 None
             }
@@ -66,13 +66,13 @@ pub(crate) fn translate(text: &str) -> Option<String> {
 
 /// The word up to the present character. Each character is read once.
 #[derive(Default)]
-struct Word {
+struct ScannedWord {
     read: usize,
     has_wildcard: bool,
     has_other: bool,
 }
 
-impl Word {
+impl ScannedWord {
     fn at(start: usize) -> Self {
         Self {
             read: start,

@@ -1,8 +1,9 @@
-//! In: the loaded tables. Out: one line for each program and command, compared with `tests/tables/inventory.txt`.
+//! Test of the tables: the loaded tables in, one line for each program and command out, compared with
+//! `tests/tables/inventory.txt`.
 //!
-//! A table that loses a program, a command or an option in a change of its file, or of the format, fails here with the name of the
-//! command. `HOOKS_WRITE=1` writes the file anew; its difference then says what the change did. `HOOKS_TABLES=FILE` writes all that
-//! is known of every command, to compare two states option by option.
+//! The test fails with the name of a command if a change of a table or of the format loses a program, a
+//! command or an option. `HOOKS_WRITE=1` rewrites the file, whose difference shows the change.
+//! `HOOKS_TABLES=FILE` writes all options of every command, to compare two states option by option.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use std::{env, fs};
 
 use super::{Details, Program, Tables};
 
-/// What the tables say of one program or command: a line for the whole entry, and one for each option.
+/// Facts of the tables about one program or command: a line for the entry, and one for each option.
 struct Facts {
     path: String,
     effect: String,
@@ -58,7 +59,7 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         operands,
         options,
         style,
-        judge,
+        function,
         commands,
         details,
     } = program;
@@ -90,7 +91,7 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         replaces_files,
     } = details;
     let mut keys = vec![
-        format!("does {does:?} given {given:?} style {style:?} judge {judge:?} help {help:?}"),
+        format!("does {does:?} given {given:?} style {style:?} judge {function:?} help {help:?}"),
         format!("operands {operands:?}"),
         format!("commands_of {commands_of:?} options_anywhere {options_anywhere}"),
         format!("reveals {reveals:?} {reveals_given:?} shows {shows:?} finds {finds:?}"),

@@ -1,10 +1,9 @@
-//! Lists of the tables and look-ups in them: a name in, an option, a command or a truth value out.
-//! Nothing is allocated.
+//! Look-ups in the tables: a name in, an option, a command or a truth value out. They allocate nothing.
 
 use super::compiled::{COMMAND_ROWS, NAME_ENDS, NAME_TEXT, OPTION_KINDS, OPTION_ROWS, PROGRAMS};
 use super::{Opt, Program};
 
-/// Words in order, in which a word is looked up.
+/// Sorted words, for look-ups.
 #[derive(Debug)]
 pub(crate) struct Set(pub(crate) &'static [&'static str]);
 
@@ -69,7 +68,8 @@ impl Options {
 pub(crate) struct Commands {
     pub(super) first: u32,
     pub(super) plain: u16,
-    /// The number of those behind the plain ones whose names are patterns, in the order of the table.
+    /// Number of commands whose names are patterns. They follow the plain commands, in the order of the
+    /// table.
     pub(super) patterns: u16,
 }
 
@@ -91,7 +91,7 @@ impl Commands {
         Some(&PROGRAMS[usize::from(number)])
     }
 
-    /// Returns the command whose name, or else whose pattern, is written so in the table.
+    /// Returns the command with this name in the table, or else with this pattern.
     pub(super) fn listed(self, name: &str) -> Option<&'static Program> {
         let by_pattern = || self.patterns().find(|(pattern, _)| *pattern == name);
         let by_name = self.get(name);

@@ -1,6 +1,7 @@
-//! What is known about programs, variables and secrets: names in, static data out. The files in
-//! `programs/` are compiled by the build script; nothing of them is read or allocated by a process.
+//! Tables: the name of a program, variable or path in, static data about it out. The build script
+//! compiles the files in `programs/`; a process neither reads nor allocates any of them.
 
+mod glob;
 #[cfg(test)]
 mod inventory;
 mod lists;
@@ -11,8 +12,8 @@ mod compiled {
     //! The tables, as the build script writes them.
 
     use super::lists::{Commands, Options, Set};
-    use super::private::{Pattern, Private, Root};
-    use super::secrets::{Paths, Patterns};
+    use super::private::{FolderPattern, PrivateFolders, Root};
+    use super::secrets::{PathPatterns, SecretPaths};
     use super::{
         Checked, Contents, Count, Decides, Details, Keyboard, Opt, Pager, Program, Recurses, Style,
         Takes, Terminal, Variable,
@@ -24,7 +25,8 @@ mod compiled {
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 }
 
-pub(crate) use compiled::{CHECKED, JUDGES};
+pub(crate) use compiled::{CHECKED, FUNCTIONS};
+pub(crate) use glob::matches;
 pub(crate) use lists::{Commands, Options, Set};
 
 use crate::model::effect::{Effect, OptionEffect};
@@ -33,7 +35,7 @@ use crate::model::role::Role;
 
 use compiled::{PROGRAMS_BY_NAME, SECRETS, VARIABLES};
 
-/// How a program tells options from operands: [`rules`](crate::options) says what follows from it.
+/// Style of a command line, from which [`options`](crate::options) derives the rules for reading it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Style {
     /// `getopt_long` of GNU: options and operands mix, long names may be abbreviated.
@@ -138,20 +140,20 @@ pub(crate) enum Keyboard {
 #[derive(Debug)]
 pub(crate) struct Terminal {
     pub(crate) reads: Keyboard,
-    /// Options with which it takes none.
+    /// Options with which it takes no commands.
     pub(crate) off: &'static [&'static str],
-    /// Options with which it takes them all the same.
+    /// Options with which it takes commands despite `off`.
     pub(crate) on: &'static [&'static str],
-    /// The number of operands from which on it takes none.
+    /// Number of operands from which on it takes no commands.
     pub(crate) operands: Option<usize>,
 }
 
 /// When a program shows its output in the pager of the user.
 #[derive(Debug)]
 pub(crate) struct Pager {
-    /// Options with which it does not; `None` if it does so only with an option.
+    /// Options that turn the pager off; `None` if only an option turns it on.
     pub(crate) off: Option<&'static [&'static str]>,
-    /// Options with which it does.
+    /// Options that turn the pager on.
     pub(crate) on: &'static [&'static str],
 }
 
@@ -159,22 +161,22 @@ pub(crate) struct Pager {
 /// them.
 #[derive(Debug)]
 pub(crate) struct Contents {
-    /// Options with which it does not.
+    /// Options with which it prints facts only.
     pub(crate) off: &'static [&'static str],
-    /// Options with which it does.
+    /// Options with which it prints contents.
     pub(crate) on: &'static [&'static str],
-    /// Names of the command that does so only with an option of `on`.
+    /// Names of the command that prints contents only with an option of `on`.
     pub(crate) only_on: &'static [&'static str],
 }
 
-/// When a program reads all that lies in a folder: always if `on` is empty.
+/// When a program reads all files in a folder: always if `on` is empty.
 #[derive(Debug)]
 pub(crate) struct Recurses {
-    /// Options with which it does.
+    /// Options with which it reads the folder.
     pub(crate) on: &'static [&'static str],
-    /// Options with which it does not.
+    /// Options with which it does not read the folder.
     pub(crate) off: &'static [&'static str],
-    /// Names of the program that does so without an option.
+    /// Names of the program that reads the folder without an option.
     pub(crate) names: &'static [&'static str],
 }
 
@@ -187,7 +189,8 @@ pub(crate) struct Program {
     pub(crate) operands: &'static [(Role, Count)],
     pub(crate) options: Options,
     pub(crate) style: Style,
-    pub(crate) judge: Option<&'static str>,
+    /// Name of its function in `programs/`.
+    pub(crate) function: Option<&'static str>,
     pub(crate) commands: Commands,
     pub(crate) details: &'static Details,
 }
@@ -195,8 +198,7 @@ pub(crate) struct Program {
 /// The part of a table in which many programs and commands are alike.
 #[derive(Debug)]
 pub(crate) struct Details {
-    /// The path of a command of the same program whose commands are tried
-    /// after its own.
+    /// Path of another command of the program, whose commands are looked up after its own.
     pub(crate) commands_of: Option<&'static str>,
     pub(crate) options_anywhere: bool,
     pub(crate) reveals: Option<&'static str>,
@@ -205,44 +207,44 @@ pub(crate) struct Details {
     pub(crate) sends: bool,
     /// Whether `-` is the name of a file where the program writes to a file.
     pub(crate) dash_is_file: bool,
-    /// Whether addresses among its words are no more than text to it.
+    /// Whether addresses among its words are only text: the program connects to none.
     pub(crate) offline: bool,
     /// Whether its words may be a place on another machine without `://`: `host:path`.
     pub(crate) hosts: bool,
-    /// Whether the machines that it names are only looked up or tried, and give it nothing.
+    /// Whether it only looks up or probes the machines among its words, and receives no data.
     pub(crate) probes: bool,
-    /// Variables that it shows to the machine that it asks.
+    /// Variables whose values it sends to a machine.
     pub(crate) shows: &'static [&'static str],
-    /// Whether what `only` does something does so as the first word alone.
+    /// Whether an option with the effect `only` counts as the first word alone.
     pub(crate) only_first: bool,
-    /// Whether what looks like an option behind an operand is one more operand.
+    /// Whether every word behind an operand is an operand, also with a dash.
     pub(crate) options_first: bool,
     pub(crate) terminal: Option<Terminal>,
     pub(crate) pager: Option<Pager>,
     pub(crate) contents: Option<Contents>,
-    /// When it reads all that lies in a folder which it is given.
+    /// When it reads all files in a folder among its operands.
     pub(crate) recurses: Option<Recurses>,
-    /// The folder below which it finds files of its own accord.
+    /// The folder whose files it reads if no operand names one.
     pub(crate) finds: Option<&'static str>,
-    /// Words that alone behind it print its help.
+    /// Words that print its help if they are its only word.
     pub(crate) help: &'static [&'static str],
     pub(crate) variables: &'static [&'static str],
     pub(crate) harmless_config: &'static [&'static str],
     /// `runs_input` of the table, or of the table of the program that it is a command of.
     pub(crate) runs_input: bool,
-    /// The files that decide what it does, at least one of which it needs; those of the program
-    /// above it if the table has none.
+    /// Files that decide its effect, at least one of which it needs. If the table has none, the files
+    /// of the program above it.
     pub(crate) decided_by: &'static [Decides],
-    /// The files that decide what it does and may all be missing.
+    /// Files that decide its effect and may all be missing.
     pub(crate) configured_by: &'static [Decides],
     /// The scripts of `package.json` or `composer.json` that it runs, and `operand` for the one
     /// that its first operand names.
     pub(crate) package_scripts: &'static [&'static str],
-    /// Whether it may put other files in place of those that are there.
+    /// Whether it may replace files that exist.
     pub(crate) replaces_files: bool,
 }
 
-/// Which files decide what a call does.
+/// Files that decide the effect of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decides {
     /// The values of these options.
@@ -272,15 +274,15 @@ pub(crate) enum RunsInput {
 }
 
 impl Program {
-    /// Returns how the program may run its standard input, derived from what its table says it
-    /// does with code: an interpreter takes a script, a client statements, a wrapper a command.
+    /// Returns how the program may run its standard input. It follows from the roles of the table: an
+    /// interpreter takes a script, a client takes statements, a wrapper takes a command.
     pub(crate) fn runs_input(&self) -> RunsInput {
         let takes = |role: Role| match role {
             Role::Script(language) => !language.filters(),
             Role::Shell | Role::ScriptFile | Role::Argv { more: true } => true,
             _ => false,
         };
-        // A file of code that an option names is often a setting of a program that is none.
+        // A file of code as the value of an option is often a setting of a program that runs no code.
         let option = |option: &Opt| matches!(option.role, Role::Script(_)) && takes(option.role);
         if self.details.runs_input
             || self.effect == Effect::Code
@@ -297,7 +299,7 @@ impl Program {
     }
 
     /// Returns whether the program may connect to an address among its words. A text in a language of
-    /// its own connects only as code, which is judged by itself.
+    /// its own connects only as code, which has findings of its own.
     pub(crate) fn connects(&self) -> bool {
         use Language::{Lua, Node, Perl, Php, Python, Ruby};
         let interprets =
@@ -307,8 +309,8 @@ impl Program {
         !self.details.offline && !options.chain(operands).any(interprets)
     }
 
-    /// The command that a word names: by name, then by pattern, then among
-    /// those of the command that `commands_of` names.
+    /// Returns the command that a word names: by name, then by pattern, then among the commands of
+    /// `commands_of`.
     pub(crate) fn command(&self, root: &Self, word: &str) -> Option<&'static Self> {
         let own = |place: &Self| {
             let fits = |(pattern, _): &(&str, _)| matches(pattern, word);
@@ -326,16 +328,16 @@ impl Program {
         !self.commands.is_empty() || self.details.commands_of.is_some()
     }
 
-    /// Returns whether its words may be text of a shell: the judge of its table reads them so.
+    /// Returns true if its words may be text of a shell, as its function reads them.
     pub(crate) fn is_shell(&self) -> bool {
-        matches!(self.judge, Some("shell" | "fish" | "eval" | "source"))
+        matches!(self.function, Some("shell" | "fish" | "eval" | "source"))
     }
 
-    /// Whether every call has the one effect.
+    /// Returns true if every call has the same effect.
     pub(crate) fn single(&self) -> bool {
         !self.has_commands()
             && self.given.is_none()
-            && self.judge.is_none()
+            && self.function.is_none()
             && self.options.values().all(|option| option.effect.is_none())
     }
 }
@@ -367,10 +369,10 @@ pub(crate) struct Variable {
     pub(crate) only: &'static [&'static str],
 }
 
-/// What is known of programs, variables and files that hold secrets.
+/// Tables of programs, variables and files that hold secrets.
 #[derive(Debug)]
 pub struct Tables {
-    secrets: &'static secrets::Paths,
+    secrets: &'static secrets::SecretPaths,
 }
 
 impl Tables {
@@ -381,7 +383,7 @@ impl Tables {
         &TABLES
     }
 
-    /// The names of all programs, in order.
+    /// Iterates over the names of all programs, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         PROGRAMS_BY_NAME.names()
     }
@@ -402,7 +404,7 @@ impl Tables {
     }
 
     /// Returns whether a program that may run its standard input has this name, or this name without
-    /// a version: `python3.99` is a `python`. For programs of which no table read the words.
+    /// a version: `python3.99` is a `python`. For programs without a table.
     #[must_use]
     pub fn names_an_interpreter(&self, name: &str) -> bool {
         let runs = |name: &str| {
@@ -414,7 +416,7 @@ impl Tables {
         runs(name) || stem.is_some_and(runs)
     }
 
-    /// Why setting `name` to `value` changes what runs, if it does.
+    /// Returns the variable `name`, if the value changes the programs that run.
     pub(crate) fn variable(&self, name: &str, value: Option<&str>) -> Option<&'static Variable> {
         VARIABLES.iter().find(|variable| {
             variable.only.is_empty()
@@ -426,7 +428,7 @@ impl Tables {
                     };
                     value.split(':').all(of_system)
                         || variable.harmless.iter().any(|harmless| {
-                            // What a `*` stands for is one word.
+                            // A `*` fits one word.
                             matches(harmless, value)
                                 && (*harmless == "*"
                                     || !harmless.contains('*')
@@ -438,8 +440,8 @@ impl Tables {
         })
     }
 
-    /// Returns the variable that changes what runs with values of a kind only, if `value` is one of
-    /// them. A list begins with `(`.
+    /// Returns the variable that changes the programs that run with special values only, if `value` is
+    /// special. A list begins with `(`.
     pub(crate) fn special_value(&self, name: &str, value: &str) -> Option<&'static Variable> {
         let unknown = value.contains(crate::model::arg::UNKNOWN);
         let list = value.starts_with('(');
@@ -469,20 +471,20 @@ impl Tables {
         self.secrets.within(path)
     }
 
-    /// Returns whether a name that is searched for, which may be a pattern, is one that secrets have.
+    /// Returns true if a name or pattern to search for fits names of secrets.
     #[must_use]
     pub fn is_searched(&self, name: &str) -> bool {
         self.secret(name) || self.secret(&name.to_lowercase()) || self.secrets.is_searched(name)
     }
 
-    /// Returns whether one of the files that a path with open parts stands for may be a secret: it lies
-    /// in a folder that may hold secrets, and its name is not one of other files.
+    /// Returns true if a file that a path with wildcards or unknown parts fits may be a secret: its
+    /// folder may hold secrets, and its name is not known to be harmless.
     #[must_use]
     pub fn may_be_private(&self, path: &str) -> bool {
         self.secrets.private.may_be(path) && !self.secrets.harmless(path)
     }
 
-    /// Returns whether reading a path and all that lies in it may read a secret.
+    /// Returns true if reading a path and all files below it may read a secret.
     #[must_use]
     pub fn reads_secrets_below(&self, path: &str) -> bool {
         self.may_be_private(path) || self.secrets.private.is_folder(path)
@@ -498,13 +500,13 @@ impl Tables {
         self.secrets.private.variable(variable)
     }
 
-    /// Whether machines in clouds get their keys from a plain host.
+    /// Returns true if machines in clouds get their keys from a host.
     pub(crate) fn gives_keys(&self, host: &str) -> bool {
         self.secrets.hosts.contains(&host)
     }
 
-    /// Returns the host of keys that stands in a text in lower case as a whole name: not as a part of
-    /// a longer one.
+    /// Returns the host of keys that a text in lower case contains as a whole name, not as a part of a
+    /// longer name.
     pub(crate) fn names_keys(&self, text: &str) -> Option<&str> {
         let of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let whole = |at: usize, host: &str| {
@@ -524,27 +526,8 @@ impl Tables {
         hosts.find(named).copied()
     }
 
-    /// Whether every file of a name is known to be none of those that hold secrets.
+    /// Returns true if no file of a name holds secrets.
     pub(crate) fn harmless(&self, name: &str) -> bool {
         self.secrets.harmless(name)
     }
-}
-
-/// Whether `text` matches a pattern in which `*` stands for anything.
-pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else {
-        return pattern == text;
-    };
-    let Some(mut text) = text.strip_prefix(head) else {
-        return false;
-    };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let last = parts.pop().unwrap_or("");
-    for part in parts {
-        let Some(at) = text.find(part) else {
-            return false;
-        };
-        text = &text[at + part.len()..];
-    }
-    text.ends_with(last)
 }

@@ -1,19 +1,18 @@
-//! Folders in which a file that a command does not name may be a secret: home, its hidden folders,
-//! those of the system.
+//! Private folders: a path with unknown parts in, `true` out if one of its files may be a secret. Private
+//! are the home, its hidden folders and folders of the system.
 
-use super::matches;
-use super::secrets::{fits, open};
+use super::glob::{fits, is_open, matches};
 use crate::model::arg::UNKNOWN;
 
 /// Folders that may hold secrets, and the exceptions.
 #[derive(Debug)]
-pub(super) struct Private {
-    pub(super) folders: &'static [Pattern],
-    /// Folders within them that hold none.
-    pub(super) open: &'static [Pattern],
+pub(super) struct PrivateFolders {
+    pub(super) folders: &'static [FolderPattern],
+    /// Folders within `folders` that hold no secrets.
+    pub(super) open: &'static [FolderPattern],
     /// Names of source texts.
     pub(super) sources: &'static [&'static str],
-    /// Names that are those of files, and not of folders.
+    /// Names of files that no folder has.
     pub(super) files: &'static [&'static str],
     /// Folders of a home.
     pub(super) home: &'static [&'static str],
@@ -23,10 +22,10 @@ pub(super) struct Private {
 
 /// A folder of the table: `~/.*/**`.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub(super) struct FolderPattern {
     pub(super) root: Root,
     pub(super) parts: &'static [&'static str],
-    /// Whether all that lies in the folder belongs to it.
+    /// Whether the pattern includes everything below the folder.
     pub(super) below: bool,
 }
 
@@ -35,11 +34,11 @@ pub(super) struct Pattern {
 pub(super) enum Root {
     Home,
     System,
-    /// The current folder, or one that is not known.
+    /// The current folder, or an unknown folder.
     Relative,
 }
 
-impl Private {
+impl PrivateFolders {
     pub(super) fn variable(&self, name: &str) -> Option<&'static str> {
         let known = self.variables.iter().find(|(known, _)| *known == name);
         known.map(|(_, place)| *place)
@@ -51,30 +50,30 @@ impl Private {
         self.covers(root, &parts)
     }
 
-    /// Returns whether a path is a folder below which a file may be a secret, by all that is known.
+    /// Returns true if a path may be a folder below which a file may be a secret.
     pub(super) fn is_folder(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
-        let is_file = !name.contains(open) && self.files.iter().any(|file| matches(file, name));
+        let is_file = !name.contains(is_open) && self.files.iter().any(|file| matches(file, name));
         !is_file && self.holds(path)
     }
 
-    /// Returns whether one of the files that a path with open parts stands for may be a secret.
+    /// Returns true if a file that a path with wildcards or unknown parts fits may be a secret.
     pub(super) fn may_be(&self, path: &str) -> bool {
         let (mut root, mut parts) = place(path);
-        let mut is_open = parts.iter().any(|part| part.contains(open));
-        // `$x/.config/app/key`: the folder that is not known may be a home.
+        let mut has_open_part = parts.iter().any(|part| part.contains(is_open));
+        // `$x/.config/app/key`: the unknown folder may be a home.
         if root == Root::Relative
             && let [first, folder, ..] = parts.as_slice()
             && first.contains(UNKNOWN)
             && self.home.contains(&folder.as_str())
         {
             parts.remove(0);
-            (root, is_open) = (Root::Home, true);
+            (root, has_open_part) = (Root::Home, true);
         }
         let Some((last, above)) = parts.split_last() else {
             return false;
         };
-        if !is_open
+        if !has_open_part
             || self.open.iter().any(|one| one.is(root, &parts))
             || !self.covers(root, above)
             || self.is_source(last)
@@ -85,7 +84,7 @@ impl Private {
             // Secrets of the system are known by their names; enough of another name excludes them.
             Root::System => {
                 let known = last.chars().filter(|c| c.is_alphanumeric()).count();
-                last.contains(open) && known < 3
+                last.contains(is_open) && known < 3
             }
             _ => true,
         }
@@ -93,13 +92,15 @@ impl Private {
 
     /// Returns whether files of this name, which may be a pattern, hold source text.
     pub(super) fn is_source(&self, name: &str) -> bool {
-        self.sources.iter().any(|source| match name.contains(open) {
-            // The end of the name has to be known.
-            true => source
-                .strip_prefix('*')
-                .is_some_and(|end| name.ends_with(end)),
-            false => matches(source, name),
-        })
+        self.sources
+            .iter()
+            .any(|source| match name.contains(is_open) {
+                // The end of the name has to be known.
+                true => source
+                    .strip_prefix('*')
+                    .is_some_and(|end| name.ends_with(end)),
+                false => matches(source, name),
+            })
     }
 
     fn covers(&self, root: Root, parts: &[String]) -> bool {
@@ -108,7 +109,7 @@ impl Private {
     }
 }
 
-impl Pattern {
+impl FolderPattern {
     /// Returns whether a path may be this folder, or lie in it.
     fn may_be(&self, root: Root, parts: &[String]) -> bool {
         let fit = |(part, pattern): (&String, &&str)| fits(part, pattern);
@@ -118,7 +119,7 @@ impl Pattern {
     /// Returns whether a path is this folder, or lies in it, whatever its open parts stand for.
     fn is(&self, root: Root, parts: &[String]) -> bool {
         let fit = |(part, pattern): (&String, &&str)| {
-            *pattern == "*" || !part.contains(open) && matches(pattern, part)
+            *pattern == "*" || !part.contains(is_open) && matches(pattern, part)
         };
         self.reaches(root, parts) && parts.iter().zip(self.parts).all(fit)
     }
@@ -164,7 +165,7 @@ fn place(path: &str) -> (Root, Vec<String>) {
     (root, parts)
 }
 
-/// Returns what a folder of the system is by its other name: a home, the root, a folder of macOS.
+/// Returns the other name of a folder of the system: a home, the root, a folder of macOS.
 fn other_name(parts: &[String]) -> Option<(Root, Vec<String>)> {
     let names: Vec<&str> = parts.iter().map(String::as_str).collect();
     match names.as_slice() {

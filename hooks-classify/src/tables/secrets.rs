@@ -1,30 +1,30 @@
-//! Paths that hold secrets.
+//! Paths of secrets: a path in, `true` out if it holds or may hold secrets.
 
+use super::glob::{fits, is_open, matches, overlap};
 use super::lists::Set;
-use super::matches;
-use super::private::Private;
+use super::private::PrivateFolders;
 
-/// Which paths hold secrets.
+/// Patterns of paths that hold secrets, and exceptions.
 #[derive(Debug)]
-pub(crate) struct Paths {
-    pub(super) secret: Patterns,
+pub(crate) struct SecretPaths {
+    pub(super) secret: PathPatterns,
     /// Folders in which nearly everything is secret.
-    pub(super) folders: Patterns,
-    pub(super) harmless: Patterns,
-    /// Names that secrets have, and other files too.
-    pub(super) searched: Patterns,
+    pub(super) folders: PathPatterns,
+    pub(super) harmless: PathPatterns,
+    /// Names of secrets that other files have, too.
+    pub(super) searched: PathPatterns,
     /// Folders in which a file that the command does not name may be a secret.
-    pub(super) private: Private,
+    pub(super) private: PrivateFolders,
     /// Hosts that give out keys.
     pub(super) hosts: &'static [&'static str],
 }
 
-impl Paths {
-    /// Returns whether a name that is searched for, which may be a pattern, is one that secrets have.
+impl SecretPaths {
+    /// Returns true if a name or pattern to search for fits names of secrets.
     pub(super) fn is_searched(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.searched.hit(&name)
-            || name.contains(open)
+            || name.contains(is_open)
                 && (self.searched.may_be(&name, false) || self.secret.is_named_by(&name))
     }
 
@@ -56,13 +56,13 @@ impl Paths {
             return true;
         }
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        if !path.contains(open) {
+        if !path.contains(is_open) {
             return false;
         }
         let mut above = Some(parent);
-        while let Some(folder) = above.filter(|_| name.contains(open)) {
+        while let Some(folder) = above.filter(|_| name.contains(is_open)) {
             if self.folders.hit(folder)
-                || folder.contains(open) && self.folders.may_be(folder, home)
+                || folder.contains(is_open) && self.folders.may_be(folder, home)
             {
                 return true;
             }
@@ -72,7 +72,7 @@ impl Paths {
     }
 }
 
-/// Endings that say nothing of what a file holds.
+/// Endings that do not tell the contents of a file.
 const ENDINGS: &[&str] = &[
     "json",
     "yml",
@@ -95,18 +95,18 @@ const ENDINGS: &[&str] = &[
 
 /// Patterns of paths, sorted by the build script so that a word is compared with few of them.
 #[derive(Debug)]
-pub(super) struct Patterns {
+pub(super) struct PathPatterns {
     /// Whole names of files.
     pub(super) names: Set,
     /// Patterns of such names.
     pub(super) globs: &'static [&'static str],
     /// Ends of paths, by the name that they end with, in the order of these names.
     pub(super) ends: &'static [(&'static str, &'static [&'static str])],
-    /// Patterns of paths, as they stand, and for where they stand below another folder.
+    /// Patterns of paths, each alone and with another folder above it.
     pub(super) paths: &'static [[&'static str; 2]],
 }
 
-impl Patterns {
+impl PathPatterns {
     fn hit(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         if self.names.contains(name) || self.globs.iter().any(|glob| matches(glob, name)) {
@@ -136,8 +136,8 @@ impl Patterns {
             let words = words.filter(|word| !ENDINGS.contains(word));
             words.map(str::to_owned).collect()
         };
-        let known: Vec<String> = pattern.split(open).flat_map(words).collect();
-        let stem = pattern.split(open).next().unwrap_or("");
+        let known: Vec<String> = pattern.split(is_open).flat_map(words).collect();
+        let stem = pattern.split(is_open).next().unwrap_or("");
         let is_stem = stem.len() >= 3 && stem.ends_with(SEPARATORS);
         let has_word = |name: &str| words(name).iter().any(|word| known.contains(word));
         (self.names.iter())
@@ -145,8 +145,8 @@ impl Patterns {
             .any(|name| overlap(pattern.as_bytes(), name.as_bytes()))
     }
 
-    /// Returns true if a pattern of the shell, or a path of which some is not known, may stand for one
-    /// of these paths. Below the home of the user a folder alone says which are meant.
+    /// Returns true if a pattern of the shell, or a path with unknown parts, may fit one of these
+    /// paths. Below the home of the user a folder is enough to fit.
     fn may_be(&self, path: &str, home: bool) -> bool {
         let (parent, word) = path.rsplit_once('/').unwrap_or(("", path));
         let names = self.names.iter().chain(self.globs.iter().copied());
@@ -157,25 +157,25 @@ impl Patterns {
         names
             .chain(paths)
             .filter(|(above, _)| ends_with(parent, above.trim_start_matches('/')))
-            .any(|(above, last)| match word.contains(open) {
+            .any(|(above, last)| match word.contains(is_open) {
                 true => {
-                    let meant = home && !above.is_empty() && !parent.contains(open);
+                    let meant = home && !above.is_empty() && !parent.contains(is_open);
                     (meant || is_specific(word, above, last)) && fits(word, last)
                 }
-                // Of the names alone it is known whether they fit.
+                // Names without a folder were compared before.
                 false => !above.is_empty() && last == word,
             })
     }
 }
 
-/// Returns true if a folder, of which parts may be patterns of the shell, may end with others.
+/// Returns true if a folder, whose parts may be patterns of the shell, may end with other folders.
 fn ends_with(parent: &str, above: &str) -> bool {
     if above.is_empty() || parent.ends_with(above) {
         return true;
     }
     let parts = above.rsplit('/');
     let folders: Vec<&str> = parent.rsplit('/').take(parts.clone().count()).collect();
-    let known = |folder: &&str| folder.contains(|c| !open(c));
+    let known = |folder: &&str| folder.contains(|c| !is_open(c));
     folders.iter().any(known)
         && folders.len() == parts.clone().count()
         && folders
@@ -184,23 +184,10 @@ fn ends_with(parent: &str, above: &str) -> bool {
             .all(|(folder, part)| fits(folder, part))
 }
 
-/// Returns true if a name may fit a pattern of the shell, which has to name the dot that a name begins
-/// with, and a pattern in which `*` stands for anything.
-pub(super) fn fits(word: &str, pattern: &str) -> bool {
-    let hidden = pattern.starts_with('.') && word.starts_with(['*', '?', '[']);
-    let word = word.replace(crate::model::arg::UNKNOWN, "*");
-    !hidden && overlap(word.as_bytes(), pattern.as_bytes())
-}
-
-/// What may stand for other characters.
-pub(super) fn open(c: char) -> bool {
-    matches!(c, '*' | '?' | '[') || c == crate::model::arg::UNKNOWN
-}
-
-/// Whether a pattern of the shell has enough of a name in it that it is likely meant: little of a
-/// name fits much else.
+/// Returns true if a pattern of the shell contains enough of a name to be meant for it. A short part
+/// of a name fits many other names.
 fn is_specific(word: &str, above: &str, last: &str) -> bool {
-    let chunks: Vec<&str> = word.split(open).collect();
+    let chunks: Vec<&str> = word.split(is_open).collect();
     let head = last.split('*').next().unwrap_or("");
     if !head.is_empty() {
         let stem = chunks[0];
@@ -226,41 +213,7 @@ fn is_specific(word: &str, above: &str, last: &str) -> bool {
     })
 }
 
-/// Whether some name fits both a pattern of the shell and a pattern in which `*` stands for anything.
-fn overlap(mut word: &[u8], pattern: &[u8]) -> bool {
-    // The places in the pattern that a beginning of the word may have reached.
-    let mut reached = vec![false; pattern.len() + 1];
-    reached[0] = true;
-    loop {
-        for at in 0..pattern.len() {
-            reached[at + 1] |= reached[at] && pattern[at] == b'*';
-        }
-        let [byte, rest @ ..] = word else {
-            return reached[pattern.len()];
-        };
-        word = rest;
-        if *byte == b'*' {
-            let first = reached.iter().position(|is| *is);
-            reached[first.unwrap_or(pattern.len() + 1).min(pattern.len())..].fill(first.is_some());
-            continue;
-        }
-        let any = matches!(byte, b'?' | b'[');
-        if *byte == b'['
-            && let Some(end) = word.iter().position(|byte| *byte == b']')
-        {
-            word = &word[end + 1..];
-        }
-        let mut next = vec![false; pattern.len() + 1];
-        for (at, other) in pattern.iter().enumerate().filter(|(at, _)| reached[*at]) {
-            let star = *other == b'*';
-            next[at] |= star;
-            next[at + 1] |= !star && (any || byte == other);
-        }
-        reached = next;
-    }
-}
-
-/// A path without its home.
+/// Returns a path without its home.
 fn relative(path: &str) -> &str {
     ["~/", "$HOME/", "${HOME}/"]
         .iter()
@@ -268,7 +221,7 @@ fn relative(path: &str) -> &str {
         .unwrap_or(path)
 }
 
-/// A path without its home, and without the parts that lead nowhere.
+/// Returns a path without its home, empty parts, `.` and `..`.
 fn plain(path: &str) -> String {
     let path = relative(path);
     let mut parts: Vec<&str> = Vec::new();

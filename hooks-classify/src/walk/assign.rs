@@ -7,7 +7,7 @@ use crate::model::effect::Effect;
 use crate::model::environment::{OWN, Value, is_numeric};
 use crate::model::io::Input;
 use crate::model::named::Named;
-use crate::model::script::{Change, Piece, Word};
+use crate::model::script::{Change, Piece, ShellWord};
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_name};
 use crate::programs::addresses::elsewhere;
@@ -43,7 +43,7 @@ impl Interpreter<'_> {
     }
 
     /// Expands `NAME=VALUE`; the name keeps the `+` of `+=`.
-    pub(crate) fn assignment(&mut self, word: &Word) -> Option<(Arg, Arg)> {
+    pub(crate) fn assignment(&mut self, word: &ShellWord) -> Option<(Arg, Arg)> {
         let (name, value) = self.split_at_equals(word)?;
         is_name(base_name(&name.text)).then_some((name, value))
     }
@@ -67,7 +67,7 @@ impl Interpreter<'_> {
 
     /// Asks about words that print a variable whose name says that it is a secret, unless the
     /// command sets the variable.
-    pub(crate) fn prints_variables(&mut self, words: &[Word]) {
+    pub(crate) fn prints_variables(&mut self, words: &[ShellWord]) {
         for word in words {
             for piece in &word.pieces {
                 let Piece::Variable { name, change, .. } = piece else {

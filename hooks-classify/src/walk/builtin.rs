@@ -4,7 +4,7 @@ use super::cursor::Place;
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
-use crate::model::environment::Contents;
+use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
 use crate::model::span::Span;
 
@@ -93,7 +93,7 @@ impl Interpreter<'_> {
         }
         self.sink.parts.code_file(file);
         match self.shell.environment.files.get(&file.text).cloned() {
-            Some(Contents::Text(text)) => self.text(&text, Place::Fixed(file.span), input),
+            Some(FileContents::Text(text)) => self.text(&text, Place::Fixed(file.span), input),
             _ => {
                 self.find(
                     Effect::Code,

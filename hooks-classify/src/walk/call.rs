@@ -1,7 +1,7 @@
-//! Runs calls of programs: what their functions and tables say of them.
+//! Calls of programs: a call in, the effects out that its function and its table state.
 
 use super::interpreter::Interpreter;
-use crate::model::analysis::Continuation;
+use crate::analysis::Continuation;
 use crate::model::arg::Arg;
 use crate::model::io::{Input, Output};
 use crate::model::role::Role;
@@ -41,7 +41,7 @@ impl Interpreter<'_> {
 
     fn call_here(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         let mut continuation = Continuation::Table;
-        if let Some(name) = &call.program.judge {
+        if let Some(name) = &call.program.function {
             let analysis = function(name)(&self.context(), call, whole, input);
             continuation = analysis.continuation;
             let output = self.perform(analysis.actions, analysis.output);

@@ -11,7 +11,7 @@ use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::environment::{Value, perhaps};
 use crate::model::io::{Input, Output};
-use crate::model::script::{Kind, Script, Word};
+use crate::model::script::{Kind, ShellScript, ShellWord};
 use crate::model::span::Span;
 
 /// Limit of known values that a loop is followed for one by one.
@@ -169,7 +169,13 @@ impl Interpreter<'_> {
         }
     }
 
-    fn for_each(&mut self, name: &str, words: Option<&[Word]>, body: &Script, input: &Input) {
+    fn for_each(
+        &mut self,
+        name: &str,
+        words: Option<&[ShellWord]>,
+        body: &ShellScript,
+        input: &Input,
+    ) {
         let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
         let values: Option<Vec<Arg>> =
             words.map(|words| words.iter().flat_map(|word| self.expand(word)).collect());

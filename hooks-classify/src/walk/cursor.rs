@@ -1,4 +1,4 @@
-//! Cursor: where in the text the interpreter is, and how far it has gone.
+//! Cursor: the place in the text at which the interpreter is, and the depth that it has reached.
 
 use crate::model::script::Inner;
 use crate::model::span::Span;

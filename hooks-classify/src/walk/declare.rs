@@ -9,7 +9,7 @@ use crate::model::arg::{Arg, UNKNOWN, quoted};
 use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
-use crate::model::script::{Piece, Word};
+use crate::model::script::{Piece, ShellWord};
 use crate::model::span::Span;
 use crate::model::variable_name::{is_name, split_assignment};
 use crate::options::call::Call;
@@ -28,17 +28,17 @@ impl Interpreter<'_> {
     /// Returns true if a command declares variables.
     pub(crate) fn declares(&self, name: &str) -> bool {
         let table = self.tables.program(name);
-        table.is_some_and(|table| table.judge == Some("declare"))
+        table.is_some_and(|table| table.function == Some("declare"))
     }
 
     /// Expands the words of a simple command. The assignments of a declaration are not split; the
     /// words that an older shell would split off follow them.
-    pub(crate) fn expand_all(&mut self, words: &[Word]) -> Vec<Arg> {
-        let mut names = words.iter().map(Word::literal);
+    pub(crate) fn expand_all(&mut self, words: &[ShellWord]) -> Vec<Arg> {
+        let mut names = words.iter().map(ShellWord::literal);
         let name =
             names.find(|name| !matches!(name, Some(name) if BEFORE.contains(&name.as_str())));
         let declares = matches!(name, Some(Some(name)) if self.declares(&name));
-        let expand = |word: &Word| match declares && is_assignment(word) {
+        let expand = |word: &ShellWord| match declares && is_assignment(word) {
             true => self.expand_assignment(word),
             false => self.expand(word),
         };
@@ -193,7 +193,7 @@ impl Interpreter<'_> {
 }
 
 /// Returns true if a word is an assignment before expansion: `NAME=…`, `NAME[…]+=…`.
-fn is_assignment(word: &Word) -> bool {
+fn is_assignment(word: &ShellWord) -> bool {
     let Some(Piece::Text {
         text,
         quoted: false,

@@ -1,9 +1,8 @@
-//! Interpreter: goes through a text as a shell would, and puts what each command does into the
-//! sink.
+//! Interpreter: a text in, the effects of its commands out, in the order in which a shell runs them.
 //!
-//! The text is parsed into a script, words are expanded as far as their values are known, and each
-//! command is looked up: a function, a builtin, or a program whose table and analysis say what it
-//! does. Texts that a command runs are interpreted in their turn.
+//! The text is parsed into a script, and words are expanded as far as their values are known. Each
+//! command is looked up: a function, a builtin, or a program with a table and an analysis. Texts that a
+//! command runs are interpreted in their turn.
 
 use super::cursor::{Cursor, MAX_DEPTH, Place};
 use super::recorder::Recorder;
@@ -13,7 +12,7 @@ use crate::languages::powershell;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::{Crud, Effect};
 use crate::model::io::{Input, Output};
-use crate::model::script::Script;
+use crate::model::script::ShellScript;
 use crate::model::span::Span;
 use crate::model::trace::Trace;
 use crate::model::unseen_code::UnseenCode;
@@ -139,7 +138,7 @@ impl<'t> Interpreter<'t> {
         output
     }
 
-    fn follow_both(&mut self, one: &Script, other: &Script, input: &Input) -> Output {
+    fn follow_both(&mut self, one: &ShellScript, other: &ShellScript, input: &Input) -> Output {
         let before = self.shell.environment.clone();
         self.script(one, input);
         let after = std::mem::replace(&mut self.shell.environment, before);
@@ -195,7 +194,7 @@ impl<'t> Interpreter<'t> {
 }
 
 /// Returns the script of a text in which only notation of zsh is unreadable.
-fn zsh(text: &str) -> Option<Script> {
+fn zsh(text: &str) -> Option<ShellScript> {
     match parse(&translate(text)?) {
         Reading::Agreed(script) => Some(script),
         _ => None,

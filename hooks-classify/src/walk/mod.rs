@@ -1,8 +1,7 @@
-//! The interpreter: goes through a script as a shell would, and collects what its commands do.
+//! Interpreter of scripts: a script in, findings and parts out. It walks the script as a shell would.
 //!
-//! A script goes in, findings, parts and lines of the explanation come out. Programs and languages
-//! say what a call or a text does; only the interpreter runs what they name, so all recursion is in
-//! here.
+//! `programs/` and `languages/` return an analysis of a call or a text. Only the interpreter runs the
+//! commands and texts that an analysis names, so all recursion is in this layer.
 
 pub(crate) mod assign;
 pub(crate) mod builtin;

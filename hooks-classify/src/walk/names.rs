@@ -3,7 +3,7 @@
 
 use super::interpreter::Interpreter;
 use crate::model::arg::Arg;
-use crate::model::environment::Contents;
+use crate::model::environment::FileContents;
 use crate::model::io::Input;
 use crate::model::named::Named;
 
@@ -90,7 +90,7 @@ impl Interpreter<'_> {
     /// prints.
     pub(crate) fn names_of_file(&self, file: &Arg) -> Vec<Named> {
         match self.shell.environment.files.get(&file.text) {
-            Some(Contents::Text(text)) => self.names_in(&Input::Known(text.clone())),
+            Some(FileContents::Text(text)) => self.names_in(&Input::Known(text.clone())),
             _ => self.names_in(&Input::Unknown),
         }
     }

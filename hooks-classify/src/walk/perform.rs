@@ -1,13 +1,13 @@
-//! Performs the actions of an [`Analysis`]: the interpreter's side of `programs/` and `languages/`.
+//! Actions: an [`Analysis`] in, the findings and outputs of its actions out.
 
 use super::interpreter::Interpreter;
-use crate::languages;
-use crate::model::analysis::{
-    Action, Analysis, ChildShell, Context, Inner, Names, OutputOf, ReadsListed,
+use crate::analysis::{
+    Action, Analysis, ChildShell, Context, InnerActions, Names, OutputOf, ReadsListed,
 };
+use crate::languages;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Crud;
-use crate::model::environment::{Contents, Value};
+use crate::model::environment::{FileContents, Value};
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
 use crate::model::named::Named;
@@ -58,7 +58,7 @@ impl Interpreter<'_> {
         printed
     }
 
-    fn perform_inner(&mut self, inner: Inner) -> Output {
+    fn perform_inner(&mut self, inner: InnerActions) -> Output {
         self.perform(inner.actions, inner.output)
     }
 
@@ -90,7 +90,7 @@ impl Interpreter<'_> {
                 self.shell
                     .environment
                     .files
-                    .insert(file.text, Contents::Unknown);
+                    .insert(file.text, FileContents::Unknown);
             }
             Action::WritesFile(_) => {}
             Action::CopiesFile(source, target) => {
@@ -189,7 +189,7 @@ impl Interpreter<'_> {
         let contents = match list.text.as_str() {
             "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => Some(listed.input.clone()),
             file => match self.shell.environment.files.get(file) {
-                Some(Contents::Text(text)) => Some(Input::Known(text.clone())),
+                Some(FileContents::Text(text)) => Some(Input::Known(text.clone())),
                 Some(_) => Some(Input::Unknown),
                 None => None,
             },

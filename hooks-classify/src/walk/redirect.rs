@@ -6,7 +6,7 @@ use super::names::DESCRIPTORS;
 use crate::model::arg::{Arg, shown};
 use crate::model::device::{device, kernel, nowhere};
 use crate::model::effect::{Crud, Effect};
-use crate::model::environment::Contents;
+use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
 use crate::model::named::Named;
 use crate::model::script::{Operator, Redirect};
@@ -148,7 +148,7 @@ impl Interpreter<'_> {
                         continue;
                     }
                     plan.input = match self.shell.environment.files.get(&target.text) {
-                        Some(Contents::Text(text)) => Input::Known(text.clone()),
+                        Some(FileContents::Text(text)) => Input::Known(text.clone()),
                         _ if target.text == "/dev/null" => Input::Known(String::new()),
                         _ => Input::Unknown,
                     };
@@ -320,9 +320,9 @@ impl Interpreter<'_> {
             }
             let contents = match output {
                 Some(text) if !program.is_empty() || !text.is_empty() => {
-                    Contents::Text(text.to_owned())
+                    FileContents::Text(text.to_owned())
                 }
-                _ => Contents::Unknown,
+                _ => FileContents::Unknown,
             };
             if file.known() {
                 self.shell

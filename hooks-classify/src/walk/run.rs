@@ -7,7 +7,7 @@ use super::interpreter::Interpreter;
 use crate::languages::powershell::cmdlet;
 use crate::model::arg::{Arg, UNKNOWN, quoted};
 use crate::model::effect::Effect;
-use crate::model::environment::Contents;
+use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
 use crate::model::program_name::SYSTEM_FOLDERS;
 use crate::model::span::Span;
@@ -249,10 +249,10 @@ impl Interpreter<'_> {
             self.run_program(program_name, program, args, whole, input);
         }
         match contents {
-            Some(Contents::Text(text)) => {
+            Some(FileContents::Text(text)) => {
                 self.text(&text, Place::Fixed(span), input);
             }
-            Some(Contents::Same(target)) => {
+            Some(FileContents::Same(target)) => {
                 let mut args = args.to_vec();
                 args[0].text = target;
                 self.run(args, input);

@@ -5,7 +5,7 @@ use super::redirect::{RedirectContext, Stdout};
 use crate::model::effect::Effect;
 use crate::model::io::OutputKind;
 use crate::model::io::{Input, Output};
-use crate::model::script::{AndOr, Command, Join, Kind, Pipeline, Redirect, Script};
+use crate::model::script::{AndOr, Command, Join, Kind, Pipeline, Redirect, ShellScript};
 
 /// Returns the input of a command after a command that may have read a part of it.
 pub(crate) fn stdin_after_reader(input: &Input) -> Input {
@@ -16,7 +16,7 @@ pub(crate) fn stdin_after_reader(input: &Input) -> Input {
 }
 
 impl Interpreter<'_> {
-    pub(crate) fn script(&mut self, script: &Script, input: &Input) -> Output {
+    pub(crate) fn script(&mut self, script: &ShellScript, input: &Input) -> Output {
         let mut all = Some(String::new());
         let rest = stdin_after_reader(input);
         for (at, item) in script.items.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::model::environment::is_numeric;
 use crate::model::io::{Input, Output, OutputKind};
 use crate::model::named::Named;
 use crate::model::program_name::plain_program;
-use crate::model::script::{Change, Piece, Redirect, Word};
+use crate::model::script::{Change, Piece, Redirect, ShellWord};
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_status};
 use crate::options::call::Call;
@@ -22,8 +22,8 @@ use crate::tables::matches;
 impl Interpreter<'_> {
     pub(crate) fn simple(
         &mut self,
-        assigns: &[Word],
-        words: &[Word],
+        assigns: &[ShellWord],
+        words: &[ShellWord],
         redirects: &[Redirect],
         span: Span,
         (input, piped): (&Input, bool),
@@ -47,7 +47,7 @@ impl Interpreter<'_> {
             .first()
             .is_some_and(|name| self.prints_only_words(&name.text));
         // Substitutions in its words may read the input first.
-        let reads = |word: &Word| !word.pieces.iter().all(is_quiet);
+        let reads = |word: &ShellWord| !word.pieces.iter().all(is_quiet);
         let unread = match input {
             Input::Known(_) if assigns.iter().chain(words).any(reads) => &Input::Unknown,
             input => input,
@@ -132,7 +132,7 @@ impl Interpreter<'_> {
     }
 
     /// Expands the assignments before a command.
-    fn assignments(&mut self, assigns: &[Word]) -> Vec<(String, Arg)> {
+    fn assignments(&mut self, assigns: &[ShellWord]) -> Vec<(String, Arg)> {
         let mut set = Vec::new();
         for assign in assigns {
             let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
@@ -151,7 +151,7 @@ impl Interpreter<'_> {
     }
 
     /// Runs the words after a `&>`: some shells read `a &> f b` as `a &` and `> f b`.
-    fn run_after_both(&mut self, words: &[Word], redirects: &[Redirect]) {
+    fn run_after_both(&mut self, words: &[ShellWord], redirects: &[Redirect]) {
         let Some(both) = redirects.iter().find(|redirect| redirect.both) else {
             return;
         };
@@ -186,7 +186,7 @@ impl Interpreter<'_> {
 
     /// Runs process substitutions once more, now that the names are known that the command prints:
     /// `tee >(xargs cat)`.
-    fn repeat_processes(&mut self, words: &[Word], redirects: &[Redirect]) {
+    fn repeat_processes(&mut self, words: &[ShellWord], redirects: &[Redirect]) {
         let names: Vec<Named> = self
             .shell
             .paths_in_pipeline
@@ -203,8 +203,8 @@ impl Interpreter<'_> {
     }
 
     /// Runs the words after a `}`, which ends a group in some shells: `{ a } always { b; }`.
-    fn run_after_brace(&mut self, words: &[Word]) {
-        let is = |word: &Word, text: &str| {
+    fn run_after_brace(&mut self, words: &[ShellWord]) {
+        let is = |word: &ShellWord, text: &str| {
             matches!(
                 word.pieces.as_slice(),
                 [Piece::Text { text: piece, quoted: false }] if piece == text
@@ -248,7 +248,7 @@ impl Interpreter<'_> {
 
 /// Returns true if no shell rejects a word: it has no arithmetic, and no pattern, which some shells
 /// reject if it matches no file.
-fn is_certain(word: &Word) -> bool {
+fn is_certain(word: &ShellWord) -> bool {
     word.pieces
         .iter()
         .enumerate()

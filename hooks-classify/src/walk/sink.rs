@@ -1,12 +1,11 @@
-//! Sink: takes findings, lines of the explanation and parts, in the order in which the interpreter
-//! meets them.
+//! Sink: findings and parts in, in the order of the interpreter; the [`Trace`] of the command out.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::recorder::Recorder;
 use crate::model::effect::{Crud, Effect};
-use crate::model::finding::{Finding, Sure};
+use crate::model::finding::{SpanFinding, Sure};
 use crate::model::span::Span;
 use crate::model::terminal_input::TerminalInput;
 use crate::model::trace::Trace;
@@ -15,7 +14,7 @@ use crate::model::unseen_code::UnseenCode;
 /// Results of a walk.
 #[derive(Debug)]
 pub(crate) struct Sink {
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<SpanFinding>,
     /// Keys of the findings, each of which is kept once.
     seen: HashSet<(usize, usize, u8, bool, u64)>,
     pub(crate) parts: Recorder,
@@ -55,7 +54,7 @@ impl Sink {
             Effect::Code => Sure::Likely,
             _ => Sure::Known,
         };
-        self.record(Finding {
+        self.record(SpanFinding {
             span,
             effect: effect.crud(),
             ask: effect != Effect::Read,
@@ -66,7 +65,7 @@ impl Sink {
 
     /// Records a read that must be confirmed.
     pub(crate) fn ask(&mut self, span: Span, reason: String) {
-        self.record(Finding {
+        self.record(SpanFinding {
             span,
             effect: Crud::Read,
             ask: true,
@@ -81,7 +80,7 @@ impl Sink {
         self.parts.unseen_code(source);
     }
 
-    fn record(&mut self, finding: Finding) {
+    fn record(&mut self, finding: SpanFinding) {
         let known = finding.sure == Sure::Known;
         self.parts.finding(finding.effect, finding.ask, known);
         let mut hasher = DefaultHasher::new();

@@ -1,5 +1,5 @@
-//! State of the shell at the cursor: its environment, the functions being called, and what the
-//! commands of the current pipeline name and print.
+//! State of the shell at the cursor: its environment, the functions in progress, and the names and the
+//! output of the current pipeline.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -1,17 +1,17 @@
-//! Word expansion: a word of the script in, the words after expansion out, with unknown parts
+//! ShellWord expansion: a word of the script in, the words after expansion out, with unknown parts
 //! marked.
 
 use super::cells::{Cell, Cells, split, text};
 use super::interpreter::Interpreter;
 use crate::model::arg::Arg;
-use crate::model::environment::Contents;
+use crate::model::environment::FileContents;
 use crate::model::io::Input;
 use crate::model::io::OutputKind;
-use crate::model::script::{Piece, Word};
+use crate::model::script::{Piece, ShellWord};
 
 impl Interpreter<'_> {
     /// Expands a word to any number of words.
-    pub(crate) fn expand(&mut self, word: &Word) -> Vec<Arg> {
+    pub(crate) fn expand(&mut self, word: &ShellWord) -> Vec<Arg> {
         let span = self.cursor.place.map(word.span);
         if let [Piece::Text { text, quoted }] = word.pieces.as_slice()
             && (*quoted || !text.contains(['{', '*', '?', '[']))
@@ -25,7 +25,7 @@ impl Interpreter<'_> {
 
     /// Expands an assignment in a declaration: first the whole of it, which is not split, then the
     /// words that an older shell would split off.
-    pub(crate) fn expand_assignment(&mut self, word: &Word) -> Vec<Arg> {
+    pub(crate) fn expand_assignment(&mut self, word: &ShellWord) -> Vec<Arg> {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
         let mut whole = self.unsplit(&cells, &cells.all, word);
@@ -41,14 +41,14 @@ impl Interpreter<'_> {
     }
 
     /// Expands a word that is not split, in an assignment or a redirection.
-    pub(crate) fn value(&mut self, word: &Word) -> Arg {
+    pub(crate) fn value(&mut self, word: &ShellWord) -> Arg {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
         self.unsplit(&cells, &cells.all, word)
     }
 
     /// Expands both sides of the `=` of an assignment.
-    pub(crate) fn split_at_equals(&mut self, word: &Word) -> Option<(Arg, Arg)> {
+    pub(crate) fn split_at_equals(&mut self, word: &ShellWord) -> Option<(Arg, Arg)> {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
         let cells = cells.sure();
@@ -61,7 +61,7 @@ impl Interpreter<'_> {
     }
 
     /// Expands a test, and the conditions between its `&&` and `||`.
-    pub(crate) fn conditions(&mut self, word: &Word) -> (Arg, Vec<Arg>) {
+    pub(crate) fn conditions(&mut self, word: &ShellWord) -> (Arg, Vec<Arg>) {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
         let sign = |cell: &Cell| matches!(cell.character, '&' | '|') && !cell.value;
@@ -70,7 +70,7 @@ impl Interpreter<'_> {
         (self.unsplit(&cells, &cells.all, word), conditions.collect())
     }
 
-    fn unsplit(&self, whole: &Cells, cells: &[Cell], word: &Word) -> Arg {
+    fn unsplit(&self, whole: &Cells, cells: &[Cell], word: &ShellWord) -> Arg {
         // `cells` is the end of the word, or its start does not matter.
         let start = whole.all.len() - cells.len();
         Arg {
@@ -90,7 +90,7 @@ impl Interpreter<'_> {
     }
 
     /// Expands the pieces of a word.
-    pub(crate) fn cells(&mut self, word: &Word, out: &mut Cells) {
+    pub(crate) fn cells(&mut self, word: &ShellWord, out: &mut Cells) {
         let span = self.cursor.place.map(word.span);
         for piece in &word.pieces {
             match piece {
@@ -136,7 +136,7 @@ impl Interpreter<'_> {
                     self.shell.output_kind = outer;
                     self.shell.exit_subshell(before);
                     let path = format!("/dev/fd/{}", 63 + self.shell.environment.files.len());
-                    let contents = output.map_or(Contents::Unknown, Contents::Text);
+                    let contents = output.map_or(FileContents::Unknown, FileContents::Text);
                     self.shell.environment.files.insert(path.clone(), contents);
                     out.push(&path, true, true);
                 }

@@ -1,4 +1,4 @@
-//! In: the name of a command. Out: whether it is one of PowerShell's, `Verb-Noun`.
+//! Cmdlets: the name of a command in, `true` out if it is one of PowerShell's, `Verb-Noun`.
 
 const VERBS: &[&str] = &[
     "get",

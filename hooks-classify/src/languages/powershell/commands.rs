@@ -1,8 +1,8 @@
-//! In: a text in PowerShell. Out: the effects of its commands, by their verbs and aliases.
+//! Commands of PowerShell: a text in, the effects of its commands by their verbs and aliases out.
 
 use super::super::variables;
 use super::encoded::decoded;
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::language::Language;

@@ -1,4 +1,4 @@
-//! In: the value of `-EncodedCommand`. Out: the text that it encodes.
+//! Encoded commands: the value of `-EncodedCommand` in, the text that it encodes out.
 
 use base64::Engine;
 

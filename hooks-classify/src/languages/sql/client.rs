@@ -1,6 +1,6 @@
-//! In: a command of a client of a database, which no server sees. Out: its effect.
+//! Commands of database clients, which no server sees: a line in, its effect out.
 
-use crate::model::analysis::Analysis;
+use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;

@@ -1,5 +1,5 @@
-//! In: a text in SQL and the dialect of its program. Out: the statements, once for each way in which
-//! the database may read the text.
+//! Dialects of SQL: a text and the dialect of its program in, parsed statements out, once for each way
+//! in which the database may read the text.
 
 use sqlparser::ast::Statement;
 use sqlparser::dialect::{

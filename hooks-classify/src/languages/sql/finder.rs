@@ -1,4 +1,5 @@
-//! In: a statement. Out: the strongest effect of it, and of what it calls and holds.
+//! Strongest effect: a statement in, the strongest effect of the statement, its functions and its
+//! subqueries out.
 
 use super::functions::{PURE, PURE_KINDS};
 use super::statement::{own_effect, query_effect};

@@ -1,4 +1,4 @@
-//! Functions and statements that are known to change nothing.
+//! Functions and statements of SQL that change nothing, listed by name.
 
 /// Functions that only compute or show.
 pub(super) const PURE: &[&str] = &[

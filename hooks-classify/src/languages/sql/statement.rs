@@ -1,4 +1,4 @@
-//! In: a statement. Out: the effect of its kind.
+//! Kinds of statements: a statement in, the effect of its kind out.
 
 use sqlparser::ast::{Query, SetExpr, Statement};
 

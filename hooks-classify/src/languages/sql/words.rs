@@ -1,4 +1,4 @@
-//! In: a text in SQL that no parser reads. Out: its effect, as far as its words tell.
+//! Words of SQL: a text that no parser reads in, the effect that its words name out.
 
 use super::dialect::parse_any;
 use super::finder::statement_effect;

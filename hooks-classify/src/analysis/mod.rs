@@ -1,12 +1,16 @@
-//! What a program or a script does, as a list of actions for the interpreter: an [`Analysis`].
+//! Analysis of a call or a script: its words or text and a [`Context`] in, an [`Analysis`] out, which
+//! lists what the interpreter does for it.
 //!
-//! Functions of `programs/` and `languages/` get a call or a text and the facts of a [`Context`],
-//! and return an [`Analysis`]. The interpreter performs the actions in their order: it notes
-//! findings, and runs the commands and texts among them. Only the interpreter recurses.
+//! Functions of `programs/` and `languages/` build an [`Analysis`]. The interpreter performs the
+//! actions in their order: it notes findings, and runs commands and texts. Only the interpreter
+//! recurses.
+
+mod action;
+mod context;
 
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
-use crate::model::environment::{Environment, Value};
+use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
 use crate::model::named::Named;
@@ -14,184 +18,32 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::options::call::Call;
-use crate::tables::Tables;
 
-/// The facts that a function of `programs/` or `languages/` may read, as they are before the first
-/// action of its [`Analysis`] is performed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Context<'a> {
-    pub(crate) tables: &'a Tables,
-    pub(crate) environment: &'a Environment,
-}
+pub(crate) use action::{Action, ChildShell, InnerActions, Names, OutputOf, ReadsListed};
+pub(crate) use context::Context;
 
-impl Context<'_> {
-    /// Returns a path with the fact whether it is a secret, or may hold some, from each folder in
-    /// which the shell may be.
-    pub(crate) fn named_file(&self, path: &str) -> Named {
-        let mut places = self.environment.places(path);
-        let secret = places.any(|place| {
-            self.tables.secret_within(&place) || self.tables.reads_secrets_below(&place)
-        });
-        Named {
-            path: path.to_owned(),
-            secret,
-        }
-    }
-}
-
-/// One action of an [`Analysis`].
-#[derive(Debug)]
-pub(crate) enum Action {
-    /// Notes an effect.
-    Find(Effect, Span, String),
-    /// Notes a read that must be asked about.
-    Ask(Span, String),
-    /// Records where code comes from that is only known when it runs.
-    UnseenCode(UnseenCode),
-
-    /// Runs a command.
-    Run(Vec<Arg>, Input),
-    /// Runs a call of which the options are read already; the span is that of the command.
-    Call(Box<Call>, Span, Input),
-    /// Runs a text in the shell.
-    ShellText(Arg, Input),
-    /// Runs a text in a shell of its own.
-    ChildShell(Box<ChildShell>),
-    /// Runs a text in another language, for the program at a path such as `git log`.
-    Script(Language, Arg, String),
-    /// Records a text in another language, and performs nothing else.
-    ScriptText(Language, String),
-
-    /// Reads a file, or with `below` a folder with all that lies in it.
-    Reads { file: Arg, below: bool },
-    /// Reads the files that are named in a file, or on the input where it is `-`.
-    ReadsListed(Box<ReadsListed>),
-    /// Notes a file or folder whose name the current pipeline prints.
-    PrintsName(Arg),
-    /// Notes a file or folder that the current pipeline names.
-    AddName(Named),
-    /// Records a file whose code runs.
-    CodeFile(Arg),
-    /// Records a path at which code may lie that runs.
-    MaybeCodeFile(String),
-    /// Records words in the role that they play for a program.
-    Role(Role, Vec<Arg>),
-    /// Forgets what is in a file, because a program writes it.
-    WritesFile(Arg),
-    /// Remembers that a file has the contents of another file: source, target.
-    CopiesFile(Arg, Arg),
-    /// Remembers the folder that the shell goes to.
-    GoesTo(Arg),
-
-    /// Notes that a variable is set that changes what programs run.
-    Sets(String, Arg),
-    /// Remembers the value of a variable.
-    Assigns(String, Value),
-    /// Remembers a value that programs may be given by a variable.
-    PassesValue(String),
-    /// Records that a setting overrides the configuration of a program.
-    OverridesConfig,
-    /// Asks about a variable whose value is printed, if its name says that it is a secret.
-    PrintsVariable(String, Span),
-    /// Evaluates an expression of the shell.
-    Computes(Arg),
-    /// Evaluates the index that stands in a word, if there is one.
-    ComputesIndex(Arg),
-    /// Evaluates the indexes in the values of all variables.
-    ComputesValues(Span),
-    /// Evaluates the index in the name of a variable.
-    NamesVariable(Arg),
-    /// Sets a variable to values such as this one: name, value.
-    Fills(Arg, Arg),
-    /// Evaluates a value where a variable is an integer: name, value.
-    Takes(String, Arg),
-    /// Remembers that a variable may hold names of files: those of the words, and those that the
-    /// pipeline hands to the command.
-    HoldsNames(String, Vec<Arg>),
-
-    /// Performs actions while unknown words stand for these files.
-    WithNames(Names, Inner),
-    /// Performs actions with variables that are set for them alone.
-    WithVariables(Vec<(String, Arg)>, Inner),
-    /// Performs the first actions, and the second ones if the first ones found reads alone.
-    IfOnlyReads(Inner, Inner),
-    /// Performs the first actions if a variable that fits one of the patterns has an unknown
-    /// value, otherwise the second ones.
-    IfUnknownVariable(&'static [&'static str], Inner, Inner),
-}
-
-/// Actions within an action, and which of them gives the output.
-#[derive(Debug, Default)]
-pub(crate) struct Inner {
-    pub(crate) actions: Vec<Action>,
-    pub(crate) output: OutputOf,
-}
-
-/// A text that runs in a shell of its own.
-#[derive(Debug)]
-pub(crate) struct ChildShell {
-    pub(crate) text: Arg,
-    /// `$1`, `$2` …
-    pub(crate) positional: Vec<Arg>,
-    /// Words that the text may take for names of files, if the text was given by `-c`.
-    pub(crate) names: Option<Vec<Arg>>,
-    pub(crate) input: Input,
-}
-
-/// A file with names of files that a program reads.
-#[derive(Debug)]
-pub(crate) struct ReadsListed {
-    pub(crate) list: Arg,
-    pub(crate) input: Input,
-    /// Whether the program prints facts about the files, and none of their contents.
-    pub(crate) facts_only: bool,
-    /// Whether the program reads all that lies in the folders among them.
-    pub(crate) below: bool,
-}
-
-/// The files that unknown words stand for.
-#[derive(Debug)]
-pub(crate) enum Names {
-    Known(Vec<Named>),
-    /// The names that a command reads from its input.
-    In(Input),
-    /// The names that a text reads whose commands have its input.
-    ReadFrom(Input),
-    /// The names that are in a file.
-    InFile(Arg),
-}
-
-/// The action whose output is the output of a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct OutputOf(pub(crate) Option<usize>);
-
-impl OutputOf {
-    /// No action: the output is unknown.
-    pub(crate) const NOTHING: Self = Self(None);
-}
-
-/// How the judgement of a call continues after the actions.
+/// Continuation of a call after the actions of its analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Continuation {
-    /// The table of the program holds.
+    /// The table of the program applies.
     #[default]
     Table,
-    /// The table holds, except for the operands.
+    /// The table applies, except for the operands.
     TableWithoutOperands,
-    /// The table holds, and this is the effect of the plain call.
+    /// The table applies with this effect of the plain call.
     TableWithEffect(Effect),
     /// The actions are all that the call does.
     Done,
 }
 
-/// The actions of a program or a script, and how the judgement of the call continues after them.
+/// Actions of a program or a script, and the continuation of the call after them.
 #[derive(Debug, Default)]
 pub(crate) struct Analysis {
     pub(crate) actions: Vec<Action>,
     pub(crate) continuation: Continuation,
     /// The action that gives the output of the call.
     pub(crate) output: OutputOf,
-    /// The output where that action gives none.
+    /// The output if `output` is no action.
     pub(crate) printed: Output,
 }
 
@@ -205,12 +57,12 @@ impl Analysis {
         OutputOf(Some(self.actions.len() - 1))
     }
 
-    /// Notes what a part of a command does.
+    /// Notes the effect of a part of a command.
     pub(crate) fn find(&mut self, effect: Effect, span: Span, reason: impl Into<String>) {
         self.push(Action::Find(effect, span, reason.into()));
     }
 
-    /// Notes a read that must be asked about.
+    /// Notes a read that needs confirmation.
     pub(crate) fn ask(&mut self, span: Span, reason: impl Into<String>) {
         self.push(Action::Ask(span, reason.into()));
     }
@@ -226,7 +78,7 @@ impl Analysis {
         self.unseen_code(source);
     }
 
-    /// Records where code comes from that is only known when it runs.
+    /// Records the source of code that is only known when it runs.
     pub(crate) fn unseen_code(&mut self, source: UnseenCode) {
         self.push(Action::UnseenCode(source));
     }
@@ -241,7 +93,7 @@ impl Analysis {
         self.push(Action::Call(Box::new(call), whole, input.clone()))
     }
 
-    /// Runs a text in the shell; what is unknown in it may be anything.
+    /// Runs a text in the shell, whose unknown parts may be anything.
     pub(crate) fn shell_text(&mut self, text: &Arg, input: &Input) -> OutputOf {
         self.push(Action::ShellText(text.clone(), input.clone()))
     }
@@ -266,7 +118,7 @@ impl Analysis {
         self.reads(file, false);
     }
 
-    /// Reads a file, or with `below` a folder with all that lies in it.
+    /// Reads a file, or with `below` a folder and all files below it.
     pub(crate) fn reads(&mut self, file: &Arg, below: bool) {
         let file = file.clone();
         self.push(Action::Reads { file, below });
@@ -292,17 +144,17 @@ impl Analysis {
         self.push(Action::CodeFile(file.clone()));
     }
 
-    /// Records a path at which code may lie that runs.
+    /// Records a path of code that may run.
     pub(crate) fn maybe_code_file(&mut self, path: &str) {
         self.push(Action::MaybeCodeFile(path.to_owned()));
     }
 
-    /// Records words in the role that they play for a program.
+    /// Records words in the role that they have for a program.
     pub(crate) fn record_role(&mut self, role: Role, words: &[Arg]) {
         self.push(Action::Role(role, words.to_vec()));
     }
 
-    /// Forgets what is in a file, because a program writes it.
+    /// Forgets the contents of a file, because a program writes it.
     pub(crate) fn writes_file(&mut self, file: &Arg) {
         self.push(Action::WritesFile(file.clone()));
     }
@@ -337,7 +189,7 @@ impl Analysis {
         self.push(Action::OverridesConfig);
     }
 
-    /// Asks about a variable whose value is printed, if its name says that it is a secret.
+    /// Asks about a variable whose value is printed, if its name is that of a secret.
     pub(crate) fn prints_variable(&mut self, name: &str, span: Span) {
         self.push(Action::PrintsVariable(name.to_owned(), span));
     }
@@ -347,7 +199,7 @@ impl Analysis {
         self.push(Action::Computes(expression.clone()));
     }
 
-    /// Evaluates the index that stands in a word, if there is one.
+    /// Evaluates the index in a word, if the word has an index.
     pub(crate) fn computes_index(&mut self, word: &Arg) {
         self.push(Action::ComputesIndex(word.clone()));
     }
@@ -362,7 +214,7 @@ impl Analysis {
         self.push(Action::NamesVariable(name.clone()));
     }
 
-    /// Sets a variable to values such as this one.
+    /// Sets a variable to values of this kind.
     pub(crate) fn fills(&mut self, name: &Arg, value: &Arg) {
         self.push(Action::Fills(name.clone(), value.clone()));
     }
@@ -383,17 +235,17 @@ impl Analysis {
         names: Names,
         inner: impl FnOnce(&mut Self) -> OutputOf,
     ) -> OutputOf {
-        let inner = Inner::build(inner);
+        let inner = InnerActions::build(inner);
         self.push(Action::WithNames(names, inner))
     }
 
-    /// Performs actions with variables that are set for them alone.
+    /// Performs actions with variables that are set for these actions alone.
     pub(crate) fn with_variables(
         &mut self,
         set: Vec<(String, Arg)>,
         inner: impl FnOnce(&mut Self) -> OutputOf,
     ) -> OutputOf {
-        let inner = Inner::build(inner);
+        let inner = InnerActions::build(inner);
         self.push(Action::WithVariables(set, inner))
     }
 
@@ -403,7 +255,7 @@ impl Analysis {
         actions: impl FnOnce(&mut Self) -> OutputOf,
         then: impl FnOnce(&mut Self) -> OutputOf,
     ) {
-        let action = Action::IfOnlyReads(Inner::build(actions), Inner::build(then));
+        let action = Action::IfOnlyReads(InnerActions::build(actions), InnerActions::build(then));
         self.push(action);
     }
 
@@ -415,11 +267,11 @@ impl Analysis {
         then: impl FnOnce(&mut Self) -> OutputOf,
         or_else: impl FnOnce(&mut Self) -> OutputOf,
     ) {
-        let (then, or_else) = (Inner::build(then), Inner::build(or_else));
+        let (then, or_else) = (InnerActions::build(then), InnerActions::build(or_else));
         self.push(Action::IfUnknownVariable(patterns, then, or_else));
     }
 
-    /// Adds the actions of another analysis, and continues as that one does.
+    /// Adds the actions of another analysis, and takes its continuation and output.
     pub(crate) fn then(mut self, other: Self) -> Self {
         let first = self.actions.len();
         self.actions.extend(other.actions);
@@ -431,27 +283,27 @@ impl Analysis {
         }
     }
 
-    /// Adds the actions of another analysis, and nothing else of it.
+    /// Adds the actions of another analysis without its continuation and output.
     pub(crate) fn append(&mut self, other: Self) {
         self.actions.extend(other.actions);
     }
 
-    /// The table of the program holds, except for the operands.
+    /// Continues with the table of the program, except for the operands.
     pub(crate) fn without_operands(self) -> Self {
         self.continuing(Continuation::TableWithoutOperands)
     }
 
-    /// The table of the program holds, and this is the effect of the plain call.
+    /// Continues with the table of the program and this effect of the plain call.
     pub(crate) fn with_effect(self, effect: Effect) -> Self {
         self.continuing(Continuation::TableWithEffect(effect))
     }
 
-    /// The actions are all that the call does; its output is unknown.
+    /// Ends the call after the actions; its output is unknown.
     pub(crate) fn done(self) -> Self {
         self.done_with(OutputOf::NOTHING)
     }
 
-    /// The actions are all that the call does; its output is that of an action.
+    /// Ends the call after the actions; its output is the output of an action.
     pub(crate) fn done_with(mut self, output: OutputOf) -> Self {
         self.output = output;
         self.continuing(Continuation::Done)
@@ -463,7 +315,7 @@ impl Analysis {
     }
 }
 
-impl Inner {
+impl InnerActions {
     fn build(actions: impl FnOnce(&mut Analysis) -> OutputOf) -> Self {
         let mut inner = Analysis::new();
         let output = actions(&mut inner);

@@ -1,0 +1,71 @@
+//! Patterns of names: a pattern of a table and a name in, whether they fit out. The name may be a
+//! pattern of the shell, or unknown in part.
+
+use crate::model::arg::UNKNOWN;
+
+/// Returns true if a text fits a pattern in which `*` stands for any characters.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let Some(mut text) = text.strip_prefix(head) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or("");
+    for part in parts {
+        let Some(at) = text.find(part) else {
+            return false;
+        };
+        text = &text[at + part.len()..];
+    }
+    text.ends_with(last)
+}
+
+/// Returns true if some name fits both a pattern of the shell and a pattern of a table. A wildcard of
+/// the shell fits no leading dot.
+pub(super) fn fits(word: &str, pattern: &str) -> bool {
+    let hidden = pattern.starts_with('.') && word.starts_with(['*', '?', '[']);
+    let word = word.replace(UNKNOWN, "*");
+    !hidden && overlap(word.as_bytes(), pattern.as_bytes())
+}
+
+/// Returns true for characters of a word that may stand for other characters: wildcards of the shell
+/// and [`UNKNOWN`].
+pub(super) fn is_open(c: char) -> bool {
+    matches!(c, '*' | '?' | '[') || c == UNKNOWN
+}
+
+/// Returns true if some name fits both a pattern of the shell and a pattern of a table.
+pub(super) fn overlap(mut word: &[u8], pattern: &[u8]) -> bool {
+    // Positions in `pattern` that the bytes of `word` so far may reach.
+    let mut reached = vec![false; pattern.len() + 1];
+    reached[0] = true;
+    loop {
+        for at in 0..pattern.len() {
+            reached[at + 1] |= reached[at] && pattern[at] == b'*';
+        }
+        let [byte, rest @ ..] = word else {
+            return reached[pattern.len()];
+        };
+        word = rest;
+        if *byte == b'*' {
+            let first = reached.iter().position(|is| *is);
+            reached[first.unwrap_or(pattern.len() + 1).min(pattern.len())..].fill(first.is_some());
+            continue;
+        }
+        let any = matches!(byte, b'?' | b'[');
+        if *byte == b'['
+            && let Some(end) = word.iter().position(|byte| *byte == b']')
+        {
+            word = &word[end + 1..];
+        }
+        let mut next = vec![false; pattern.len() + 1];
+        for (at, other) in pattern.iter().enumerate().filter(|(at, _)| reached[*at]) {
+            let star = *other == b'*';
+            next[at] |= star;
+            next[at + 1] |= !star && (any || byte == other);
+        }
+        reached = next;
+    }
+}
