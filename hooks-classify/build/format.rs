@@ -14,7 +14,7 @@ use crate::raw::Raw;
 use crate::read::{Mistake, Source, line};
 
 /// The keys that say what a plain call does, and the effect of each.
-const EFFECTS: [(&str, &str); 6] = [
+pub(crate) const EFFECTS: [(&str, &str); 6] = [
     ("reads", "read"),
     ("creates", "create"),
     ("updates", "update"),
