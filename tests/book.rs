@@ -60,7 +60,7 @@ fn every_feature_is_on_its_page() {
 
 /// The commands of the book and the README, but for those of the guide, which its test runs: who
 /// runs each of them, and by which words one sees that.
-const RUN_BY: [(&str, &str, &[&str]); 14] = [
+const RUN_BY: [(&str, &str, &[&str]); 15] = [
     (
         "cargo run --example guarded_session",
         ".ci/run",
@@ -115,6 +115,11 @@ const RUN_BY: [(&str, &str, &[&str]); 14] = [
         "hooks-validate --timeout 2 --event deploy:start -- python3 check_tool.py",
         "hooks-runtime/tests/hooks_validate.rs",
         &["\"--timeout\"", "\"--event\"", "\"python3\""],
+    ),
+    (
+        "cargo run -p hooks-classify --example judge -- 'git status' 'rm -r build'",
+        ".ci/run",
+        &["-p hooks-classify --example judge -- 'git status' 'rm -r build'"],
     ),
     (
         "cargo install --path hooks-guard",

@@ -15,7 +15,7 @@ use crate::raw::Raw;
 use crate::read::{Mistake, Source, line};
 
 /// Keys that state the effect of a plain call, and the effect of each.
-const EFFECTS: [(&str, &str); 6] = [
+pub(crate) const EFFECTS: [(&str, &str); 6] = [
     ("reads", "read"),
     ("creates", "create"),
     ("updates", "update"),

@@ -11,110 +11,120 @@ const INHERITED: &[&str] = &[
     "Style::Git",
 ];
 
+/// Names of styles.
+pub(crate) const STYLES: &[(&str, &str)] = &[
+    ("gnu", "Style::Gnu"),
+    ("posix", "Style::Posix"),
+    ("bsd", "Style::Bsd"),
+    ("git", "Style::Git"),
+    ("bash-builtin", "Style::BashBuiltin"),
+    ("zsh-builtin", "Style::ZshBuiltin"),
+    ("cobra", "Style::Cobra"),
+    ("cobra-posix", "Style::CobraPosix"),
+    ("clap", "Style::Clap"),
+    ("clap-posix", "Style::ClapPosix"),
+    ("argparse", "Style::Argparse"),
+    ("aws", "Style::Aws"),
+    ("single-dash", "Style::SingleDash"),
+    ("single-dash-posix", "Style::SingleDashPosix"),
+    ("single-dash-bsd", "Style::SingleDashBsd"),
+    ("bundled", "Style::Bundled"),
+    ("jar", "Style::Jar"),
+    ("ps", "Style::Ps"),
+    ("assign", "Style::Assign"),
+    ("slash", "Style::Slash"),
+    ("none", "Style::None"),
+];
+
+/// Names of effects.
+const EFFECTS: &[(&str, &str)] = &[
+    ("read", "Effect::Read"),
+    ("create", "Effect::Create"),
+    ("update", "Effect::Update"),
+    ("delete", "Effect::Delete"),
+    ("code", "Effect::Code"),
+    ("unknown", "Effect::Unknown"),
+];
+
+/// Names of roles; `script:LANGUAGE` is one more.
+pub(crate) const ROLES: &[(&str, &str)] = &[
+    ("text", "Role::Text"),
+    ("input", "Role::Input"),
+    ("name", "Role::Name"),
+    ("settings", "Role::Settings"),
+    ("output", "Role::Output"),
+    ("append", "Role::Append"),
+    ("update", "Role::Update"),
+    ("delete", "Role::Delete"),
+    ("argv", "Role::Argv { more: false }"),
+    ("argv+", "Role::Argv { more: true }"),
+    ("shell", "Role::Shell"),
+    ("program", "Role::Program"),
+    ("pager", "Role::Pager"),
+    ("module", "Role::Module"),
+    ("scriptfile", "Role::ScriptFile"),
+    ("url", "Role::Url"),
+    ("send", "Role::Send"),
+    ("header", "Role::Header"),
+    ("format", "Role::Format"),
+    ("endpoint", "Role::Endpoint"),
+    ("host", "Role::Host"),
+    ("config", "Role::Config"),
+    ("request", "Role::Request"),
+    ("method", "Role::Method"),
+    ("setting", "Role::Setting"),
+    ("filter", "Role::Filter"),
+    ("list", "Role::List"),
+    ("folder", "Role::Folder"),
+];
+
+/// Languages of the role `script:LANGUAGE`.
+pub(crate) const LANGUAGES: &[(&str, &str)] = &[
+    ("sed", "Language::Sed"),
+    ("code", "Language::Code"),
+    ("awk", "Language::Awk"),
+    ("python", "Language::Python"),
+    ("perl", "Language::Perl"),
+    ("ruby", "Language::Ruby"),
+    ("node", "Language::Node"),
+    ("php", "Language::Php"),
+    ("lua", "Language::Lua"),
+    ("jq", "Language::Jq"),
+    ("sql", "Language::Sql"),
+    ("redis", "Language::Redis"),
+    ("powershell", "Language::PowerShell"),
+    ("mongo", "Language::Mongo"),
+    ("cmd", "Language::Cmd"),
+];
+
+/// Returns the code of a name in one of the lists above.
+fn code(list: &[(&str, &str)], kind: &str, name: &str) -> Result<Code, String> {
+    let found = list.iter().find(|(known, _)| *known == name);
+    let (_, code) = found.ok_or_else(|| format!("unknown {kind} `{name}`"))?;
+    Ok((*code).to_owned())
+}
+
 /// Returns the style of a program or a command, below one with the style `above`.
 pub(crate) fn style(name: Option<&str>, above: Option<&Code>) -> Result<Code, String> {
-    Ok(match name {
-        None => match above {
-            Some(above) if INHERITED.contains(&above.as_str()) => return Ok(above.clone()),
-            _ => "Style::Gnu",
-        },
-        Some("gnu") => "Style::Gnu",
-        Some("posix") => "Style::Posix",
-        Some("bsd") => "Style::Bsd",
-        Some("git") => "Style::Git",
-        Some("bash-builtin") => "Style::BashBuiltin",
-        Some("zsh-builtin") => "Style::ZshBuiltin",
-        Some("cobra") => "Style::Cobra",
-        Some("cobra-posix") => "Style::CobraPosix",
-        Some("clap") => "Style::Clap",
-        Some("clap-posix") => "Style::ClapPosix",
-        Some("argparse") => "Style::Argparse",
-        Some("aws") => "Style::Aws",
-        Some("single-dash") => "Style::SingleDash",
-        Some("single-dash-posix") => "Style::SingleDashPosix",
-        Some("single-dash-bsd") => "Style::SingleDashBsd",
-        Some("bundled") => "Style::Bundled",
-        Some("jar") => "Style::Jar",
-        Some("ps") => "Style::Ps",
-        Some("assign") => "Style::Assign",
-        Some("slash") => "Style::Slash",
-        Some("none") => "Style::None",
-        Some(other) => return Err(format!("unknown style `{other}`")),
+    match (name, above) {
+        (Some(name), _) => code(STYLES, "style", name),
+        (None, Some(above)) if INHERITED.contains(&above.as_str()) => Ok(above.clone()),
+        (None, _) => Ok("Style::Gnu".to_owned()),
     }
-    .to_owned())
 }
 
 pub(crate) fn effect(name: &str) -> Result<Code, String> {
-    Ok(match name {
-        "read" => "Effect::Read",
-        "create" => "Effect::Create",
-        "update" => "Effect::Update",
-        "delete" => "Effect::Delete",
-        "code" => "Effect::Code",
-        "unknown" => "Effect::Unknown",
-        other => return Err(format!("unknown effect `{other}`")),
-    }
-    .to_owned())
+    code(EFFECTS, "effect", name)
 }
 
 fn role(name: &str) -> Result<Code, String> {
-    Ok(match name {
-        "text" => "Role::Text",
-        "input" => "Role::Input",
-        "name" => "Role::Name",
-        "settings" => "Role::Settings",
-        "output" => "Role::Output",
-        "append" => "Role::Append",
-        "update" => "Role::Update",
-        "delete" => "Role::Delete",
-        "argv" => "Role::Argv { more: false }",
-        "argv+" => "Role::Argv { more: true }",
-        "shell" => "Role::Shell",
-        "program" => "Role::Program",
-        "pager" => "Role::Pager",
-        "module" => "Role::Module",
-        "scriptfile" => "Role::ScriptFile",
-        "url" => "Role::Url",
-        "send" => "Role::Send",
-        "header" => "Role::Header",
-        "format" => "Role::Format",
-        "endpoint" => "Role::Endpoint",
-        "host" => "Role::Host",
-        "config" => "Role::Config",
-        "request" => "Role::Request",
-        "method" => "Role::Method",
-        "setting" => "Role::Setting",
-        "filter" => "Role::Filter",
-        "list" => "Role::List",
-        "folder" => "Role::Folder",
-        other => match other.strip_prefix("script:") {
-            Some(name) => return Ok(format!("Role::Script({})", script_language(name)?)),
-            None => return Err(format!("unknown role `{other}`")),
-        },
+    match name.strip_prefix("script:") {
+        Some(name) => {
+            let language = code(LANGUAGES, "language", name)?;
+            Ok(format!("Role::Script({language})"))
+        }
+        None => code(ROLES, "role", name),
     }
-    .to_owned())
-}
-
-fn script_language(name: &str) -> Result<Code, String> {
-    Ok(match name {
-        "sed" => "Language::Sed",
-        "code" => "Language::Code",
-        "awk" => "Language::Awk",
-        "python" => "Language::Python",
-        "perl" => "Language::Perl",
-        "ruby" => "Language::Ruby",
-        "node" => "Language::Node",
-        "php" => "Language::Php",
-        "lua" => "Language::Lua",
-        "jq" => "Language::Jq",
-        "sql" => "Language::Sql",
-        "redis" => "Language::Redis",
-        "powershell" => "Language::PowerShell",
-        "mongo" => "Language::Mongo",
-        "cmd" => "Language::Cmd",
-        other => return Err(format!("unknown language `{other}`")),
-    }
-    .to_owned())
 }
 
 /// `ROLE[? | *]`

@@ -284,3 +284,26 @@ fn reasons_are_true_and_name_what_is_unknown() {
         );
     }
 }
+
+#[test]
+fn the_readme_and_the_book_show_what_explain_draws() {
+    let readme = include_str!("../README.md");
+    let (_, shown) = readme
+        .split_once("```text\n")
+        .expect("the output of the example");
+    let (shown, _) = shown.split_once("```").expect("the end of the output");
+    let commands = ["git status", "find . -name '*.tmp' -exec rm {} +"];
+    let drawn = commands.map(|command| explain(command).to_string());
+    assert_eq!(shown, format!("{}\n", drawn.join("\n\n")));
+    for command in commands {
+        assert!(readme.contains(command), "{command}");
+    }
+
+    let page = include_str!("../../docs/classifier.md");
+    let (_, shown) = page
+        .split_once("$ hooks-guard explain --tables-only \"")
+        .expect("the command `explain`");
+    let (command, shown) = shown.split_once("\"\n").expect("the end of the command");
+    let (shown, _) = shown.split_once("```").expect("the end of the output");
+    assert_eq!(shown, format!("{}\n", explain(command)));
+}

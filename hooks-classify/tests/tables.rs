@@ -23,10 +23,11 @@ mod read;
 #[path = "../build/words.rs"]
 mod words;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use model::{Entry, Opt};
-use raw::Family;
+use raw::{Family, RawSecrets, RawVariables};
 use read::Source;
 
 fn source(file: &str, text: &str) -> Source {
@@ -405,4 +406,125 @@ fn the_files_of_the_crate_are_checked_as_a_whole() {
         );
     }
     assert_eq!(found.len(), 8, "{found:?}");
+}
+
+/// The page about tables.
+const PAGE: &str = include_str!("../../docs/classifier-tables.md");
+
+/// Returns the section of the page below a heading.
+fn section(heading: &str) -> &'static str {
+    let (_, rest) = PAGE
+        .split_once(&format!("\n## {heading}\n"))
+        .unwrap_or_else(|| panic!("the page has no section `{heading}`"));
+    rest.split("\n## ").next().unwrap_or(rest)
+}
+
+/// Returns the texts in backticks.
+fn quoted(text: &str) -> BTreeSet<String> {
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns the texts in backticks in the first cells of the tables of a section.
+fn rows(heading: &str) -> BTreeSet<String> {
+    let rows = section(heading).lines();
+    let cells = rows.filter_map(|row| row.strip_prefix("| ")?.split(" | ").next());
+    cells.flat_map(quoted).collect()
+}
+
+/// Returns the keys that a mistake lists as those it expected.
+fn expected(mistake: &str) -> BTreeSet<String> {
+    let (_, list) = mistake
+        .split_once(", expected ")
+        .unwrap_or_else(|| panic!("no list of keys in `{mistake}`"));
+    let list = list.split(';').next().unwrap_or(list);
+    quoted(list)
+}
+
+/// Returns the keys that `build/format.rs` takes from a table by their names.
+fn taken() -> BTreeSet<String> {
+    let source = include_str!("../build/format.rs");
+    let mut keys = BTreeSet::new();
+    for call in [".take(\"", ".take_value(\"", ".take::<Vec<String>>(\""] {
+        let calls = source.split(call).skip(1);
+        keys.extend(calls.filter_map(|rest| rest.split('"').next().map(str::to_owned)));
+    }
+    assert!(keys.len() >= 9, "{keys:?}");
+    keys
+}
+
+#[test]
+fn the_page_about_tables_lists_the_keys_styles_and_roles_that_the_build_accepts() {
+    let mut keys = expected(&mistakes("sents = true")[0]);
+    keys.extend(format::EFFECTS.map(|(key, _)| key.to_owned()));
+    keys.extend(taken());
+    // The page names it beside the table of keys.
+    assert!(keys.remove("program"));
+    assert!(section("The keys of a program").contains("`[[program]]`"));
+    assert_eq!(rows("The keys of a program"), keys);
+
+    let names = |list: &[(&str, &str)]| -> BTreeSet<String> {
+        list.iter().map(|(name, _)| (*name).to_owned()).collect()
+    };
+    assert_eq!(rows("Styles"), names(words::STYLES));
+    let mut roles = names(words::ROLES);
+    roles.insert("script:LANGUAGE".to_owned());
+    assert_eq!(rows("Roles of values and operands"), roles);
+    let row = section("Roles of values and operands")
+        .lines()
+        .find(|line| line.starts_with("| `script:LANGUAGE`"));
+    let mut languages = quoted(row.expect("a row of the languages"));
+    assert!(languages.remove("script:LANGUAGE"));
+    assert_eq!(languages, names(words::LANGUAGES));
+}
+
+#[test]
+fn the_page_about_tables_lists_the_fields_of_keys() {
+    for key in ["checked", "contents", "recurses", "pager", "terminal"] {
+        let found = mistakes(&format!("{key} = {{ sents = 1 }}"));
+        let begin = format!("| `{key}` |");
+        let row = section("The keys of a program")
+            .lines()
+            .find(|line| line.starts_with(&begin));
+        let row = row.expect("a row of the key");
+        let fields = rows("Programs that take commands from a terminal");
+        for field in expected(&found[0]) {
+            let in_row = [format!("{field} = "), format!("`{field}`")]
+                .iter()
+                .any(|text| row.contains(text));
+            assert!(in_row || fields.contains(&field), "`{field}` of `{key}`");
+        }
+    }
+}
+
+#[test]
+fn the_page_about_tables_lists_the_keys_of_secrets_and_variables() {
+    let secrets = toml::from_str::<RawSecrets>("sents = 1").err();
+    let private = toml::from_str::<RawSecrets>("[private]\nsents = 1").err();
+    let variables = toml::from_str::<RawVariables>("[[variable]]\nsents = 1").err();
+    let mut keys = BTreeSet::new();
+    for mistake in [secrets, private, variables] {
+        keys.extend(expected(mistake.expect("a mistake").message()));
+    }
+    assert_eq!(rows("Secrets and variables"), keys);
+}
+
+#[test]
+fn the_tables_on_the_page_are_tables() {
+    let blocks: Vec<&str> = PAGE
+        .split("```toml\n# programs/")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert_eq!(blocks.len(), 2);
+    for block in blocks {
+        let (file, text) = block.split_once('\n').expect("the name of the file");
+        let source = source(&format!("programs/{file}"), text);
+        let loaded = load::programs_of(&source, Family::default());
+        let mistakes = loaded.err().unwrap_or_default();
+        assert!(mistakes.is_empty(), "{}", mistakes[0]);
+    }
 }

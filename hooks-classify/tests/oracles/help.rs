@@ -8,10 +8,15 @@ pub(crate) enum Takes {
     Value,
     /// A value that has to be joined.
     Optional,
+    /// A value that may be joined; the program does not tell if it may be the next word.
+    Joined,
+    /// The program does not tell.
+    Unknown,
 }
 
 /// Reads the lines that describe options, as pflag (`-f, --filter string   Text`), clap
-/// (`--color <WHEN>`), GNU programs (`--color[=WHEN]`) and kubectl (`-w, --watch=false:`) write them.
+/// (`--color <WHEN>`), GNU programs (`--color[=WHEN]`), git (`-S[<key-id>]`, `-l<n>`) and kubectl
+/// (`-w, --watch=false:`) write them.
 pub(crate) fn options(help: &str) -> Vec<(String, Takes)> {
     let lines = help.lines().filter(|line| {
         let indent = line.len() - line.trim_start().len();
@@ -83,6 +88,10 @@ fn value(rest: &str) -> (Takes, usize) {
         .map_or(rest.len(), |at| at + 1);
     let (takes, length) = match rest.as_bytes() {
         [b'[', b'=', ..] => (Takes::Optional, word),
+        // `-S[<key-id>]`
+        [b'[', b'<', ..] => (Takes::Optional, word),
+        // `-l<n>`
+        [b'<', ..] => (Takes::Joined, word),
         // kubectl shows the default: `--watch=false:` is a flag.
         [b'=', ..] if rest.starts_with("=false:") || rest.starts_with("=true:") => {
             (Takes::Nothing, word)

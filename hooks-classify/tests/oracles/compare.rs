@@ -1,0 +1,90 @@
+//! Commands as programs describe them in, differences from the tables out.
+
+use std::collections::BTreeSet;
+
+use hooks_classify::{Classifier, Decision, Tables};
+
+use crate::help::Takes;
+
+/// A word that no table knows.
+const OPERAND: &str = "zzz9";
+
+/// Lines of help that look like options and describe something else.
+const NO_OPTIONS: [(&str, &str); 2] = [
+    // A range of bytes or fields.
+    ("cut", "-M"),
+    ("numfmt", "-M"),
+];
+
+/// A command as its program describes it.
+pub(crate) struct Described {
+    /// `["docker", "ps"]`
+    pub(crate) path: Vec<String>,
+    pub(crate) options: Vec<(String, Takes)>,
+}
+
+/// Figures of the comparison with one program.
+#[derive(Default)]
+pub(crate) struct Figures {
+    pub(crate) version: String,
+    pub(crate) commands: usize,
+    pub(crate) options: usize,
+    pub(crate) wrong: BTreeSet<String>,
+}
+
+/// Compares what a program describes with what its table reads.
+pub(crate) fn compare(classifier: &Classifier, commands: &[Described], figures: &mut Figures) {
+    for command in commands {
+        figures.commands += 1;
+        let path = command.path.join(" ");
+        let plain = classifier.judge(&path).expect("a command");
+        let call = |text: &str| {
+            let judgement = classifier.judge(text).expect("a command");
+            let part = judgement.parts.runs().next().cloned();
+            part.and_then(|part| part.calls.last().cloned())
+        };
+        let Some(known) = call(&path) else {
+            // A wrapper without a command has no call of its own.
+            if !Tables::embedded().names().any(|name| name == path) {
+                figures.wrong.insert(format!("{path}: unknown program"));
+            }
+            continue;
+        };
+        if !known.understood {
+            figures.wrong.insert(format!("{path}: unknown command"));
+            continue;
+        }
+        // A command that needs confirmation anyway needs no options.
+        if plain.classification.decision != Decision::AutoAllowed {
+            continue;
+        }
+        for (option, takes) in &command.options {
+            let is_none = NO_OPTIONS.contains(&(path.as_str(), option.as_str()));
+            if is_none || ["--help", "--version"].contains(&option.as_str()) {
+                continue;
+            }
+            figures.options += 1;
+            let text = match takes {
+                Takes::Value => format!("{path} {option} 1"),
+                Takes::Joined if option.starts_with("--") => format!("{path} {option}=1"),
+                Takes::Joined => format!("{path} {option}1"),
+                _ => format!("{path} {option}"),
+            };
+            if call(&text).is_none_or(|call| !call.understood) {
+                let line = format!("{path} {option}: unknown option");
+                figures.wrong.insert(line);
+                continue;
+            }
+            let Some(call) = call(&format!("{path} {option} {OPERAND}")) else {
+                continue;
+            };
+            let is_operand = call.operands.iter().any(|operand| operand.text == OPERAND);
+            let what = match (takes, is_operand) {
+                (Takes::Value, true) => "takes a value",
+                (Takes::Nothing | Takes::Optional, false) => "takes no value of its own",
+                _ => continue,
+            };
+            figures.wrong.insert(format!("{path} {option}: {what}"));
+        }
+    }
+}
