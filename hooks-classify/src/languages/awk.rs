@@ -179,7 +179,7 @@ fn nowhere(file: &str) -> bool {
 }
 
 fn run_command(analysis: &mut Analysis, arg: &Arg, text: &str) {
-    analysis.shell_text(&arg.with(text), &Input::Unknown);
+    analysis.shell_text(&arg.with(text), &Input::Inherited);
 }
 
 fn tokens(text: &str) -> Option<Vec<AwkToken>> {

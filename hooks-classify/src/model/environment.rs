@@ -21,6 +21,10 @@ pub(crate) struct Environment {
     pub(crate) conditionally_defined: HashSet<String>,
     /// Files that variables with unknown values may name.
     pub(crate) secrets: HashMap<String, Vec<Named>>,
+    /// Variables whose values hold that of a variable which is a secret by its name.
+    pub(crate) secret_values: HashSet<String>,
+    /// Variables that programs get, with the words that set them: `export A=b`, `env A=b`.
+    pub(crate) passed: Vec<(String, Arg)>,
     /// Paths of variables that are set by means of other variables: `d=$HOME/.config`.
     pub(crate) places: HashMap<String, String>,
     /// Values of variables outside a child process, which it may inherit.
@@ -353,6 +357,13 @@ impl Environment {
         for (name, paths) in &other.secrets {
             let paths = || paths.clone();
             self.secrets.entry(name.clone()).or_insert_with(paths);
+        }
+        self.secret_values
+            .extend(other.secret_values.iter().cloned());
+        for variable in &other.passed {
+            if !self.passed.contains(variable) {
+                self.passed.push(variable.clone());
+            }
         }
         // A path that only one branch sets may hold in the other as well.
         for (name, place) in &other.places {

@@ -10,6 +10,18 @@ pub(crate) enum Input {
     Unknown,
 }
 
+impl Input {
+    /// Returns whether a program that searches its standard input, if that is a pipe or a file, may
+    /// search the working directory instead: `/dev/null` is neither.
+    pub(crate) fn may_be_none(&self) -> bool {
+        match self {
+            Self::Inherited => true,
+            Self::Known(text) => text.is_empty(),
+            Self::Unknown => false,
+        }
+    }
+}
+
 /// Standard output of a command; `None` if it is unknown.
 pub(crate) type Output = Option<String>;
 

@@ -33,6 +33,9 @@ pub(crate) struct ParsedOption {
     /// The words that follow, if the option takes a whole command.
     pub(crate) rest: Vec<Arg>,
     pub(crate) span: Span,
+    /// The number of words from the option to the end of the command line. Positions do not tell words
+    /// apart: in a text that another command is given, all words have one span.
+    pub(crate) words_left: usize,
     /// Whether only some versions of the program read this option. It never makes a call harmless.
     pub(crate) doubtful: bool,
 }
@@ -42,6 +45,16 @@ pub(crate) struct ParsedOption {
 pub(crate) struct Operand {
     pub(crate) arg: Arg,
     pub(crate) after_double_dash: bool,
+    /// The number of words from the operand to the end of the command line.
+    pub(crate) words_left: usize,
+}
+
+impl ParsedOption {
+    /// Returns the index among the words of the call, or `None` for an option in front of the name of
+    /// the command.
+    pub(crate) fn index_in(&self, call: &Call) -> Option<usize> {
+        call.args.len().checked_sub(self.words_left)
+    }
 }
 
 /// Returns whether a file is the standard input by another name.

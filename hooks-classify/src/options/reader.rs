@@ -25,6 +25,7 @@ impl Call {
                 unrecognized: Vec::new(),
                 args: args.to_vec(),
             },
+            words_left: 0,
             late: false,
             dropped: false,
             doubtful: false,
@@ -36,6 +37,8 @@ impl Call {
 
 struct Reader {
     call: Call,
+    /// Number of words from the current word to the end.
+    words_left: usize,
     /// Whether the word follows an operand behind which harmless options do not count.
     late: bool,
     /// Whether a harmless option of the word was left out because of `late`.
@@ -87,9 +90,10 @@ impl Reader {
             }
             let reason = format!("unknown {} subcommand `{word}`", self.call.path);
             self.call.unrecognized.push((reason, span));
-            let behind = rest[used..].iter().map(|arg| Operand {
+            let behind = rest[used..].iter().enumerate().map(|(at, arg)| Operand {
                 arg: arg.clone(),
                 after_double_dash: true,
+                words_left: rest.len() - used - at,
             });
             self.call.operands.extend(behind);
             return;
@@ -125,6 +129,7 @@ impl Reader {
         while at < args.len() {
             let arg = &args[at];
             let text = arg.text.as_str();
+            self.words_left = args.len() - at;
             at += 1;
             let plain_first = at == 1 && !text.starts_with('-');
             let letters = plain_first && rules.first_word != FirstWord::Plain;
@@ -138,6 +143,7 @@ impl Reader {
                 self.call.operands.push(Operand {
                     arg: arg.clone(),
                     after_double_dash: double_dash,
+                    words_left: self.words_left,
                 });
                 if first {
                     return at;
@@ -163,12 +169,14 @@ impl Reader {
                 self.call.operands.push(Operand {
                     arg: arg.clone(),
                     after_double_dash: false,
+                    words_left: self.words_left,
                 });
                 continue;
             }
             // The words of a command that an option takes are not its value.
             let most = if letters { args.len() } else { 1 };
-            for taken in args.iter().take(next.at).skip(at).take(most) {
+            for (place, taken) in args.iter().enumerate().take(next.at).skip(at).take(most) {
+                self.words_left = args.len() - place;
                 self.option_in_disguise(&scope, taken, &next);
             }
             at = next.at;
@@ -183,6 +191,7 @@ impl Reader {
         // A member may be a request itself.
         while let Some(given) = self.call.options.get(at) {
             at += 1;
+            self.words_left = given.words_left;
             let (Role::Request, Some(request)) = (given.option.role, given.value.clone()) else {
                 continue;
             };
@@ -207,10 +216,11 @@ impl Reader {
         let with_value = |given: &ParsedOption| {
             let value = given.value.as_ref().filter(|value| value.known())?;
             let found = scope.exact(&format!("{}={}", given.name, value.text))?;
-            (!found.option.exempts()).then_some((found, given.span))
+            (!found.option.exempts()).then_some((found, given.span, given.words_left))
         };
         let found: Vec<_> = self.call.options.iter().filter_map(with_value).collect();
-        for (found, span) in found {
+        for (found, span, words_left) in found {
+            self.words_left = words_left;
             self.give(&found, None, span, &mut Next::nothing());
         }
     }
@@ -484,6 +494,7 @@ impl Reader {
             value,
             rest,
             span,
+            words_left: self.words_left,
             doubtful: self.doubtful,
         });
     }

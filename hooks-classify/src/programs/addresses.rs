@@ -15,9 +15,11 @@ pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: 
         return;
     }
     // Options before the name of a command do not belong to the command.
-    let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
-    let values = call.options.iter().filter_map(|given| given.value.as_ref());
-    let before = values.filter(|value| value.span.start < first);
+    let outer = call
+        .options
+        .iter()
+        .filter(|given| given.index_in(call).is_none());
+    let before = outer.filter_map(|given| given.value.as_ref());
     let held: Vec<_> = before
         .chain(&call.args)
         .filter(|arg| !arg.known())

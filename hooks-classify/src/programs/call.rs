@@ -162,7 +162,7 @@ fn analyze_operands(
         .iter()
         .any(|(role, args)| files(role) && !args.is_empty());
     let takes_files = call.program.operands.iter().any(|(role, _)| files(role));
-    if takes_files && !names_file && *input == Input::Inherited && recurses(call) {
+    if takes_files && !names_file && input.may_be_none() && recurses(call) {
         let here = [Arg::new(".", whole)];
         role(analysis, context, call, Role::Name, &here, input);
     }

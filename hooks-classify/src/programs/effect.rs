@@ -5,6 +5,7 @@ use crate::model::arg::Arg;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::span::Span;
 use crate::options::call::{Call, ParsedOption};
+use crate::tables::Takes;
 
 /// Returns the words of the operands of a call.
 pub(super) fn operand_words(call: &Call) -> Vec<Arg> {
@@ -25,7 +26,7 @@ pub(super) fn note_effect(
         && let Some(late) = call
             .options
             .iter()
-            .find(|given| given.span.start > first.arg.span.start)
+            .find(|given| given.words_left < first.words_left)
     {
         let reason = format!(
             "`{}` takes `{}` for the name of a file",
@@ -136,7 +137,7 @@ pub(super) fn note_unrecognized(analysis: &mut Analysis, call: &Call) {
     }
 }
 
-/// Words that turn the option before them off for some programs.
+/// Words after an option, or joined to it, that turn the option off for some programs.
 const OFF: &[&str] = &[
     "false", "no", "0", "null", "off", "without", "disable", "n", "f",
 ];
@@ -149,13 +150,13 @@ const WORKS: &[&str] = &["-z", "--compress", "-d", "--decompress", "--uncompress
 /// it off, another option, or its place.
 fn is_negated(call: &Call, at: usize) -> bool {
     let given = &call.options[at];
-    let place = |arg: &Arg| arg.span.start == given.span.start;
-    let place = call.args.iter().position(place);
-    if let Some(place) = place {
+    let off = |value: &Arg| OFF.contains(&value.text.to_ascii_lowercase().as_str());
+    if given.option.takes == Takes::Maybe && given.value.as_ref().is_some_and(off) {
+        return true;
+    }
+    if let Some(place) = given.index_in(call) {
         let next = call.args.get(place + 1);
-        if next.is_some_and(|next| OFF.contains(&next.text.as_str()))
-            || (call.program.details.only_first && place > 0)
-        {
+        if next.is_some_and(off) || (call.program.details.only_first && place > 0) {
             return true;
         }
     }

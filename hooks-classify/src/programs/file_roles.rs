@@ -151,10 +151,9 @@ fn filters_source(context: &Context<'_>, call: &Call) -> bool {
 /// Returns whether a call prints the contents of the files that it names.
 fn prints_contents(call: &Call) -> bool {
     // Options before the name of a command do not belong to the command.
-    let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
     let own = || {
         let options = call.options.iter();
-        options.filter(|given| given.span.start >= first)
+        options.filter(|given| given.index_in(call).is_some())
     };
     let given = |names: &[&str]| own().any(|given| names.contains(&given.name.as_str()));
     call.program

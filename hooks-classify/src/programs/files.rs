@@ -221,7 +221,7 @@ pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &I
     } else if call.path.ends_with("grep") && call.path != "rgrep" {
         recurses(call)
     } else {
-        *input == Input::Inherited
+        input.may_be_none()
     };
     // Without a file all below the folder is searched.
     if call.operands.len() <= usize::from(!given) && searches {

@@ -180,12 +180,15 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
         }
     }
     let rest: Vec<Arg> = args.get(at..).unwrap_or(&[]).to_vec();
+    let words = rest.len();
     let mut inner = Call::read(&call.path, call.program, &[]);
     inner.operands = rest
         .into_iter()
-        .map(|arg| crate::options::call::Operand {
+        .enumerate()
+        .map(|(at, arg)| crate::options::call::Operand {
             arg,
             after_double_dash: true,
+            words_left: words - at,
         })
         .collect();
     analysis.then(program(context, &inner, whole, input))

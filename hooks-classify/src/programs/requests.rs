@@ -36,22 +36,25 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
     if call.program.details.offline && !call.program.details.sends {
         return;
     }
-    let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
     let values = || {
         let options = call.options.iter();
-        options.filter_map(|given| Some((given.value.as_ref()?, given.option.role)))
+        options.filter_map(|given| {
+            let value = given.value.as_ref()?;
+            Some((given.index_in(call), value, given.option.role))
+        })
     };
-    let before = values().filter(|(value, _)| value.span.start < first);
-    let words = call.args.iter().map(|word| {
-        let value = |(value, _): &(&Arg, Role)| {
-            value.span.start >= word.span.start
-                && value.span.end <= word.span.end
+    let before = values().filter(|(index, ..)| index.is_none());
+    let before = before.map(|(_, value, role)| (value, role));
+    let words = call.args.iter().enumerate().map(|(at, word)| {
+        // The value is a part of the word of its option, or the word behind it.
+        let value = |(index, value, _): &(Option<usize>, &Arg, Role)| {
+            index.is_some_and(|index| index == at || index + 1 == at)
                 && word.text.ends_with(&value.text)
                 && !value.text.is_empty()
         };
         values()
             .find(value)
-            .map_or((word, Role::Text), |(value, role)| match role {
+            .map_or((word, Role::Text), |(_, value, role)| match role {
                 Role::Header | Role::Send | Role::Format => (value, role),
                 _ => (word, role),
             })

@@ -4,7 +4,7 @@ use crate::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::options::call::Call;
+use crate::options::call::{Call, ParsedOption};
 
 /// Analyzes a program that prints keys unless an option keeps them back.
 pub(super) fn private_keys(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
@@ -12,11 +12,11 @@ pub(super) fn private_keys(_: &Context<'_>, call: &Call, whole: Span, _: &Input)
     let kept = [
         "-noout", "-pubout", "-pubin", "-nokeys", "-help", "--help", "-export",
     ];
-    let stated = |arg: &Arg| {
-        let name = arg.text.trim_start_matches('-');
+    let stated = |given: &ParsedOption| {
+        let name = given.name.trim_start_matches('-');
         kept.iter().any(|k| k.trim_start_matches('-') == name)
     };
-    if !call.args.iter().any(stated) {
+    if !call.options.iter().any(stated) {
         analysis.ask(whole, format!("`{}` prints a private key", call.path));
     }
     analysis

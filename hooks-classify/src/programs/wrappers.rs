@@ -76,7 +76,7 @@ pub(super) fn watch(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
         if words.is_empty() {
             return analysis.done();
         }
-        let output = analysis.run(words, &Input::Unknown);
+        let output = analysis.run(words, &Input::Inherited);
         return analysis.done_with(output);
     }
     analysis

@@ -103,7 +103,7 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
         Some(file) => Names::InFile(file.clone()),
         None => Names::In(input.clone()),
     };
-    let output = analysis.with_names(names, |inner| inner.run(words, &Input::Unknown));
+    let output = analysis.with_names(names, |inner| inner.run(words, &Input::Inherited));
     analysis.done_with(output)
 }
 
@@ -151,7 +151,7 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
             );
         }
         for word in direct {
-            analysis.shell_text(word, &Input::Unknown);
+            analysis.shell_text(word, &Input::Inherited);
         }
         return analysis.done();
     };
@@ -177,13 +177,13 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
                     true => Arg::new(line.replace(UNKNOWN, "\"$_\""), text.span),
                     false => text.with(&line),
                 };
-                inner.shell_text(&line, &Input::Unknown);
+                inner.shell_text(&line, &Input::Inherited);
             }
             OutputOf::NOTHING
         });
     } else {
         for line in lines {
-            analysis.shell_text(&text.with(&line), &Input::Unknown);
+            analysis.shell_text(&text.with(&line), &Input::Inherited);
         }
     }
     analysis.done()

@@ -314,7 +314,11 @@ impl Program {
     pub(crate) fn command(&self, root: &Self, word: &str) -> Option<&'static Self> {
         let own = |place: &Self| {
             let fits = |(pattern, _): &(&str, _)| matches(pattern, word);
-            let by_pattern = || place.commands.patterns().find(fits);
+            // What is unknown may be the name of another command.
+            let by_pattern = || {
+                let known = !word.contains(crate::model::arg::UNKNOWN);
+                known.then(|| place.commands.patterns().find(fits))?
+            };
             let by_name = place.commands.get(word);
             by_name.or_else(|| by_pattern().map(|(_, command)| command))
         };
@@ -395,12 +399,22 @@ impl Tables {
     }
 
     pub(crate) fn program(&self, name: &str) -> Option<&'static Program> {
-        PROGRAMS_BY_NAME.get(name).or_else(|| {
-            let stem = name.get(..name.len().checked_sub(4)?)?;
-            name.to_ascii_lowercase()
-                .ends_with(".exe")
-                .then(|| PROGRAMS_BY_NAME.get(stem))?
-        })
+        PROGRAMS_BY_NAME.get(self.without_suffix(name))
+    }
+
+    /// Returns the name of a program without the `.exe` of Windows, unless a table has that name.
+    pub(crate) fn without_suffix<'n>(&self, name: &'n str) -> &'n str {
+        if PROGRAMS_BY_NAME.get(name).is_some() {
+            return name;
+        }
+        let stem = name
+            .len()
+            .checked_sub(4)
+            .and_then(|at| name.split_at_checked(at));
+        match stem {
+            Some((stem, suffix)) if suffix.eq_ignore_ascii_case(".exe") => stem,
+            _ => name,
+        }
     }
 
     /// Returns whether a program that may run its standard input has this name, or this name without

@@ -29,7 +29,12 @@ impl Interpreter<'_> {
         for (name, value) in set {
             self.assign(name, value);
         }
+        let passed = self.shell.environment.passed.len();
+        self.shell.environment.passed.extend(set.iter().cloned());
         let output = run(self);
+        if !keeps {
+            self.shell.environment.passed.truncate(passed);
+        }
         let variables = &mut self.shell.environment.variables;
         for (value, name) in before {
             let value = match variables.remove(&name) {
@@ -73,13 +78,52 @@ impl Interpreter<'_> {
                 let Piece::Variable { name, change, .. } = piece else {
                     continue;
                 };
-                if !replaces_value(change) {
-                    let span = self.cursor.place.map(word.span);
-                    for name in self.shell.environment.referents(name) {
-                        self.prints_variable(&name, span);
+                if replaces_value(change) {
+                    continue;
+                }
+                let span = self.cursor.place.map(word.span);
+                for name in self.named_variables(name, change) {
+                    self.prints_variable(&name, span);
+                    if self.shell.environment.secret_values.contains(&name) {
+                        self.ask(span, format!("prints `{name}`, which holds a secret"));
                     }
                 }
             }
+        }
+    }
+
+    /// Returns the variables whose values an expansion may give: `${!x}` gives that of the variable
+    /// which `x` names.
+    fn named_variables(&self, name: &str, change: &Change) -> Vec<String> {
+        let mut names = self.shell.environment.referents(name);
+        if matches!(change, Change::Indirect(_))
+            && let Some(named) = self.shell.known_variable(name)
+        {
+            names.extend(self.shell.environment.referents(&named));
+        }
+        names
+    }
+
+    /// Remembers whether a variable holds the value of one that is a secret by its name. `assigned`
+    /// begins with the name of the variable.
+    pub(crate) fn holds_secret_values(&mut self, assigned: &Arg, words: &[ShellWord]) {
+        let name = assigned.text.split('=').next().unwrap_or("");
+        let secret = |piece: &Piece| {
+            let Piece::Variable { name, change, .. } = piece else {
+                return false;
+            };
+            let environment = &self.shell.environment;
+            !replaces_value(change)
+                && self.named_variables(name, change).iter().any(|name| {
+                    environment.secret_values.contains(name)
+                        || is_secret_name(name) && !environment.variables.contains_key(name)
+                })
+        };
+        let base = base_name(name);
+        if words.iter().flat_map(|word| &word.pieces).any(secret) {
+            self.shell.environment.secret_values.insert(base.to_owned());
+        } else if base == name {
+            self.shell.environment.secret_values.remove(base);
         }
     }
 

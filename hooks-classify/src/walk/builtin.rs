@@ -115,13 +115,13 @@ impl Interpreter<'_> {
         let Some(action) = operands.first() else {
             return Some(None);
         };
-        self.shell.environment.stdio_redirected = true;
         if operands.len() > 1 && action.text != "-" {
             // The action may run at any time, or never.
             let before = self.shell.environment.clone();
-            self.shell_text(action, &Input::Unknown);
+            self.shell_text(action, &Input::Inherited);
             self.shell.environment.merge(&before);
         }
+        self.shell.environment.stdio_redirected = true;
         Some(Some(String::new()))
     }
 

@@ -3,13 +3,14 @@
 use super::interpreter::Interpreter;
 use crate::analysis::Continuation;
 use crate::model::arg::Arg;
+use crate::model::effect::Effect;
 use crate::model::io::{Input, Output};
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
 use crate::programs::call::{analyze_by_table, analyze_words};
 use crate::programs::function::function;
-use crate::tables::Program;
+use crate::tables::{Program, matches};
 
 impl Interpreter<'_> {
     /// Runs a program with its words; returns what it prints.
@@ -29,6 +30,7 @@ impl Interpreter<'_> {
     pub(crate) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         self.sink.parts.call(call);
         self.note_terminal(call, input);
+        self.note_variables(call);
         let words = analyze_words(&self.context(), call, whole);
         let output = self.perform(words.actions, words.output);
         if words.continuation == Continuation::Done {
@@ -37,6 +39,19 @@ impl Interpreter<'_> {
         self.in_folder(call, |interpreter| {
             interpreter.call_here(call, whole, input)
         })
+    }
+
+    /// Notes variables that the call gets, and that change what its program runs.
+    fn note_variables(&mut self, call: &Call) {
+        for (name, value) in self.shell.environment.passed.clone() {
+            let patterns = call.program.details.variables.iter();
+            let own = patterns.into_iter().any(|pattern| matches(pattern, &name));
+            let known = value.known().then_some(value.text.as_str());
+            if own && self.tables.variable(&name, None).is_none() && known != Some("") {
+                let reason = format!("sets `{name}`, which changes what `{}` runs", call.path);
+                self.find(Effect::Code, value.span, reason);
+            }
+        }
     }
 
     fn call_here(&mut self, call: &Call, whole: Span, input: &Input) -> Output {

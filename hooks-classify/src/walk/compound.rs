@@ -182,6 +182,10 @@ impl Interpreter<'_> {
         let followed = values.as_ref().is_some_and(|values| {
             values.len() <= ROUNDS && values.iter().all(|value| value.known() && !value.glob)
         });
+        if let Some(words) = words {
+            let place = words.first().map_or(Span::default(), |word| word.span);
+            self.holds_secret_values(&Arg::new(name, self.cursor.place.map(place)), words);
+        }
         // Without words, the loop goes through the positional parameters.
         let inert = values.as_ref().map_or_else(
             || self.shell.is_inert("@"),

@@ -110,6 +110,10 @@ impl Interpreter<'_> {
             }
             if let Some((name, value)) = split_assignment(arg) {
                 self.sets(&name, &value);
+                if !typed || flag('x') {
+                    let passed = &mut self.shell.environment.passed;
+                    passed.push((name.clone(), value.clone()));
+                }
                 // An unknown value is a list only if the variable is an array already.
                 let list = array || local && (value.known() || self.shell.is_array(plain));
                 if list && !arg.compound {

@@ -185,6 +185,7 @@ impl Interpreter<'_> {
         if name.contains('/') {
             return self.run_path(name, args, whole, input);
         }
+        let name = self.tables.without_suffix(name);
         if let Some(program) = self.tables.program(name) {
             let outer = std::mem::replace(
                 &mut self.shell.runs_in_child_process,

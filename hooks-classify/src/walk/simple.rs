@@ -17,7 +17,6 @@ use crate::programs::file_roles::prints_facts;
 use crate::programs::output_kind::{
     has_known_output, output_kind, prints_only_words, prints_words, reads_no_files,
 };
-use crate::tables::matches;
 
 impl Interpreter<'_> {
     pub(crate) fn simple(
@@ -78,7 +77,9 @@ impl Interpreter<'_> {
         };
         let program = name.text.clone();
         let lookup = program.rsplit('/').next().unwrap_or(&program).to_owned();
-        self.set_for_program(&set, &program, &lookup);
+        for (name, value) in &set {
+            self.sets(name, value);
+        }
         if !reads_no_files(&lookup) {
             self.check_emptied_files(&plan, &args);
         }
@@ -159,28 +160,6 @@ impl Interpreter<'_> {
         let rest: Vec<Arg> = after.flat_map(|word| self.expand(word)).collect();
         if !rest.is_empty() {
             self.run(rest, &Input::Unknown);
-        }
-    }
-
-    /// Records the variables that are set for a program, which may change what the program runs.
-    fn set_for_program(&mut self, set: &[(String, Arg)], program: &str, lookup: &str) {
-        for (name, value) in set {
-            self.sets(name, value);
-            let own = self.tables.program(lookup).is_some_and(|table| {
-                table
-                    .details
-                    .variables
-                    .iter()
-                    .any(|pattern| matches(pattern, name))
-            });
-            let known = value.known().then_some(value.text.as_str());
-            if own && self.tables.variable(name, None).is_none() && known != Some("") {
-                self.find(
-                    Effect::Code,
-                    value.span,
-                    format!("sets `{name}`, which changes what `{program}` runs"),
-                );
-            }
         }
     }
 

@@ -35,6 +35,7 @@ impl Interpreter<'_> {
             Some(Piece::Text { text, quoted: false }) if text.contains("=(")
         );
         let words = split(&cells, whole.span);
+        self.holds_secret_values(&whole, std::slice::from_ref(word));
         std::iter::once(whole)
             .chain(words.into_iter().skip(1))
             .collect()
@@ -54,10 +55,9 @@ impl Interpreter<'_> {
         let cells = cells.sure();
         let sign = |cell: &Cell| cell.character == '=' && !cell.quoted && !cell.value;
         let at = cells.all.iter().position(sign)?;
-        Some((
-            self.unsplit(&cells, &cells.all[..at], word),
-            self.unsplit(&cells, &cells.all[at + 1..], word),
-        ))
+        let name = self.unsplit(&cells, &cells.all[..at], word);
+        self.holds_secret_values(&name, std::slice::from_ref(word));
+        Some((name, self.unsplit(&cells, &cells.all[at + 1..], word)))
     }
 
     /// Expands a test, and the conditions between its `&&` and `||`.
@@ -132,7 +132,7 @@ impl Interpreter<'_> {
                     let place = self.cursor.place.inner(text, word.span);
                     let before = self.shell.environment.clone();
                     let outer = self.shell.output_kind;
-                    let output = self.text(&text.text, place, &Input::Unknown);
+                    let output = self.text(&text.text, place, &Input::Inherited);
                     self.shell.output_kind = outer;
                     self.shell.exit_subshell(before);
                     let path = format!("/dev/fd/{}", 63 + self.shell.environment.files.len());
