@@ -228,7 +228,7 @@ impl Tree {
         for part in &parts.all {
             let parent = part.within.and_then(|within| *line_of.get(within)?);
             if part.words.is_empty() {
-                // What stands around others is no program.
+                // A group around other parts is no program.
                 line_of.push(parent);
                 continue;
             }

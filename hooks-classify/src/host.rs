@@ -191,7 +191,7 @@ pub fn is_ambiguous(host: &str) -> bool {
     parts.all(numeric) && Host::parse(host).is_err()
 }
 
-/// Returns the parts of a word that may be hosts, wherever they stand in it: `a:80:b:443`,
+/// Returns the parts of a word that may be hosts, at any place: `a:80:b:443`,
 /// `--proxy=http://a`.
 pub fn candidates(word: &str) -> impl Iterator<Item = &str> {
     let separates = |c: char| !(c.is_alphanumeric() || ".-_%:。．｡".contains(c));

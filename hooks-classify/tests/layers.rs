@@ -17,6 +17,7 @@ const LAYERS: &[&str] = &[
     "verdict",
     "context",
     "explain",
+    "inspect",
     "lib",
 ];
 

@@ -1,4 +1,4 @@
-//! CodeNames of the tables in the folder `languages`: a name in code in, whether harmless code may use it
+//! Names of the tables in the folder `languages`: a name in code in, whether harmless code may use it
 //! out; a text in, the words that delete or change something out.
 
 use crate::tables::Set;
@@ -13,7 +13,7 @@ pub(super) struct EffectWords {
     pub(super) facts_behind: &'static [&'static str],
 }
 
-/// CodeNames that harmless code of a language may use.
+/// Names that harmless code of a language may use.
 #[derive(Debug)]
 pub(super) struct CodeNames {
     pub(super) modules: Set,

@@ -1,6 +1,6 @@
 //! Names of programs: a word in, the name without a system folder out.
 
-/// Folders in which a program is the one that its name denotes.
+/// Folders in which the name of a file identifies the program.
 pub(crate) const SYSTEM_FOLDERS: &[&str] = &[
     "/bin/",
     "/usr/bin/",

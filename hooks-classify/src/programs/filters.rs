@@ -95,7 +95,7 @@ pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> An
         {
             analysis.input_file(&value);
         }
-        let inner = Call::read(&call.path, &call.program, &rest);
+        let inner = Call::read(&call.path, call.program, &rest);
         let output = analysis.call(inner, whole, input);
         return analysis.done_with(output);
     }

@@ -1,5 +1,5 @@
 //! Private folders: a path with unknown parts in, `true` out if one of its files may be a secret. Private
-//! are the home, its hidden folders and folders of the system.
+//! folders are the home, its hidden folders and some folders of the system.
 
 use super::glob::{fits, is_open, matches};
 use crate::model::arg::UNKNOWN;

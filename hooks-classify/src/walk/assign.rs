@@ -62,7 +62,7 @@ impl Interpreter<'_> {
         self.evaluate_subscript(&name.with(index), keyed);
     }
 
-    /// Asks about a variable or a setting whose value is printed, if its name says that it is a
+    /// Asks about a variable or a setting whose value is printed, if its name is that of a
     /// secret and the command does not set it.
     pub(crate) fn prints_variable(&mut self, name: &str, span: Span) {
         if is_secret_name(name) && !self.shell.environment.variables.contains_key(name) {
@@ -70,7 +70,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Asks about words that print a variable whose name says that it is a secret, unless the
+    /// Asks about words that print a variable whose name is that of a secret, unless the
     /// command sets the variable.
     pub(crate) fn prints_variables(&mut self, words: &[ShellWord]) {
         for word in words {

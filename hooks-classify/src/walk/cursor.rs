@@ -27,7 +27,7 @@ impl Place {
         }
     }
 
-    /// Returns the place of a substitution that stands in the word `around`.
+    /// Returns the place of a substitution in the word `around`.
     pub(crate) fn inner(self, inner: &Inner, around: Span) -> Self {
         match (self, inner.at) {
             (Self::Offset(offset), Some(at)) => Self::Offset(offset + at),

@@ -108,7 +108,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Sets a variable that a builtin fills with values such as this one.
+    /// Sets a variable that a builtin fills with values of this kind.
     pub(crate) fn fills(&mut self, name: &Arg, value: &Arg) {
         self.names_variable(name);
         self.sets(&name.text, &Arg::unknown(name.span));

@@ -40,7 +40,7 @@ impl Interpreter<'_> {
         self.perform(analysis.actions, OutputOf::NOTHING);
     }
 
-    /// Performs what an analysis says beside a command that the interpreter runs itself.
+    /// Performs an analysis in addition to a command that the interpreter runs itself.
     pub(crate) fn perform_analysis(&mut self, analyze: impl FnOnce(&Context<'_>) -> Analysis) {
         let analysis = analyze(&self.context());
         self.perform(analysis.actions, analysis.output);

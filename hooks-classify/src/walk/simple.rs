@@ -87,7 +87,7 @@ impl Interpreter<'_> {
             self.prints_variables(words);
         }
         self.sink.parts.ready();
-        // Other commands may print less than their words say, or exit the shell.
+        // Other commands may print less than their words, or exit the shell.
         let plain =
             has_known_output(&program) || self.shell.environment.functions.contains_key(&program);
         let piped = match redirects.iter().any(Redirect::reads) {

@@ -1,4 +1,4 @@
-//! ShellWord expansion: a word of the script in, the words after expansion out, with unknown parts
+//! Word expansion: a word of the script in, the words after expansion out, with unknown parts
 //! marked.
 
 use super::cells::{Cell, Cells, split, text};

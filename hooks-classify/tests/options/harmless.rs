@@ -488,6 +488,14 @@ fn word(options: &[OptionEntry], values: &[&str], random: &mut Random) -> String
     }
 }
 
+/// Fails if too few lines were allowed for a result, or if allowed lines did harm.
+fn check_lines(ran: u64, lines: u64, wrong: &[String], harm: &str) {
+    eprintln!("{ran} of {lines} lines are allowed");
+    assert!(ran > lines / 20, "only {ran} of {lines} lines are allowed");
+    let (count, list) = (wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{count} {harm}:\n{list}");
+}
+
 #[test]
 fn allowed_lines_of_programs_change_nothing() {
     let classifier = Classifier::new();
@@ -549,14 +557,7 @@ fn allowed_lines_of_programs_change_nothing() {
             before = snapshot(&folder);
         }
     }
-    eprintln!("{ran} of {lines} lines are allowed");
-    assert!(ran > lines / 20, "only {ran} of {lines} lines are allowed");
-    assert!(
-        wrong.is_empty(),
-        "{} change something:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    check_lines(ran, lines, &wrong, "change something");
 }
 
 #[test]
@@ -603,12 +604,5 @@ fn allowed_lines_of_builtins_run_nothing() {
             }
         }
     }
-    eprintln!("{ran} of {lines} lines are allowed");
-    assert!(ran > lines / 20, "only {ran} of {lines} lines are allowed");
-    assert!(
-        wrong.is_empty(),
-        "{} run something:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    check_lines(ran, lines, &wrong, "run something");
 }
