@@ -55,7 +55,7 @@ fn every_feature_is_on_its_page() {
             assert!(section.contains(&row), "`{name}`: {row}");
         }
     }
-    assert_eq!(libraries, 5);
+    assert_eq!(libraries, 6);
 }
 
 /// The commands of the book and the README, but for those of the guide, which its test runs: who

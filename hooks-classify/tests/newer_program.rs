@@ -49,9 +49,7 @@ fn figures(program: &str, script: &str) -> Figures {
     fs::write(&file, script).expect("a program");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("a program that can run");
     let path = format!("{}:/usr/bin:/bin", folder.path().display());
-    let machine = Machine {
-        path: Some(path.into()),
-    };
+    let machine = Machine::new(Some(path.into()));
     let mut figures = Figures {
         version: machine.version(&[program, "--version"]).unwrap_or_default(),
         ..Figures::default()

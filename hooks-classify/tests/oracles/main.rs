@@ -84,7 +84,7 @@ fn write(part: &str) {
 
 fn main() -> ExitCode {
     let classifier = Classifier::new();
-    let machine = Machine::default();
+    let machine = Machine::new(None);
     let mut all = BTreeMap::new();
     let programs: [(&str, &[&str]); 6] = [
         ("git", &["git", "--version"]),

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
+use tempfile::TempDir;
+
 use crate::compare::Described;
 use crate::help::{self, Takes};
 
@@ -14,14 +16,24 @@ const COREUTILS: &str = "arch b2sum base32 base64 basename basenc cat chcon chgr
      sleep sort split stat stdbuf stty sum sync tac tail tee timeout touch tr truncate tsort tty uname unexpand uniq \
      unlink uptime users vdir wc who whoami yes";
 
-/// The programs of a machine.
-#[derive(Default)]
+/// The programs of a machine, and the folder that they run in.
 pub(crate) struct Machine {
+    /// An empty repository: commands of git without a list of options run, and may write files.
+    folder: TempDir,
     /// The `PATH` of the programs; default: that of this process.
-    pub(crate) path: Option<OsString>,
+    path: Option<OsString>,
 }
 
 impl Machine {
+    pub(crate) fn new(path: Option<OsString>) -> Self {
+        let machine = Self {
+            folder: tempfile::tempdir().expect("a folder"),
+            path,
+        };
+        machine.printed(&["git", "init", "--quiet"]);
+        machine
+    }
+
     /// Runs a program; returns what it prints on standard output, or on standard error if that is
     /// empty. Returns `None` if the program cannot be run.
     pub(crate) fn printed(&self, words: &[&str]) -> Option<String> {
@@ -31,6 +43,7 @@ impl Machine {
         }
         let output = command
             .args(&words[1..])
+            .current_dir(&self.folder)
             .env("COLUMNS", "1000")
             .env("KUBECONFIG", "/nonexistent")
             .env("DOCKER_HOST", "unix:///nonexistent")
