@@ -256,7 +256,7 @@ fn a_file_says_each_thing_once() {
         [commands]
         "list|ls" = { reads = "lists", use = ["shared"], options = ["-a"] }
         remove = { deletes = "removes", every_command = false }
-        group = { reads = "does", style = "single" }
+        group = { reads = "does", style = "single-dash" }
         "group show" = { same_as = "ls" }
         other = { same_as = "group" }
     "#;
@@ -292,7 +292,7 @@ fn a_file_says_each_thing_once() {
         program.style.clone()
     };
     let styles = ["", "list", "remove", "group", "group show", "other"].map(style);
-    let wanted = ["Gnu", "Posix", "Gnu", "Single", "Posix", "Single"];
+    let wanted = ["Gnu", "Posix", "Gnu", "SingleDash", "Posix", "SingleDash"];
     assert_eq!(styles, wanted.map(|name| format!("Style::{name}")));
 }
 
