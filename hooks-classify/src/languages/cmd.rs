@@ -22,34 +22,63 @@ pub(super) fn read(arg: &Arg) -> Analysis {
         analysis.find(Effect::Code, arg.span, "a part is only known when it runs");
     }
     for part in text.split(['&', '|', '\n', '(', ')']) {
-        let part = part.trim().trim_start_matches(['"', '@']).trim();
-        let first = part
-            .split(|c: char| c.is_whitespace() || c == '/' || c == '.')
-            .next()
-            .unwrap_or("")
-            .to_ascii_lowercase();
-        let effect = match first.as_str() {
-            "" => continue,
-            "del" | "erase" | "rd" | "rmdir" | "format" | "diskpart" => Effect::Delete,
-            "dir" | "type" | "ver" | "echo" | "where" | "findstr" | "tree" | "vol" | "path"
-            | "find" | "more" | "sort" | "fc" | "comp" | "assoc" | "ftype" | "help" | "cd"
-            | "chdir" | "cls" | "exit" | "rem" | "pushd" | "popd" | "title" | "whoami"
-            | "hostname" | "ipconfig" | "tasklist" | "systeminfo" | "if" | "set" => Effect::Read,
-            "copy" | "xcopy" | "robocopy" | "md" | "mkdir" | "mklink" => Effect::Create,
-            "move" | "ren" | "rename" | "attrib" | "icacls" | "taskkill" | "reg" | "setx" => {
-                Effect::Update
-            }
-            "start" | "call" | "for" => Effect::Code,
-            _ => {
-                analysis.shell_text(&arg.with(part), &Input::Unknown);
-                continue;
-            }
-        };
-        analysis.find(
-            effect,
-            arg.span,
-            format!("the command shell runs `{first}`"),
-        );
+        read_command(&mut analysis, arg, part);
     }
     analysis
+}
+
+/// Adds the effect of a command.
+fn read_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
+    let part = part.trim().trim_start_matches(['"', '@']).trim();
+    if part.is_empty() {
+        return;
+    }
+    let word = part.split(|c: char| c.is_whitespace() || c == '/').next();
+    let word = word.unwrap_or("").to_ascii_lowercase();
+    // `echo.` and `cd..` are commands, but `dir.bat` is a file.
+    let first = match word.split_once('.') {
+        Some((name @ ("echo" | "cd" | "chdir"), _)) | Some((name, "exe")) => name,
+        _ => word.as_str(),
+    };
+    let rest = part[first.len()..].trim();
+    let effect = match first {
+        "del" | "erase" | "rd" | "rmdir" | "format" | "diskpart" => Effect::Delete,
+        "sort" if rest.to_ascii_lowercase().contains("/o") => Effect::Create,
+        "assoc" | "ftype" if rest.contains('=') => Effect::Update,
+        "dir" | "type" | "ver" | "echo" | "where" | "findstr" | "tree" | "vol" | "path"
+        | "find" | "more" | "sort" | "fc" | "comp" | "assoc" | "ftype" | "help" | "cd"
+        | "chdir" | "cls" | "exit" | "rem" | "pushd" | "popd" | "title" | "whoami" | "tasklist"
+        | "systeminfo" | "set" => Effect::Read,
+        "hostname" | "ipconfig" if rest.is_empty() => Effect::Read,
+        "if" => {
+            read_command(analysis, arg, &behind_condition(rest));
+            Effect::Read
+        }
+        "copy" | "xcopy" | "robocopy" | "md" | "mkdir" | "mklink" => Effect::Create,
+        "move" | "ren" | "rename" | "attrib" | "icacls" | "taskkill" | "reg" | "setx" => {
+            Effect::Update
+        }
+        "start" | "call" | "for" => Effect::Code,
+        _ => {
+            analysis.shell_text(&arg.with(part), &Input::Unknown);
+            return;
+        }
+    };
+    let reason = format!("the command shell runs `{first}`");
+    analysis.find(effect, arg.span, reason);
+}
+
+/// Returns the command behind the condition of an `if`.
+fn behind_condition(text: &str) -> String {
+    let mut words = text.split_whitespace().peekable();
+    let prefix = |word: &&str| matches!(word.to_ascii_lowercase().as_str(), "/i" | "not");
+    while words.next_if(prefix).is_some() {}
+    let first = words.next().unwrap_or("").to_ascii_lowercase();
+    let more = match first.as_str() {
+        "exist" | "defined" | "errorlevel" | "cmdextversion" => 1,
+        _ if first.contains("==") && !first.ends_with("==") => 0,
+        _ if first.ends_with("==") => 1,
+        _ => 2,
+    };
+    words.skip(more).collect::<Vec<_>>().join(" ")
 }

@@ -28,7 +28,7 @@ pub(super) fn read(arg: &Arg, dialect: SqlDialect) -> Analysis {
         let line = line.trim();
         let is_dotted = dialect == SqlDialect::Sqlite && line.starts_with('.');
         if line.starts_with('\\') || is_dotted {
-            read_client_command(&mut analysis, arg, line);
+            read_client_command(&mut analysis, arg, dialect, line);
         } else {
             rest.push_str(line);
             rest.push('\n');
@@ -46,7 +46,14 @@ pub(super) fn read(arg: &Arg, dialect: SqlDialect) -> Analysis {
             "a part of the SQL is only known when it runs",
         );
     }
-    let text = text.replace("\\G", ";").replace("\\g", ";");
+    if dialect != SqlDialect::MySql && text.lines().any(has_target) {
+        let reason = "the client writes the result to a file or a program";
+        analysis.find(Effect::Code, arg.span, reason);
+    }
+    let text = text
+        .replace("\\gx", ";")
+        .replace("\\G", ";")
+        .replace("\\g", ";");
     for reading in readings(dialect, &text) {
         match reading {
             Some(statements) => {
@@ -61,6 +68,14 @@ pub(super) fn read(arg: &Arg, dialect: SqlDialect) -> Analysis {
         }
     }
     analysis
+}
+
+/// Returns true if a line ends a statement with `\g TARGET`.
+fn has_target(line: &str) -> bool {
+    line.split("\\g").skip(1).any(|rest| {
+        let rest = rest.trim_start_matches('x').trim();
+        !rest.is_empty() && !rest.starts_with(['\\', ';'])
+    })
 }
 
 fn read_statement(analysis: &mut Analysis, arg: &Arg, statement: &Statement) {

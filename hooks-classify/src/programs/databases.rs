@@ -11,7 +11,7 @@ use crate::model::language::Language;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
-use crate::options::call::Call;
+use crate::options::call::{Call, ParsedOption};
 
 /// Analyzes `flyway`, of which the operands are further commands; the strongest command decides.
 pub(super) fn flyway(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
@@ -101,6 +101,17 @@ fn run_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
         );
         return;
     };
+    // `:name` in the input of `psql` is replaced by the text of the variable.
+    let variable = |given: &&ParsedOption| {
+        let named = ["-v", "--set", "--variable"].contains(&given.name.as_str());
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_=.,:/-".contains(c);
+        let value = given.value.as_ref();
+        named && text.contains(':') && value.is_some_and(|value| !value.text.chars().all(plain))
+    };
+    if let Some(given) = call.options.iter().find(variable) {
+        let reason = format!("`{}` may put a variable into its SQL", call.path);
+        analysis.find(Effect::Code, given.span, reason);
+    }
     let language = script_language(call).unwrap_or(Language::Sql);
     analysis.script(language, &Arg::new(text.clone(), whole), &call.path);
 }

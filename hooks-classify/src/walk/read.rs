@@ -7,6 +7,7 @@ use crate::model::arg::Arg;
 use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
 use crate::model::named::Named;
+use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::variable_name::is_name;
 use crate::programs::call::analyze_option_values;
@@ -54,6 +55,18 @@ impl Interpreter<'_> {
         if name.text != "read" {
             let call = self.read_builtin(&name.text, args)?;
             self.perform_analysis(|context| analyze_option_values(context, &call));
+            // The text that an option names is run with an index and a line behind it.
+            let callbacks = call
+                .options
+                .iter()
+                .filter_map(|given| match given.option.role {
+                    Role::Shell => given.value.as_ref(),
+                    _ => None,
+                });
+            for callback in callbacks {
+                let text = format!("{} 0 \"$_\"", callback.text);
+                self.shell_text(&callback.with(&text), &Input::Unknown);
+            }
         }
         Some(Some(String::new()))
     }

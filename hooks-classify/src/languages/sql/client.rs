@@ -4,11 +4,33 @@ use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
+use crate::model::sql_dialect::SqlDialect;
+
+use super::read;
 
 /// Adds the effect of a line.
-pub(super) fn read_client_command(analysis: &mut Analysis, arg: &Arg, line: &str) {
+pub(super) fn read_client_command(
+    analysis: &mut Analysis,
+    arg: &Arg,
+    dialect: SqlDialect,
+    line: &str,
+) {
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
+    // A backslash behind a command begins another one, and two begin statements.
+    let whole_line = matches!(name, "\\!" | "\\copy");
+    if line.starts_with('\\')
+        && !whole_line
+        && let Some(at) = rest.find('\\')
+    {
+        let (own, next) = rest.split_at(at);
+        read_client_command(analysis, arg, dialect, &format!("{name} {own}"));
+        match next.strip_prefix("\\\\") {
+            Some(statements) => analysis.append(read(&arg.with(statements), dialect)),
+            None => read_client_command(analysis, arg, dialect, next),
+        }
+        return;
+    }
     if name == "\\s" && !rest.is_empty() {
         analysis.find(
             Effect::Create,

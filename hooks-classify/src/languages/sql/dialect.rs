@@ -19,6 +19,11 @@ pub(super) fn readings(dialect: SqlDialect, text: &str) -> Vec<Option<Vec<Statem
         SqlDialect::Sqlite => &SQLiteDialect {},
         SqlDialect::Unknown => &GenericDialect {},
     };
+    // MariaDB, whose client has the names of that of MySQL, runs what stands in `/*M! … */`.
+    let text = &match dialect {
+        SqlDialect::MySql | SqlDialect::Unknown => text.replace("/*M!", "/*!"),
+        SqlDialect::PostgreSql | SqlDialect::Sqlite => text.to_owned(),
+    };
     let may_differ = may_differ(text);
     // The general grammar knows more statements, but its strings and comments are its own.
     let general = || parse_any(text).filter(|_| !may_differ);
