@@ -256,7 +256,7 @@ fn a_file_says_each_thing_once() {
         [commands]
         "list|ls" = { reads = "lists", use = ["shared"], options = ["-a"] }
         remove = { deletes = "removes", every_command = false }
-        group = { reads = "does", style = "single" }
+        group = { reads = "does", style = "single-dash" }
         "group show" = { same_as = "ls" }
         other = { same_as = "group" }
     "#;
@@ -264,7 +264,7 @@ fn a_file_says_each_thing_once() {
     assert_eq!(entries[0].names, ["x", "Long-Name", "long-name"]);
     let shared = [
         "--color Maybe -",
-        "--force Nothing Verb::Raises(Effect::Delete)",
+        "--force Nothing OptionEffect::AtLeast(Effect::Delete)",
         "--no-color Nothing -",
         "--no-force Nothing -",
     ];
@@ -272,7 +272,7 @@ fn a_file_says_each_thing_once() {
         options(&entries, ""),
         [&shared[..], &["-v Maybe -"]].concat()
     );
-    let help = "--help Nothing Verb::Only(Effect::Read)";
+    let help = "--help Nothing OptionEffect::Forces(Effect::Read)";
     let listed = [
         &shared[..2],
         &[help],
@@ -292,7 +292,7 @@ fn a_file_says_each_thing_once() {
         program.style.clone()
     };
     let styles = ["", "list", "remove", "group", "group show", "other"].map(style);
-    let wanted = ["Gnu", "Posix", "Gnu", "Single", "Posix", "Single"];
+    let wanted = ["Gnu", "Posix", "Gnu", "SingleDash", "Posix", "SingleDash"];
     assert_eq!(styles, wanted.map(|name| format!("Style::{name}")));
 }
 
@@ -306,7 +306,7 @@ fn negatable_options_have_a_negation_unless_they_state_it() {
         b = { reads = "does", options = ["--dry-run"], negatable = false }
     "#;
     let entries = load(text).expect("a table");
-    let read = "Nothing Verb::Only(Effect::Read)";
+    let read = "Nothing OptionEffect::Forces(Effect::Read)";
     let wanted = [
         "--* Maybe -".to_owned(),
         format!("--dry-run {read}"),

@@ -1,5 +1,6 @@
 //! In: a text for the command shell of Windows. Out: the effects of its commands.
 
+use super::names::CMD;
 use crate::model::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
@@ -28,22 +29,12 @@ pub(super) fn read(arg: &Arg) -> Analysis {
             .next()
             .unwrap_or("")
             .to_ascii_lowercase();
-        let effect = match first.as_str() {
-            "" => continue,
-            "del" | "erase" | "rd" | "rmdir" | "format" | "diskpart" => Effect::Delete,
-            "dir" | "type" | "ver" | "echo" | "where" | "findstr" | "tree" | "vol" | "path"
-            | "find" | "more" | "sort" | "fc" | "comp" | "assoc" | "ftype" | "help" | "cd"
-            | "chdir" | "cls" | "exit" | "rem" | "pushd" | "popd" | "title" | "whoami"
-            | "hostname" | "ipconfig" | "tasklist" | "systeminfo" | "if" | "set" => Effect::Read,
-            "copy" | "xcopy" | "robocopy" | "md" | "mkdir" | "mklink" => Effect::Create,
-            "move" | "ren" | "rename" | "attrib" | "icacls" | "taskkill" | "reg" | "setx" => {
-                Effect::Update
-            }
-            "start" | "call" | "for" => Effect::Code,
-            _ => {
-                analysis.shell_text(&arg.with(part), &Input::Unknown);
-                continue;
-            }
+        if first.is_empty() {
+            continue;
+        }
+        let Some(effect) = effect(&first) else {
+            analysis.shell_text(&arg.with(part), &Input::Unknown);
+            continue;
         };
         analysis.find(
             effect,
@@ -52,4 +43,17 @@ pub(super) fn read(arg: &Arg) -> Analysis {
         );
     }
     analysis
+}
+
+/// Returns the effect of a command, if it is one of the command shell.
+fn effect(name: &str) -> Option<Effect> {
+    let lists = [
+        (CMD.deletes, Effect::Delete),
+        (CMD.reads, Effect::Read),
+        (CMD.creates, Effect::Create),
+        (CMD.updates, Effect::Update),
+        (CMD.runs, Effect::Code),
+    ];
+    let found = lists.iter().find(|(names, _)| names.contains(name));
+    found.map(|(_, effect)| *effect)
 }

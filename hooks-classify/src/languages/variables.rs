@@ -1,21 +1,9 @@
 //! In: a script. Out: the variables of its environment whose values it names.
 
+use super::names::ANY;
 use crate::model::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::language::Language;
-
-/// Names by which languages reach their environment, in small letters.
-const ENVIRONMENTS: &[&str] = &[
-    "env",
-    "_env",
-    "environ",
-    "environb",
-    "getenv",
-    "getenvb",
-    "strenv",
-    "envsubst",
-    "getenvironmentvariable",
-];
 
 /// Expressions before the name of a variable.
 const ACCESS: &[&str] = &[
@@ -56,7 +44,7 @@ pub(super) fn read(language: Language, script: &Arg) -> Analysis {
     let reaches = |&(start, end): &(usize, usize)| {
         let name = text[start..end].to_ascii_lowercase();
         let member = text[..start].ends_with(['.', '"']) || text[end..].starts_with(':');
-        ENVIRONMENTS.contains(&name.as_str()) && !(language == Language::Jq && member)
+        ANY.environments.contains(name.as_str()) && !(language == Language::Jq && member)
     };
     if !words.iter().any(reaches) {
         return analysis;

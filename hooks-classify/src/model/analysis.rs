@@ -12,6 +12,7 @@ use crate::model::language::Language;
 use crate::model::named::Named;
 use crate::model::role::Role;
 use crate::model::span::Span;
+use crate::model::sql_dialect::SqlDialect;
 use crate::model::unseen_code::UnseenCode;
 use crate::options::call::Call;
 use crate::tables::Tables;
@@ -58,7 +59,7 @@ pub(crate) enum Action {
     /// Runs a text in a shell of its own.
     ChildShell(Box<ChildShell>),
     /// Runs a text in another language, for the program at a path such as `git log`.
-    Script(Language, Arg, String),
+    Script(Language, Arg, SqlDialect),
     /// Records a text in another language, and performs nothing else.
     ScriptText(Language, String),
 
@@ -252,8 +253,9 @@ impl Analysis {
     }
 
     /// Runs a text in another language, for the program at a path such as `git log`.
-    pub(crate) fn script(&mut self, language: Language, text: &Arg, path: &str) {
-        self.push(Action::Script(language, text.clone(), path.to_owned()));
+    pub(crate) fn script(&mut self, language: Language, text: &Arg, call: &Call) {
+        let dialect = call.program.details.dialect;
+        self.push(Action::Script(language, text.clone(), dialect));
     }
 
     /// Records a text in another language that this analysis reads itself.

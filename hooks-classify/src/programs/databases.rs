@@ -102,7 +102,7 @@ fn run_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
         return;
     };
     let language = script_language(call).unwrap_or(Language::Sql);
-    analysis.script(language, &Arg::new(text.clone(), whole), &call.path);
+    analysis.script(language, &Arg::new(text.clone(), whole), call);
 }
 
 /// Analyzes `duckdb`, which fetches and loads an extension to read from an address.

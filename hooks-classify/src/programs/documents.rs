@@ -44,7 +44,7 @@ pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input)
         }
     }
     if asked {
-        let inner = Call::read(&call.path, &call.program, &rest);
+        let inner = Call::read(&call.path, call.program, &rest);
         let output = analysis.call(inner, whole, input);
         return analysis.done_with(output);
     }
@@ -140,7 +140,7 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
             }
         }
         words.extend_from_slice(call.args.get(at..).unwrap_or(&[]));
-        let inner = Call::read(&call.path, &call.program, &words);
+        let inner = Call::read(&call.path, call.program, &words);
         let output = analysis.call(inner, whole, input);
         return analysis.done_with(output);
     }

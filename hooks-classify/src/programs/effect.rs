@@ -86,7 +86,7 @@ pub(super) fn note_effect(
     let path = &call.path;
     let reason = match (option, effect) {
         (Some("--help"), Effect::Read) => format!("`{path} --help` prints help"),
-        (Some(option), Effect::Read) if program.details.help.iter().any(|word| *word == option) => {
+        (Some(option), Effect::Read) if program.details.help.contains(&option) => {
             format!("`{path} {option}` prints help")
         }
         (Some("--version"), Effect::Read) => format!("`{path} --version` prints its version"),

@@ -163,7 +163,7 @@ fn prints_contents(call: &Call) -> bool {
         .as_ref()
         .is_some_and(|contents| {
             let name = call.path.rsplit(' ').next().unwrap_or("");
-            let by_itself = !contents.only_on.iter().any(|only| *only == name);
+            let by_itself = !contents.only_on.contains(&name);
             given(contents.on) || by_itself && !given(contents.off)
         })
 }

@@ -389,7 +389,7 @@ pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input)
     let mut rest = args[..start].to_vec();
     rest.extend_from_slice(args.get(end + 1..).unwrap_or(&[]));
     // There may be another command.
-    let inner = Call::read(&call.path, &call.program, &rest);
+    let inner = Call::read(&call.path, call.program, &rest);
     let output = analysis.call(inner, whole, input);
     analysis.done_with(output)
 }

@@ -61,7 +61,7 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
             match letter {
                 'c' => {
                     match value(at) {
-                        Some(text) => analysis.script(Language::Python, &text, &call.path),
+                        Some(text) => analysis.script(Language::Python, &text, call),
                         None => analysis.find(Effect::Unknown, arg.span, "`-c` has no value"),
                     }
                     return analysis.done();
@@ -103,12 +103,12 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                     });
                     match (known, own) {
                         (Some(program), _) => {
-                            let inner = Call::read(&name, &program, &rest);
+                            let inner = Call::read(&name, program, &rest);
                             let output = analysis.call(inner, whole, input);
                             return analysis.done_with(output);
                         }
                         (None, Some(program)) => {
-                            let inner = Call::read(&module.text, &program, &rest);
+                            let inner = Call::read(&module.text, program, &rest);
                             let output = analysis.call(inner, whole, input);
                             return analysis.done_with(output);
                         }

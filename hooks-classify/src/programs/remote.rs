@@ -18,7 +18,7 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
     if operands.len() > 2 && operands[1].text == "--" {
         let mut rest = call.args.clone();
         rest.remove(call.args.len() + 1 - operands.len());
-        let inner = Call::read(&call.path, &call.program, &rest);
+        let inner = Call::read(&call.path, call.program, &rest);
         let output = analysis.call(inner, whole, input);
         return analysis.done_with(output);
     }
@@ -108,7 +108,7 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
                 rest.push(word.clone());
             }
         }
-        let inner = Call::read(&call.path, &call.program, &rest);
+        let inner = Call::read(&call.path, call.program, &rest);
         let output = analysis.call(inner, whole, input);
         return analysis.done_with(output);
     }

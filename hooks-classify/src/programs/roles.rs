@@ -28,7 +28,7 @@ pub(super) fn role(
     let path = call.path.as_str();
     analysis.record_role(role, args);
     // The functions of programs that look for files note what these find.
-    let finds = matches!(call.program.judge.as_deref(), Some("find" | "fd"));
+    let finds = matches!(call.program.judge, Some("find" | "fd"));
     if matches!(role, Role::Input | Role::Name) && !finds {
         args.iter().for_each(|arg| analysis.prints_name(arg));
     }
@@ -48,7 +48,7 @@ pub(super) fn role(
         Role::Module => load_modules(analysis, path, args),
         Role::Pager => run_pagers(analysis, context, path, args),
         Role::Program => args.iter().for_each(|arg| run_program(analysis, path, arg)),
-        Role::Script(language) => run_script(analysis, language, args, path),
+        Role::Script(language) => run_script(analysis, language, args, call),
         Role::ScriptFile => run_script_files(analysis, path, args),
 
         Role::Host => ask_about_hosts(analysis, context, args),

@@ -13,7 +13,7 @@ pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input
     let mut analysis = Analysis::new();
     match call.args.first() {
         Some(first) if first.text.starts_with('+') && first.known() => {
-            let inner = Call::read(&call.path, &call.program, &call.args[1..]);
+            let inner = Call::read(&call.path, call.program, &call.args[1..]);
             let output = analysis.call(inner, whole, input);
             analysis.done_with(output)
         }
@@ -76,7 +76,7 @@ pub(super) fn cargo_fmt(
     };
     let mut words = after;
     words.push(Arg::new("src/lib.rs", whole));
-    let inner = Call::read("rustfmt", &program, &words);
+    let inner = Call::read("rustfmt", program, &words);
     let output = analysis.call(inner, whole, input);
     note_unrecognized(&mut analysis, call);
     analysis.done_with(output)

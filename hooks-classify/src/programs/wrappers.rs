@@ -215,11 +215,11 @@ pub(super) fn tmux(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         if call.args[end].text != ";" {
             first.push(call.args[end].with(call.args[end].text.trim_end_matches(';')));
         }
-        let one = Call::read(&call.path, &call.program, &first);
+        let one = Call::read(&call.path, call.program, &first);
         analysis.call(one, whole, input);
         let rest = &call.args[end + 1..];
         if !rest.is_empty() {
-            let two = Call::read("tmux", &program, rest);
+            let two = Call::read("tmux", program, rest);
             analysis.call(two, whole, input);
         }
         return analysis.done();

@@ -9,17 +9,19 @@ use crate::model::io::{Input, Output};
 use crate::model::named::Named;
 use crate::model::span::Span;
 use crate::model::variable_name::is_name;
+use crate::programs::builtins::Builtin;
 use crate::programs::call::analyze_option_values;
 
 impl Interpreter<'_> {
     /// Runs `read`, `mapfile` or `readarray`. Returns `None` if the tables do not know the builtin.
     pub(crate) fn read_variables(
         &mut self,
+        builtin: Builtin,
         args: &[Arg],
         whole: Span,
         input: &Input,
     ) -> Option<Output> {
-        let (name, rest) = args.split_first()?;
+        let rest = args.get(1..)?;
         let line = match input {
             Input::Known(text) => Arg::new(text.clone(), whole),
             Input::Inherited | Input::Unknown => Arg::unknown(whole),
@@ -40,7 +42,7 @@ impl Interpreter<'_> {
             }
         }
         if let Input::Known(text) = input
-            && name.text == "read"
+            && builtin == Builtin::Read
         {
             self.read_words(rest, text);
         }
@@ -51,8 +53,8 @@ impl Interpreter<'_> {
                 self.shell.holds_names(name, &names);
             }
         }
-        if name.text != "read" {
-            let call = self.read_builtin(&name.text, args)?;
+        if builtin != Builtin::Read {
+            let call = self.read_builtin(args)?;
             self.perform_analysis(|context| analyze_option_values(context, &call));
         }
         Some(Some(String::new()))
