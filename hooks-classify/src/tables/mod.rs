@@ -401,6 +401,14 @@ impl Tables {
         self.details(name).is_some_and(|details| details.shell_text)
     }
 
+    /// Returns whether two names are names of one program, such as `cp` and `gcp`: they share a table.
+    /// A name without a table names no program but its own.
+    #[must_use]
+    pub fn is_same_program(&self, name: &str, other: &str) -> bool {
+        let table = |name: &str| self.program(name).map(std::ptr::from_ref);
+        name == other || table(name).is_some_and(|known| table(other) == Some(known))
+    }
+
     /// Returns whether a program prints its words, or a part of them.
     pub(crate) fn prints_words(&self, name: &str) -> bool {
         self.details(name)
