@@ -365,7 +365,8 @@ impl<'a> Emitter<'a> {
             .map(|recurses| self.recurses(recurses));
         let code = format!(
             "Details {{ commands_of: {}, options_anywhere: {}, reveals: {}, reveals_given: {}, \
-             dash_is_file: {}, sends: {}, offline: {}, hosts: {}, probes: {}, shows: {}, only_first: {}, \
+             dash_is_file: {}, shell_text: {}, prints_words: {}, prints_paths: {}, dialect: {}, \
+             files_in_words: {}, programs_in_words: {}, sends: {}, offline: {}, hosts: {}, probes: {}, shows: {}, only_first: {}, \
              options_first: {}, help: {}, terminal: {}, pager: {}, contents: {}, \
              recurses: {}, finds: {}, variables: {}, harmless_config: {}, runs_input: {}, \
              decided_by: {}, configured_by: {}, package_scripts: {}, replaces_files: {} }}",
@@ -374,6 +375,12 @@ impl<'a> Emitter<'a> {
             text(&details.reveals),
             text(&details.reveals_given),
             details.dash_is_file,
+            details.shell_text,
+            details.prints_words,
+            details.prints_paths,
+            details.dialect.as_deref().unwrap_or("SqlDialect::Unknown"),
+            optional(details.files_in_words.clone()),
+            optional(details.programs_in_words.clone()),
             details.sends,
             details.offline,
             details.hosts,

@@ -7,12 +7,12 @@ use std::rc::Rc;
 use crate::format;
 use crate::languages::{self, language};
 use crate::model::{
-    Checked, Contents, Count, Decides, Details, Entry, Operand, Pager, Program, Recurses, Tables,
-    Takes, Terminal, Variable,
+    Checked, Code, Contents, Count, Decides, Details, Entry, Operand, Pager, Program, Recurses,
+    Tables, Takes, Terminal, Variable,
 };
 use crate::raw::{Family, Raw, RawChecked, RawPager, RawTerminal, RawVariable, RawVariables};
 use crate::read::{Mistake, Source, read};
-use crate::words::{effect, operand, option_line, style};
+use crate::words::{dialect, effect, file_notation, operand, option_line, program_notation, style};
 
 const VARIABLES: &str = "programs/variables.toml";
 const SECRETS: &str = "programs/secrets.toml";
@@ -257,6 +257,20 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         reveals: raw.reveals,
         reveals_given: raw.reveals_given,
         dash_is_file: raw.dash_is_file || above.is_some_and(|p| p.dash_is_file),
+        shell_text: raw.shell_text,
+        prints_words: raw.prints_words,
+        prints_paths: raw.prints_paths,
+        dialect: inherited(raw.dialect, dialect, above.map(|p| &p.dialect))?,
+        files_in_words: inherited(
+            raw.files_in_words,
+            file_notation,
+            above.map(|p| &p.files_in_words),
+        )?,
+        programs_in_words: inherited(
+            raw.programs_in_words,
+            program_notation,
+            above.map(|p| &p.programs_in_words),
+        )?,
         sends: raw.sends || above.is_some_and(|p| p.sends),
         offline: raw.offline || !raw.online && above.is_some_and(|p| p.offline),
         hosts: raw.hosts || above.is_some_and(|p| p.hosts),
@@ -338,6 +352,18 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
             .extend_from_slice(&above.harmless_config);
     }
     Ok(own)
+}
+
+/// Returns the value of a key that commands have of the program above them.
+fn inherited(
+    own: Option<String>,
+    read: impl Fn(&str) -> Result<Code, String>,
+    above: Option<&Option<Code>>,
+) -> Result<Option<Code>, String> {
+    match own {
+        Some(word) => read(&word).map(Some),
+        None => Ok(above.cloned().flatten()),
+    }
 }
 
 /// Returns the part of `configured_by` that a command inherits from the program above it.

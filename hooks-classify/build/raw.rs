@@ -44,6 +44,15 @@ pub(crate) struct Raw {
     #[serde(default)]
     pub(crate) dash_is_file: bool,
     #[serde(default)]
+    pub(crate) shell_text: bool,
+    #[serde(default)]
+    pub(crate) prints_words: bool,
+    #[serde(default)]
+    pub(crate) prints_paths: bool,
+    pub(crate) dialect: Option<String>,
+    pub(crate) files_in_words: Option<String>,
+    pub(crate) programs_in_words: Option<String>,
+    #[serde(default)]
     pub(crate) sends: bool,
     #[serde(default)]
     pub(crate) offline: bool,

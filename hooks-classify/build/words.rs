@@ -104,6 +104,44 @@ fn code(list: &[(&str, &str)], kind: &str, name: &str) -> Result<Code, String> {
     Ok((*code).to_owned())
 }
 
+/// Returns the dialect of SQL with this name.
+pub(crate) fn dialect(name: &str) -> Result<Code, String> {
+    Ok(match name {
+        "mysql" => "SqlDialect::MySql",
+        "postgresql" => "SqlDialect::PostgreSql",
+        "sqlite" => "SqlDialect::Sqlite",
+        other => return Err(format!("unknown dialect of SQL `{other}`")),
+    }
+    .to_owned())
+}
+
+/// Returns the notation in which words name files.
+pub(crate) fn file_notation(name: &str) -> Result<Code, String> {
+    Ok(match name {
+        "url" => "FileNotation::Url",
+        "at" => "FileNotation::At",
+        "from-file" => "FileNotation::FromFile",
+        "encrypted" => "FileNotation::Encrypted",
+        "member" => "FileNotation::Member",
+        "source" => "FileNotation::Source",
+        "expression" => "FileNotation::Expression",
+        "quoted" => "FileNotation::Quoted",
+        other => return Err(format!("unknown notation of files `{other}`")),
+    }
+    .to_owned())
+}
+
+/// Returns the notation in which words name programs.
+pub(crate) fn program_notation(name: &str) -> Result<Code, String> {
+    Ok(match name {
+        "remote-helper" => "ProgramNotation::RemoteHelper",
+        "backend" => "ProgramNotation::Backend",
+        "formula" => "ProgramNotation::Formula",
+        other => return Err(format!("unknown notation of programs `{other}`")),
+    }
+    .to_owned())
+}
+
 /// Returns the style of a program or a command, below one with the style `above`.
 pub(crate) fn style(name: Option<&str>, above: Option<&Code>) -> Result<Code, String> {
     match (name, above) {

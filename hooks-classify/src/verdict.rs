@@ -139,6 +139,9 @@ pub struct Classification {
     /// Kind of commands that programs take from the terminal. They are not classified.
     #[serde(default, skip_serializing_if = "takes_none")]
     pub terminal_input: TerminalInput,
+    /// `true` if the classification took longer than it may.
+    #[serde(skip)]
+    pub timed_out: bool,
     /// Context that the caller gave.
     #[serde(skip)]
     pub context: Option<String>,
@@ -210,6 +213,7 @@ impl Classification {
             explanation,
             method: Method::PatternMatch,
             terminal_input: TerminalInput::None,
+            timed_out: false,
             context: None,
             findings,
         }
@@ -241,6 +245,7 @@ impl Classification {
             explanation: format!("{why}. Defaulting to CREATE (safest) to require confirmation."),
             method: Method::Fallback,
             terminal_input: TerminalInput::None,
+            timed_out: false,
             context: None,
             findings: Vec::new(),
         }
@@ -255,6 +260,7 @@ impl Classification {
             explanation: "The classifier could not determine the command type within 2 seconds. \
                           Defaulting to CREATE (safest) to require confirmation."
                 .to_owned(),
+            timed_out: true,
             ..Self::fallback("")
         }
     }

@@ -470,6 +470,7 @@ impl Gate {
             denied,
             left_to_agent,
             hidden_code: false,
+            timed_out: found.timed_out,
             rule: verdict.map(|verdict| verdict.rule),
         }
     }

@@ -215,6 +215,9 @@ pub struct Ruling {
     /// approve the command. An agent that asks its user itself shows all of it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub hidden_code: bool,
+    /// Whether the classification took longer than it may; known to the service alone.
+    #[serde(skip)]
+    pub timed_out: bool,
     /// The rule that decided, if one did: its place, such as `guard.toml:12`; or the hook, as
     /// `hook: nightly.js`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

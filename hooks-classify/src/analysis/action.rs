@@ -9,6 +9,7 @@ use crate::model::language::Language;
 use crate::model::named::Named;
 use crate::model::role::Role;
 use crate::model::span::Span;
+use crate::model::sql_dialect::SqlDialect;
 use crate::model::unseen_code::UnseenCode;
 use crate::options::call::Call;
 
@@ -31,7 +32,7 @@ pub(crate) enum Action {
     /// Runs a text in a shell of its own.
     ChildShell(Box<ChildShell>),
     /// Runs a text in another language, for the program at a path such as `git log`.
-    Script(Language, Arg, String),
+    Script(Language, Arg, SqlDialect),
     /// Records a text in another language, and performs nothing else.
     ScriptText(Language, String),
 

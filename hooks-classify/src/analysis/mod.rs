@@ -104,8 +104,9 @@ impl Analysis {
     }
 
     /// Runs a text in another language, for the program at a path such as `git log`.
-    pub(crate) fn script(&mut self, language: Language, text: &Arg, path: &str) {
-        self.push(Action::Script(language, text.clone(), path.to_owned()));
+    pub(crate) fn script(&mut self, language: Language, text: &Arg, call: &Call) {
+        let dialect = call.program.details.dialect;
+        self.push(Action::Script(language, text.clone(), dialect));
     }
 
     /// Records a text in another language that this analysis reads itself.

@@ -1,5 +1,6 @@
 //! AWK: a program of `awk` in, the files that it writes and the commands that it runs out.
 
+use super::names::AWK;
 use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
@@ -70,7 +71,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
                     analysis.input_file(&Arg::unknown(arg.span));
                 }
             }
-            AwkToken::Word(word) if word == "print" || word == "printf" => {
+            AwkToken::Word(word) if AWK.prints.contains(word) => {
                 printing = true;
                 depth = 0;
             }
@@ -128,14 +129,14 @@ pub(super) fn read(arg: &Arg) -> Analysis {
                     };
                     match command {
                         Some(AwkToken::Text(text)) => {
-                            if !getline && matches!(text.trim(), "sh" | "bash" | "/bin/sh") {
+                            if !getline && AWK.shells.contains(text.trim()) {
                                 // The shell runs the printed text.
-                                let start = tokens[..at].iter().rposition(|t| matches!(t, AwkToken::Word(w) if w == "print" || w == "printf")).unwrap_or(at);
+                                let start = tokens[..at].iter().rposition(|t| matches!(t, AwkToken::Word(w) if AWK.prints.contains(w))).unwrap_or(at);
                                 let line: String = tokens[start..at]
                                     .iter()
                                     .map(|t| match t {
                                         AwkToken::Text(text) => text.clone(),
-                                        AwkToken::Word(w) if w == "print" || w == "printf" => {
+                                        AwkToken::Word(w) if AWK.prints.contains(w) => {
                                             String::new()
                                         }
                                         _ => " \"$_\" ".to_owned(),
@@ -229,10 +230,8 @@ fn tokens(text: &str) -> Option<Vec<AwkToken>> {
                 let divides = match out.last() {
                     Some(AwkToken::Text(_) | AwkToken::Number) => true,
                     Some(AwkToken::Word(word)) => match word.as_str() {
-                        "print" | "printf" | "return" | "in" | "case" | "else" | "do" => false,
-                        "getline" | "length" | "next" | "exit" | "delete" | "nextfile" => {
-                            return None;
-                        }
+                        word if AWK.before_an_operand.contains(word) => false,
+                        word if AWK.before_either.contains(word) => return None,
                         _ => true,
                     },
                     Some(AwkToken::Sign(sign)) => match sign.as_str() {

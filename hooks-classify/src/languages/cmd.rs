@@ -1,5 +1,6 @@
 //! Command shell of Windows: a text in, the effects of its commands out.
 
+use super::names::CMD;
 use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
@@ -37,32 +38,28 @@ fn read_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
     let word = word.unwrap_or("").to_ascii_lowercase();
     // `echo.` and `cd..` are commands, but `dir.bat` is a file.
     let first = match word.split_once('.') {
-        Some((name @ ("echo" | "cd" | "chdir"), _)) | Some((name, "exe")) => name,
+        Some((name, ending)) if ending == "exe" || CMD.dotted.contains(name) => name,
         _ => word.as_str(),
     };
     let rest = part[first.len()..].trim();
     let effect = match first {
-        "del" | "erase" | "rd" | "rmdir" | "format" | "diskpart" => Effect::Delete,
         "sort" if rest.to_ascii_lowercase().contains("/o") => Effect::Create,
         "assoc" | "ftype" if rest.contains('=') => Effect::Update,
-        "dir" | "type" | "ver" | "echo" | "where" | "findstr" | "tree" | "vol" | "path"
-        | "find" | "more" | "sort" | "fc" | "comp" | "assoc" | "ftype" | "help" | "cd"
-        | "chdir" | "cls" | "exit" | "rem" | "pushd" | "popd" | "title" | "whoami" | "tasklist"
-        | "systeminfo" | "set" => Effect::Read,
-        "hostname" | "ipconfig" if rest.is_empty() => Effect::Read,
+        "hostname" | "ipconfig" if !rest.is_empty() => {
+            analysis.shell_text(&arg.with(part), &Input::Unknown);
+            return;
+        }
         "if" => {
             read_command(analysis, arg, &behind_condition(rest));
             Effect::Read
         }
-        "copy" | "xcopy" | "robocopy" | "md" | "mkdir" | "mklink" => Effect::Create,
-        "move" | "ren" | "rename" | "attrib" | "icacls" | "taskkill" | "reg" | "setx" => {
-            Effect::Update
-        }
-        "start" | "call" | "for" => Effect::Code,
-        _ => {
-            analysis.shell_text(&arg.with(part), &Input::Unknown);
-            return;
-        }
+        _ => match effect(first) {
+            Some(effect) => effect,
+            None => {
+                analysis.shell_text(&arg.with(part), &Input::Unknown);
+                return;
+            }
+        },
     };
     let reason = format!("the command shell runs `{first}`");
     analysis.find(effect, arg.span, reason);
@@ -81,4 +78,17 @@ fn behind_condition(text: &str) -> String {
         _ => 2,
     };
     words.skip(more).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the effect of a command, if it is one of the command shell.
+fn effect(name: &str) -> Option<Effect> {
+    let lists = [
+        (CMD.deletes, Effect::Delete),
+        (CMD.reads, Effect::Read),
+        (CMD.creates, Effect::Create),
+        (CMD.updates, Effect::Update),
+        (CMD.runs, Effect::Code),
+    ];
+    let found = lists.iter().find(|(names, _)| names.contains(name));
+    found.map(|(_, effect)| *effect)
 }

@@ -10,67 +10,10 @@ use std::collections::hash_map::Entry;
 
 use tree_sitter::Node;
 
-use super::names::{CodeNames, JAVASCRIPT};
+use super::names::{CodeNames, JAVASCRIPT, SYNTAX};
 use super::syntax::{SourceText, children, is_field, nodes, parse};
 use crate::shell::plain;
 use crate::tables::Set;
-
-/// Kinds of nodes in an expression, besides names, properties and calls.
-const EXPRESSIONS: &[&str] = &[
-    "arguments",
-    "array",
-    "binary_expression",
-    "comment",
-    "escape_sequence",
-    "expression_statement",
-    "false",
-    "null",
-    "number",
-    "object",
-    "pair",
-    "parenthesized_expression",
-    "program",
-    "regex",
-    "regex_flags",
-    "regex_pattern",
-    "string",
-    "string_fragment",
-    "true",
-    "unary_expression",
-];
-
-/// Kinds of nodes that a script has besides those of expressions.
-const STATEMENTS: &[&str] = &[
-    "array_pattern",
-    "arrow_function",
-    "break_statement",
-    "catch_clause",
-    "continue_statement",
-    "else_clause",
-    "empty_statement",
-    "finally_clause",
-    "for_in_statement",
-    "for_statement",
-    "formal_parameters",
-    "if_statement",
-    "lexical_declaration",
-    "object_pattern",
-    "optional_chain",
-    "pair_pattern",
-    "rest_pattern",
-    "return_statement",
-    "sequence_expression",
-    "spread_element",
-    "statement_block",
-    "template_string",
-    "template_substitution",
-    "ternary_expression",
-    "throw_statement",
-    "try_statement",
-    "update_expression",
-    "variable_declarator",
-    "while_statement",
-];
 
 /// Kinds of nodes that are scopes of names.
 const SCOPES: &[&str] = &[
@@ -297,7 +240,11 @@ impl<'t> JavaScriptText<'t> {
                 })
             }
             "async" | "await" | "yield" => false,
-            kind => !node.is_named() || EXPRESSIONS.contains(&kind) || STATEMENTS.contains(&kind),
+            kind => {
+                !node.is_named()
+                    || is_expression(kind)
+                    || SYNTAX.javascript_statements.contains(kind)
+            }
         }
     }
 
@@ -451,13 +398,13 @@ fn scope(node: Node<'_>) -> Option<Node<'_>> {
     at
 }
 
+fn is_expression(kind: &str) -> bool {
+    SYNTAX.javascript_expressions.contains(kind)
+}
+
 /// Returns true if no property of this name leads to code.
 fn is_property(name: &str) -> bool {
-    !matches!(
-        name,
-        "constructor" | "prototype" | "caller" | "callee" | "arguments"
-    ) && !name.starts_with("__")
-        && !name.contains('\\')
+    !SYNTAX.javascript_accessors.contains(name) && !name.starts_with("__") && !name.contains('\\')
 }
 
 /// Returns true if a comment ends at the same place for every interpreter. A character outside of
@@ -494,6 +441,6 @@ pub(super) fn calls_only(names: &Set, text: &str) -> bool {
         }
         // An escape may hide the name of a stage.
         "async" | "delete" | "escape_sequence" => false,
-        kind => !node.is_named() || EXPRESSIONS.contains(&kind),
+        kind => !node.is_named() || is_expression(kind),
     })
 }

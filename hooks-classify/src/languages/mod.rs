@@ -9,7 +9,12 @@ mod code;
 mod javascript;
 mod mongo;
 #[cfg_attr(
-    not(all(feature = "javascript", feature = "python")),
+    not(all(
+        feature = "javascript",
+        feature = "powershell",
+        feature = "python",
+        feature = "sql"
+    )),
     expect(
         dead_code,
         reason = "the names of a language that this build does not read"

@@ -11,6 +11,71 @@ pub(super) struct EffectWords {
     pub(super) shells: &'static [&'static str],
     pub(super) facts: &'static [&'static str],
     pub(super) facts_behind: &'static [&'static str],
+    pub(super) environments: Set,
+}
+
+/// Words of awk.
+#[derive(Debug)]
+pub(super) struct Awk {
+    pub(super) prints: Set,
+    pub(super) before_an_operand: Set,
+    pub(super) before_either: Set,
+    pub(super) shells: Set,
+}
+
+/// Commands of the command shell of Windows, by what they do; in small letters.
+#[derive(Debug)]
+pub(super) struct Cmd {
+    pub(super) deletes: Set,
+    pub(super) reads: Set,
+    pub(super) creates: Set,
+    pub(super) updates: Set,
+    pub(super) runs: Set,
+    /// Commands whose name may be followed by a dot without a blank: `echo.`, `cd..`.
+    pub(super) dotted: Set,
+}
+
+/// Commands of PowerShell by what they do; in small letters.
+#[derive(Debug)]
+pub(super) struct PowerShell {
+    pub(super) reads: Set,
+    pub(super) requests: Set,
+    pub(super) deletes: Set,
+    pub(super) updates: Set,
+    pub(super) creates: Set,
+    pub(super) runs: Set,
+    pub(super) evaluates: Set,
+    pub(super) lists: Set,
+    pub(super) secrets: Set,
+    pub(super) each: Set,
+    pub(super) properties: Set,
+    pub(super) verbs: Set,
+    pub(super) request_commands: Set,
+    pub(super) read_commands: Set,
+    pub(super) create_commands: Set,
+    pub(super) update_commands: Set,
+    pub(super) read_verbs: Set,
+    pub(super) delete_verbs: Set,
+    pub(super) update_verbs: Set,
+    pub(super) run_verbs: Set,
+    pub(super) create_verbs: Set,
+}
+
+/// Functions of SQL that change nothing.
+#[derive(Debug)]
+pub(super) struct Sql {
+    pub(super) pure: Set,
+    pub(super) pure_kinds: &'static [&'static str],
+}
+
+/// Kinds of nodes of parsers, and names that are part of a language.
+#[derive(Debug)]
+pub(super) struct Syntax {
+    pub(super) python_kinds: Set,
+    pub(super) python_builtins: Set,
+    pub(super) javascript_expressions: Set,
+    pub(super) javascript_statements: Set,
+    pub(super) javascript_accessors: Set,
 }
 
 /// Names that harmless code of a language may use.
@@ -27,6 +92,7 @@ pub(super) struct CodeNames {
 #[derive(Debug)]
 pub(super) struct Words {
     pub(super) perl: Set,
+    pub(super) perl_before_an_operand: Set,
     pub(super) ruby: Set,
     pub(super) php: Set,
     pub(super) lua: Set,

@@ -9,106 +9,9 @@ use std::collections::hash_map::Entry;
 
 use tree_sitter::Node;
 
-use super::names::{CodeNames, PYTHON};
+use super::names::{CodeNames, PYTHON, SYNTAX};
 use super::syntax::{SourceText, children, is_field, nodes, parse};
 use crate::shell::plain;
-
-/// Kinds of nodes in a script, besides names, attributes, calls and imports.
-const KINDS: &[&str] = &[
-    "aliased_import",
-    "argument_list",
-    "as_pattern",
-    "as_pattern_target",
-    "assert_statement",
-    "assignment",
-    "augmented_assignment",
-    "binary_operator",
-    "block",
-    "boolean_operator",
-    "break_statement",
-    "comparison_operator",
-    "concatenated_string",
-    "conditional_expression",
-    "continue_statement",
-    "dictionary",
-    "dictionary_comprehension",
-    "dictionary_splat",
-    "dotted_name",
-    "elif_clause",
-    "ellipsis",
-    "else_clause",
-    "escape_interpolation",
-    "escape_sequence",
-    "except_clause",
-    "expression_list",
-    "expression_statement",
-    "false",
-    "finally_clause",
-    "float",
-    "for_in_clause",
-    "for_statement",
-    "format_expression",
-    "format_specifier",
-    "generator_expression",
-    "if_clause",
-    "if_statement",
-    "import_from_statement",
-    "import_statement",
-    "integer",
-    "interpolation",
-    "keyword_argument",
-    "lambda",
-    "lambda_parameters",
-    "line_continuation",
-    "list",
-    "list_comprehension",
-    "list_pattern",
-    "list_splat",
-    "list_splat_pattern",
-    "module",
-    "named_expression",
-    "none",
-    "not_operator",
-    "pair",
-    "parenthesized_expression",
-    "pass_statement",
-    "pattern_list",
-    "print_statement",
-    "raise_statement",
-    "set",
-    "set_comprehension",
-    "slice",
-    "string",
-    "string_content",
-    "string_end",
-    "string_start",
-    "subscript",
-    "true",
-    "try_statement",
-    "tuple",
-    "tuple_pattern",
-    "type_conversion",
-    "unary_operator",
-    "while_statement",
-    "with_clause",
-    "with_item",
-    "with_statement",
-];
-
-/// The built-in names of Python in each of its versions, without errors.
-#[rustfmt::skip]
-const BUILTINS: &[&str] = &[
-    "abs", "aiter", "all", "anext", "any", "apply", "ascii", "basestring", "bin", "bool",
-    "breakpoint", "buffer", "bytearray", "bytes", "callable", "chr", "classmethod", "cmp",
-    "coerce", "compile", "complex", "copyright", "credits", "delattr", "dict", "dir", "divmod",
-    "enumerate", "eval", "exec", "execfile", "exit", "file", "filter", "float", "format",
-    "frozenset", "getattr", "globals", "hasattr", "hash", "help", "hex", "id", "input", "int",
-    "intern", "isinstance", "issubclass", "iter", "len", "license", "list", "locals", "long",
-    "map", "max", "memoryview", "min", "next", "object", "oct", "open", "ord", "pow", "print",
-    "property", "quit", "range", "raw_input", "reduce", "reload", "repr", "reversed", "round",
-    "set", "setattr", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple", "type",
-    "unichr", "unicode", "vars", "xrange", "zip",
-];
 
 /// Returns true if a script only computes and prints.
 pub(super) fn is_harmless(text: &str) -> bool {
@@ -215,7 +118,7 @@ impl<'t> PythonText<'t> {
 
     fn bind_name(&mut self, name: &'t str, means: PythonName) -> bool {
         // If the assignment does not run, the name is the built-in one.
-        if BUILTINS.contains(&name) || name.starts_with("__") {
+        if SYNTAX.python_builtins.contains(name) || name.starts_with("__") {
             return false;
         }
         match self.bound.entry(name) {
@@ -236,7 +139,7 @@ impl<'t> PythonText<'t> {
             "comment" => !self.text.of(node).contains("coding"),
             // `print >>file`, `async for`.
             "chevron" | "async" => false,
-            kind => !node.is_named() || KINDS.contains(&kind),
+            kind => !node.is_named() || SYNTAX.python_kinds.contains(kind),
         }
     }
 

@@ -3,7 +3,6 @@
 mod client;
 mod dialect;
 mod finder;
-mod functions;
 mod statement;
 mod words;
 

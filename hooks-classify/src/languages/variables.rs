@@ -1,21 +1,9 @@
 //! Variables that scripts name: a script in, the variables of the environment that it reads out.
 
+use super::names::ANY;
 use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::language::Language;
-
-/// Names by which languages reach their environment, in small letters.
-const ENVIRONMENTS: &[&str] = &[
-    "env",
-    "_env",
-    "environ",
-    "environb",
-    "getenv",
-    "getenvb",
-    "strenv",
-    "envsubst",
-    "getenvironmentvariable",
-];
 
 /// Expressions before the name of a variable.
 const ACCESS: &[&str] = &[
@@ -56,7 +44,7 @@ pub(super) fn read(language: Language, script: &Arg) -> Analysis {
     let reaches = |&(start, end): &(usize, usize)| {
         let name = text[start..end].to_ascii_lowercase();
         let member = text[..start].ends_with(['.', '"']) || text[end..].starts_with(':');
-        ENVIRONMENTS.contains(&name.as_str()) && !(language == Language::Jq && member)
+        ANY.environments.contains(name.as_str()) && !(language == Language::Jq && member)
     };
     if !words.iter().any(reaches) {
         return analysis;

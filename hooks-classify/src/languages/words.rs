@@ -50,12 +50,6 @@ pub(super) static LUA: LineSyntax = LineSyntax {
     matches: false,
 };
 
-/// Words of Perl behind which `/` begins a match and divides nothing, and `%` is a hash.
-const BEFORE_AN_OPERAND: &[&str] = &[
-    "and", "each", "grep", "if", "keys", "my", "not", "or", "print", "scalar", "split", "unless",
-    "until", "values", "while",
-];
-
 /// The kind of the token that was read last, without white space.
 #[derive(Clone, Copy, PartialEq)]
 enum LastToken {
@@ -197,7 +191,7 @@ impl<'t> LineReader<'t> {
         if self.rest.starts_with(['\'', '"']) {
             return None;
         }
-        self.last = if self.line.matches && BEFORE_AN_OPERAND.contains(&word) {
+        self.last = if self.line.matches && WORDS.perl_before_an_operand.contains(word) {
             LastToken::Operator
         } else {
             LastToken::Word

@@ -9,6 +9,7 @@ pub(crate) mod finding;
 pub(crate) mod io;
 pub(crate) mod language;
 pub(crate) mod named;
+pub(crate) mod notation;
 pub(crate) mod parts;
 pub(crate) mod program_name;
 pub(crate) mod role;

@@ -334,8 +334,8 @@ impl Reader {
         next: &mut Next<'_>,
     ) {
         let flag = found.option.takes == Takes::Nothing;
-        match value {
-            Some("false" | "0" | "no") if flag => {
+        match (value, value.and_then(switch)) {
+            (_, Some(false)) if flag => {
                 // The flag is off, so it does not make the call harmless.
                 match found.option.effect {
                     Some(
@@ -359,8 +359,8 @@ impl Reader {
                     None => {}
                 }
             }
-            Some("true" | "1" | "yes") if flag => self.give(found, None, arg.span, next),
-            Some(_) if flag => self.unknown(text, arg.span),
+            (_, Some(true)) if flag => self.give(found, None, arg.span, next),
+            (Some(_), None) if flag => self.unknown(text, arg.span),
             _ => {
                 let value = value.map(|value| arg.with(value));
                 self.give(found, value, arg.span, next);
@@ -537,4 +537,13 @@ fn is_option(text: &str, style: Style, scope: &Scope<'_>) -> bool {
                     .is_some_and(|flag| scope.exact(flag).is_some()));
     }
     text.len() > 1 && text.starts_with('-')
+}
+
+/// Returns the value of a flag: `--color=no`.
+fn switch(value: &str) -> Option<bool> {
+    match value {
+        "1" | "yes" => Some(true),
+        "0" | "no" => Some(false),
+        value => value.parse().ok(),
+    }
 }

@@ -57,9 +57,8 @@ fn lines(text: &str) -> Option<Vec<(String, Member)>> {
             let shown = !inner.contains(['"', '\'', '\\'])
                 && (quote
                     || !inner.starts_with(['&', '*', '!', '|', '>', '{', '[', '%', '@', '`']));
-            let member = match inner {
-                "true" if !quote => Member::Flag(true),
-                "false" if !quote => Member::Flag(false),
+            let member = match inner.parse() {
+                Ok(flag) if !quote => Member::Flag(flag),
                 _ => Member::Text(inner.to_owned()),
             };
             (name.chars().all(plain) && shown).then(|| (option(name), member))

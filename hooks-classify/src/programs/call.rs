@@ -10,7 +10,7 @@ use super::file_roles::recurses;
 use super::printed::printed;
 use super::requests::note_requests;
 use super::roles::{option_values, role};
-use super::words::{note_files_in_words, note_remotes};
+use super::words::{note_files_in_words, note_remotes, note_services};
 use crate::analysis::{Analysis, Context, OutputOf};
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
@@ -30,6 +30,7 @@ pub(crate) fn analyze_words(context: &Context<'_>, call: &Call, whole: Span) -> 
         return analysis.done();
     }
     note_files_in_words(&mut analysis, call);
+    note_services(&mut analysis, call);
     note_requests(&mut analysis, context, call);
     note_found_files(&mut analysis, context, call);
     analysis

@@ -75,17 +75,22 @@ pub(super) fn run_program(analysis: &mut Analysis, path: &str, program: &Arg) {
 }
 
 /// Runs scripts; in some languages all words are one script.
-pub(super) fn run_script(analysis: &mut Analysis, language: Language, scripts: &[Arg], path: &str) {
+pub(super) fn run_script(
+    analysis: &mut Analysis,
+    language: Language,
+    scripts: &[Arg],
+    call: &Call,
+) {
     let is_joined = matches!(
         language,
         Language::Redis | Language::PowerShell | Language::Mongo | Language::Cmd
     );
     if !is_joined {
         for script in scripts {
-            analysis.script(language, script, path);
+            analysis.script(language, script, call);
         }
     } else if let Some(script) = joined(scripts) {
-        analysis.script(language, &script, path);
+        analysis.script(language, &script, call);
     }
 }
 

@@ -113,7 +113,7 @@ fn run_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
         analysis.find(Effect::Code, given.span, reason);
     }
     let language = script_language(call).unwrap_or(Language::Sql);
-    analysis.script(language, &Arg::new(text.clone(), whole), &call.path);
+    analysis.script(language, &Arg::new(text.clone(), whole), call);
 }
 
 /// Analyzes `duckdb`, which fetches and loads an extension to read from an address.

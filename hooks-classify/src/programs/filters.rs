@@ -25,7 +25,7 @@ pub(super) fn sed(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
                 .map(|t| t.text.as_str())
                 .collect::<Vec<_>>()
                 .join("\n");
-            analysis.script(Language::Sed, &texts[0].with(&joined), &call.path);
+            analysis.script(Language::Sed, &texts[0].with(&joined), call);
         }
         for operand in &call.operands {
             analysis.input_file(&operand.arg);
@@ -51,7 +51,7 @@ fn awk_program(analysis: &mut Analysis, call: &Call) {
     let given = call.has(&["-f", "--file", "-E", "--exec", "-e", "--source"]);
     let skip = usize::from(!given);
     if !given && let Some(first) = call.operands.first() {
-        analysis.script(Language::Awk, &first.arg, &call.path);
+        analysis.script(Language::Awk, &first.arg, call);
     }
     let values = call.options.iter().filter_map(|given| given.value.as_ref());
     let operands = call.operands.iter().skip(skip).map(|operand| &operand.arg);
@@ -110,7 +110,7 @@ pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> An
     let skip = usize::from(command) + usize::from(filter);
     let filters = call.operands.iter().take(skip);
     for operand in filters.skip(usize::from(command)) {
-        analysis.script(Language::Jq, &operand.arg, &call.path);
+        analysis.script(Language::Jq, &operand.arg, call);
     }
     for operand in call.operands.iter().skip(skip) {
         analysis.input_file(&operand.arg);

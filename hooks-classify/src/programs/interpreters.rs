@@ -17,7 +17,7 @@ use crate::options::call::Call;
 /// Runs a text in the language of the interpreter.
 fn run_code(analysis: &mut Analysis, call: &Call, text: &str, span: Span) {
     let language = script_language(call).unwrap_or(Language::Code);
-    analysis.script(language, &Arg::new(text, span), &call.path);
+    analysis.script(language, &Arg::new(text, span), call);
 }
 
 /// Returns whether Perl takes a value of `-F` for a separator of fields alone.

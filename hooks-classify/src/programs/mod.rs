@@ -5,6 +5,7 @@
 
 pub(crate) mod addresses;
 pub(crate) mod builds;
+pub(crate) mod builtins;
 pub(crate) mod call;
 mod cluster;
 mod code_roles;
@@ -36,7 +37,6 @@ pub(crate) mod secret_names;
 mod secrets;
 mod shell;
 mod shell_builtins;
-pub(crate) mod sql_dialects;
 mod windows;
 mod words;
 mod words_as_text;

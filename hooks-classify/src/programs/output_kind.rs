@@ -5,47 +5,6 @@ use crate::model::environment::{Environment, is_numeric};
 use crate::model::io::OutputKind;
 use crate::model::program_name::plain_program;
 
-/// Programs that print their words, or a part of them.
-const PRINTS_WORDS: &[&str] = &[
-    "echo",
-    "printf",
-    "print",
-    "gecho",
-    "gprintf",
-    "basename",
-    "gbasename",
-    "dirname",
-    "gdirname",
-    "expr",
-    "gexpr",
-    "yes",
-    "gyes",
-    "jo",
-    "jq",
-    "gojq",
-    "jaq",
-    "yq",
-    "xq",
-    "tomlq",
-    "awk",
-    "gawk",
-    "mawk",
-    "nawk",
-    "goawk",
-    "original-awk",
-    "figlet",
-    "toilet",
-    "banner",
-    "cowsay",
-    "cowthink",
-];
-
-/// Returns true if a program prints its words, or a part of them.
-pub(crate) fn prints_words(program: &str) -> bool {
-    let name = program.rsplit('/').next().unwrap_or("");
-    PRINTS_WORDS.contains(&name)
-}
-
 /// Returns true if a command prints its words and nothing else, not even errors.
 pub(crate) fn prints_only_words(command: &str) -> bool {
     matches!(command, "echo" | "printf")
@@ -54,26 +13,6 @@ pub(crate) fn prints_only_words(command: &str) -> bool {
 /// Returns true if a command reads none of the files that its words may name.
 pub(crate) fn reads_no_files(command: &str) -> bool {
     matches!(command, "echo" | "printf" | "test" | "[")
-}
-
-/// Returns true if a command prints paths among its words, as they are or resolved.
-pub(crate) fn prints_paths(command: &str) -> bool {
-    matches!(
-        command,
-        "echo"
-            | "gecho"
-            | "printf"
-            | "gprintf"
-            | "print"
-            | "basename"
-            | "gbasename"
-            | "dirname"
-            | "gdirname"
-            | "realpath"
-            | "grealpath"
-            | "readlink"
-            | "greadlink"
-    )
 }
 
 /// Returns true if the output of a command follows from its words and its input.

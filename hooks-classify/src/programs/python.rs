@@ -61,7 +61,7 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
             match letter {
                 'c' => {
                     match value(at) {
-                        Some(text) => analysis.script(Language::Python, &text, &call.path),
+                        Some(text) => analysis.script(Language::Python, &text, call),
                         None => analysis.find(Effect::Unknown, arg.span, "`-c` has no value"),
                     }
                     return analysis.done();

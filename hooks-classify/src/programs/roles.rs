@@ -47,7 +47,7 @@ pub(super) fn role(
         Role::Module => load_modules(analysis, path, args),
         Role::Pager => run_pagers(analysis, context, path, args),
         Role::Program => args.iter().for_each(|arg| run_program(analysis, path, arg)),
-        Role::Script(language) => run_script(analysis, language, args, path),
+        Role::Script(language) => run_script(analysis, language, args, call),
         Role::ScriptFile => run_script_files(analysis, path, args),
 
         Role::Host => ask_about_hosts(analysis, context, args),

@@ -40,7 +40,7 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         analysis.script(
             Language::PowerShell,
             &Arg::new(text.replace(UNKNOWN, "$_"), whole),
-            &call.path,
+            call,
         );
         return analysis.done();
     }
@@ -106,7 +106,7 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
                 Some(value) => match powershell::decoded(&value.text) {
                     Some(text) => {
                         analysis.find(Effect::Code, value.span, "an encoded command");
-                        analysis.script(Language::PowerShell, &value.with(&text), &call.path);
+                        analysis.script(Language::PowerShell, &value.with(&text), call);
                     }
                     None => analysis.find(
                         Effect::Code,
@@ -167,17 +167,15 @@ fn run_words(analysis: &mut Analysis, call: &Call, words: &[Arg], whole: Span) {
     let span = words
         .first()
         .map_or(whole, |first| Span::new(first.span.start, whole.end));
-    analysis.script(Language::PowerShell, &joined_at(words, span), &call.path);
+    analysis.script(Language::PowerShell, &joined_at(words, span), call);
 }
 
 /// Runs the input as a text of PowerShell.
 fn run_input(mut analysis: Analysis, call: &Call, whole: Span, input: &Input) -> Analysis {
     match input {
-        Input::Known(text) => analysis.script(
-            Language::PowerShell,
-            &Arg::new(text.clone(), whole),
-            &call.path,
-        ),
+        Input::Known(text) => {
+            analysis.script(Language::PowerShell, &Arg::new(text.clone(), whole), call)
+        }
         _ => analysis.runs_unseen(whole, UnseenCode::Input, "PowerShell runs its input"),
     }
     analysis.done()
@@ -197,7 +195,7 @@ pub(super) fn cmd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
         return analysis.done();
     };
     let words = &call.args[at + 1..];
-    analysis.script(Language::Cmd, &joined_at(words, whole), "cmd");
+    analysis.script(Language::Cmd, &joined_at(words, whole), call);
     analysis.done()
 }
 
@@ -212,7 +210,7 @@ pub(super) fn request(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
             analysis.ask(arg.span, "sends the value of an expansion over the network");
         }
     }
-    analysis.script(Language::PowerShell, &Arg::new(text, whole), &call.path);
+    analysis.script(Language::PowerShell, &Arg::new(text, whole), call);
     analysis.done()
 }
 

@@ -5,30 +5,19 @@ use crate::analysis::Analysis;
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
+use crate::model::notation::{FileNotation, ProgramNotation};
 use crate::model::span::Span;
 use crate::options::call::Call;
 
 /// Notes addresses that name programs: `ext::COMMAND` and other helpers of git,
 /// `:backend,key=value:` of rclone.
 pub(super) fn note_remotes(analysis: &mut Analysis, call: &Call) {
-    let helpers = [
-        "git ls-remote",
-        "git fetch",
-        "git clone",
-        "git pull",
-        "git push",
-        "git archive",
-        "git remote",
-        "git remote show",
-        "git remote update",
-        "git submodule",
-    ]
-    .contains(&call.path.as_str());
-    let clouds = call.path.starts_with("rclone ");
-    let formulae = call.path.starts_with("brew ");
-    if !helpers && !clouds && !formulae {
-        return;
-    }
+    let details = call.program.details;
+    let notation = match details.programs_in_words {
+        Some(ProgramNotation::RemoteHelper) if details.offline => return,
+        Some(notation) => notation,
+        None => return,
+    };
     let values = call.options.iter().filter_map(|given| given.value.as_ref());
     for arg in call
         .operands
@@ -36,15 +25,19 @@ pub(super) fn note_remotes(analysis: &mut Analysis, call: &Call) {
         .map(|operand| &operand.arg)
         .chain(values)
     {
-        let command = match arg.text.split_once("::") {
-            Some(("ext", command)) if helpers => Some(command.to_owned()),
-            Some((name, _)) if helpers && name.chars().all(char::is_alphanumeric) => {
-                Some(String::new())
+        let text = &arg.text;
+        let command = match (notation, text.split_once("::")) {
+            (ProgramNotation::RemoteHelper, Some(("ext", command))) => Some(command.to_owned()),
+            (ProgramNotation::RemoteHelper, Some((name, _))) => {
+                name.chars().all(char::is_alphanumeric).then(String::new)
             }
-            _ if formulae => {
-                (arg.text.ends_with(".rb") || arg.text.contains("://")).then(String::new)
+            (ProgramNotation::RemoteHelper, None) => None,
+            (ProgramNotation::Formula, _) => {
+                (text.ends_with(".rb") || text.contains("://")).then(String::new)
             }
-            _ => (clouds && arg.text.contains(',') && arg.text.contains('=')).then(String::new),
+            (ProgramNotation::Backend, _) => {
+                (text.contains(',') && text.contains('=')).then(String::new)
+            }
         };
         let Some(command) = command else { continue };
         analysis.find(
@@ -60,10 +53,12 @@ pub(super) fn note_remotes(analysis: &mut Analysis, call: &Call) {
 
 /// Notes files that words name in notations of their own: `file://FILE`, `@FILE`, a string in a program.
 pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
-    let program = call.path.split(' ').next().unwrap_or("");
     let words: &[Arg] = &call.args;
-    match program {
-        "aws" | "awslocal" => {
+    let Some(notation) = call.program.details.files_in_words else {
+        return;
+    };
+    match notation {
+        FileNotation::Url => {
             for arg in words {
                 for mark in ["fileb://", "file://"] {
                     if let Some((_, file)) = arg.text.split_once(mark) {
@@ -72,7 +67,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 }
             }
         }
-        "az" => {
+        FileNotation::At => {
             for arg in words {
                 if let Some((before, file)) = arg.text.split_once('@')
                     && (before.is_empty() || before.ends_with('='))
@@ -80,31 +75,9 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                     analysis.input_file(&arg.with(file));
                 }
             }
-            // Services print their keys under one of these names, at any depth.
-            let keys = |part: &str| {
-                [
-                    "key",
-                    "keys",
-                    "credential",
-                    "credentials",
-                    "connection-string",
-                    "connection-strings",
-                    "admin-key",
-                    "query-key",
-                    "shared-key",
-                    "secrets",
-                    "appsettings",
-                ]
-                .contains(&part)
-            };
-            let shows = call.path.ends_with(" list") || call.path.ends_with(" show");
-            if shows && !call.path.contains(" keyvault ") && call.path.split(' ').any(keys) {
-                let span = call.args.last().map_or(Span::default(), |arg| arg.span);
-                analysis.ask(span, format!("`{}` shows credentials", call.path));
-            }
         }
         // `--from-file=NAME=FILE`
-        "kubectl" | "oc" | "k3s-kubectl" | "microk8s.kubectl" => {
+        FileNotation::FromFile => {
             let from = call
                 .options
                 .iter()
@@ -115,7 +88,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 }
             }
         }
-        "gpg" | "gpg2" if call.has(&["-d", "--decrypt"]) => {
+        FileNotation::Encrypted if call.has(&["-d", "--decrypt"]) => {
             for operand in &call.operands {
                 let text = &operand.arg.text;
                 let stem = [".gpg", ".asc", ".pgp"]
@@ -125,14 +98,8 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 analysis.input_file(&operand.arg);
             }
         }
-        // A server is asked for a module that is not stored here.
-        "go" if call.path == "go list" && call.has(&["-m"]) => {
-            for operand in call.operands.iter().filter(|o| !o.arg.known()) {
-                let reason = "`go list` sends the value of an expansion over the network";
-                analysis.ask(operand.arg.span, reason);
-            }
-        }
-        "jo" => {
+        FileNotation::Encrypted => {}
+        FileNotation::Member => {
             for arg in words {
                 let value = arg.text.split_once(['=', '@']).map_or("", |(_, v)| v);
                 let file = value.strip_prefix(['@', ':', '%']).unwrap_or(value);
@@ -144,7 +111,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 }
             }
         }
-        "openssl" => {
+        FileNotation::Source => {
             for arg in words {
                 if let Some(file) = arg.text.strip_prefix("file:") {
                     let file = file.strip_prefix("//").unwrap_or(file);
@@ -153,7 +120,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
             }
         }
         // What is a path need not be quoted.
-        "nix" | "nix-instantiate" | "ansible" => {
+        FileNotation::Expression => {
             for arg in words {
                 for part in arg
                     .text
@@ -163,10 +130,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 }
             }
         }
-        "duckdb" | "clickhouse" | "clickhouse-local" | "clickhouse-client" | "chdb" | "sqlite3"
-        | "sqlite" | "litecli" | "awk" | "gawk" | "mawk" | "nawk" | "goawk" | "original-awk"
-        | "yq" | "xq" | "tomlq" | "mlr" | "psql" | "pgcli" | "usql" | "mysql" | "mariadb"
-        | "mycli" => {
+        FileNotation::Quoted => {
             for arg in words {
                 for (at, part) in arg.text.split(['\'', '"']).enumerate() {
                     if at % 2 == 1 {
@@ -175,7 +139,47 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 }
             }
         }
+    }
+}
+
+/// Notes what commands of some services print or send beyond their tables.
+pub(super) fn note_services(analysis: &mut Analysis, call: &Call) {
+    match call.path.split(' ').next() {
+        Some("az") => note_shown_keys(analysis, call),
+        // A module that is not known here is asked for on a server.
+        Some("go") if call.path == "go list" && call.has(&["-m"]) => {
+            for operand in call.operands.iter().filter(|o| !o.arg.known()) {
+                let reason = "`go list` sends the value of an expansion over the network";
+                analysis.ask(operand.arg.span, reason);
+            }
+        }
         _ => {}
+    }
+}
+
+/// Asks about a command that prints the keys of a service.
+fn note_shown_keys(analysis: &mut Analysis, call: &Call) {
+    // Services print their keys under one of these names, at any depth.
+    let keys = |part: &str| {
+        [
+            "key",
+            "keys",
+            "credential",
+            "credentials",
+            "connection-string",
+            "connection-strings",
+            "admin-key",
+            "query-key",
+            "shared-key",
+            "secrets",
+            "appsettings",
+        ]
+        .contains(&part)
+    };
+    let shows = call.path.ends_with(" list") || call.path.ends_with(" show");
+    if shows && !call.path.contains(" keyvault ") && call.path.split(' ').any(keys) {
+        let span = call.args.last().map_or(Span::default(), |arg| arg.span);
+        analysis.ask(span, format!("`{}` shows credentials", call.path));
     }
 }
 

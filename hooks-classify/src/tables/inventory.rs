@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use super::{Details, Program, Tables};
+use super::{Details, Program, SqlDialect, Tables};
 
 /// Facts of the tables about one program or command: a line for the entry, and one for each option.
 struct Facts {
@@ -69,6 +69,12 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         reveals,
         reveals_given,
         dash_is_file,
+        shell_text,
+        prints_words,
+        prints_paths,
+        dialect,
+        files_in_words,
+        programs_in_words,
         sends,
         offline,
         hosts,
@@ -107,6 +113,28 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
             "runs_input {runs_input} package_scripts {package_scripts:?} replaces_files {replaces_files}"
         ),
     ];
+    // Few entries have these keys.
+    for (key, value) in [
+        ("shell_text", shell_text.then(String::new)),
+        ("prints_words", prints_words.then(String::new)),
+        ("prints_paths", prints_paths.then(String::new)),
+        (
+            "dialect",
+            (*dialect != SqlDialect::Unknown).then(|| format!("{dialect:?}")),
+        ),
+        (
+            "files_in_words",
+            files_in_words.map(|notation| format!("{notation:?}")),
+        ),
+        (
+            "programs_in_words",
+            programs_in_words.map(|notation| format!("{notation:?}")),
+        ),
+    ] {
+        if let Some(value) = value {
+            keys.push(format!("{key} {value}"));
+        }
+    }
     let order: Vec<&str> = commands.patterns().map(|(name, _)| name).collect();
     keys.push(format!("patterns {order:?}"));
     let mut options: Vec<String> = options

@@ -4,7 +4,7 @@ use super::compiled::{COMMAND_ROWS, NAME_ENDS, NAME_TEXT, OPTION_KINDS, OPTION_R
 use super::{Opt, Program};
 
 /// Sorted words, for look-ups.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Set(pub(crate) &'static [&'static str]);
 
 impl Set {

@@ -20,7 +20,9 @@ mod compiled {
     };
     use crate::model::effect::{Effect, OptionEffect};
     use crate::model::language::Language;
+    use crate::model::notation::{FileNotation, ProgramNotation};
     use crate::model::role::Role;
+    use crate::model::sql_dialect::SqlDialect;
 
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 }
@@ -31,7 +33,9 @@ pub(crate) use lists::{Commands, Options, Set};
 
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::language::Language;
+use crate::model::notation::{FileNotation, ProgramNotation};
 use crate::model::role::Role;
+use crate::model::sql_dialect::SqlDialect;
 
 use compiled::{PROGRAMS_BY_NAME, SECRETS, VARIABLES};
 
@@ -204,6 +208,16 @@ pub(crate) struct Details {
     pub(crate) reveals: Option<&'static str>,
     /// The secret that it prints if it has an operand.
     pub(crate) reveals_given: Option<&'static str>,
+    /// Whether its words may be text of a shell.
+    pub(crate) shell_text: bool,
+    /// Whether it prints its words, or a part of them.
+    pub(crate) prints_words: bool,
+    /// Whether it prints paths among its words, as they are or resolved.
+    pub(crate) prints_paths: bool,
+    /// The dialect of SQL that it speaks.
+    pub(crate) dialect: SqlDialect,
+    pub(crate) files_in_words: Option<FileNotation>,
+    pub(crate) programs_in_words: Option<ProgramNotation>,
     pub(crate) sends: bool,
     /// Whether `-` is the name of a file where the program writes to a file.
     pub(crate) dash_is_file: bool,
@@ -332,11 +346,6 @@ impl Program {
         !self.commands.is_empty() || self.details.commands_of.is_some()
     }
 
-    /// Returns true if its words may be text of a shell, as its function reads them.
-    pub(crate) fn is_shell(&self) -> bool {
-        matches!(self.function, Some("shell" | "fish" | "eval" | "source"))
-    }
-
     /// Returns true if every call has the same effect.
     pub(crate) fn single(&self) -> bool {
         !self.has_commands()
@@ -395,7 +404,31 @@ impl Tables {
     /// Returns whether the words of a program may be text of a shell, such as those of `sh` and `eval`.
     #[must_use]
     pub fn is_shell(&self, name: &str) -> bool {
-        self.program(name).is_some_and(|program| program.is_shell())
+        self.details(name).is_some_and(|details| details.shell_text)
+    }
+
+    /// Returns whether two names are names of one program, such as `cp` and `gcp`: they share a table.
+    /// A name without a table names no program but its own.
+    #[must_use]
+    pub fn is_same_program(&self, name: &str, other: &str) -> bool {
+        let table = |name: &str| self.program(name).map(std::ptr::from_ref);
+        name == other || table(name).is_some_and(|known| table(other) == Some(known))
+    }
+
+    /// Returns whether a program prints its words, or a part of them.
+    pub(crate) fn prints_words(&self, name: &str) -> bool {
+        self.details(name)
+            .is_some_and(|details| details.prints_words)
+    }
+
+    /// Returns whether a program prints paths among its words.
+    pub(crate) fn prints_paths(&self, name: &str) -> bool {
+        self.details(name)
+            .is_some_and(|details| details.prints_paths)
+    }
+
+    fn details(&self, name: &str) -> Option<&'static Details> {
+        self.program(name).map(|program| program.details)
     }
 
     pub(crate) fn program(&self, name: &str) -> Option<&'static Program> {

@@ -7,6 +7,7 @@ use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
 use crate::model::span::Span;
+use crate::programs::builtins::Builtin;
 
 impl Interpreter<'_> {
     /// Runs a builtin that runs or sets something. Returns `None` for other commands.
@@ -18,15 +19,14 @@ impl Interpreter<'_> {
         input: &Input,
     ) -> Option<Output> {
         let rest = &args[1..];
-        if self.declares(name) {
-            return Some(self.declare(name, args, whole));
-        }
-        Some(match name {
-            ":" | "true" | "false" => Some(String::new()),
-            "break" | "continue" | "return" | "exit" | "shift" => {
+        let builtin = Builtin::named(name)?;
+        Some(match builtin {
+            Builtin::Declare(declaration) => self.declare(declaration, args, whole),
+            Builtin::Null | Builtin::Truth => Some(String::new()),
+            Builtin::Leave | Builtin::Shift => {
                 let counts = rest.iter().filter(|arg| arg.text != "--");
                 counts.for_each(|count| self.computes(count));
-                if name == "shift" {
+                if builtin == Builtin::Shift {
                     self.shell.shift(match rest {
                         [] => Some(1),
                         [count] if !count.guess => count.text.parse::<usize>().ok(),
@@ -35,18 +35,22 @@ impl Interpreter<'_> {
                 }
                 None
             }
-            "wait" => self.wait(rest),
-            "eval" => self.eval(rest, whole, input),
-            "source" | "." => self.source(rest, input),
-            "exec" | "command" | "builtin" | "nohup" => self.wrapped(name, rest, whole, input),
-            "trap" => self.trap(args)?,
-            "emulate" => self.emulate(rest),
-            "alias" => self.define_aliases(rest),
-            "unset" => self.unset(rest),
-            "read" | "mapfile" | "readarray" => self.read_variables(args, whole, input)?,
-            "set" => self.set_parameters(rest),
-            "enable" => self.enable(rest, whole),
-            _ => return None,
+            Builtin::Wait => self.wait(rest),
+            Builtin::Eval => self.eval(rest, whole, input),
+            Builtin::Source => self.source(rest, input),
+            Builtin::Exec | Builtin::Command | Builtin::Direct | Builtin::Nohup => {
+                self.wrapped((builtin, name), rest, whole, input)
+            }
+            Builtin::Trap => self.trap(args)?,
+            Builtin::Emulate => self.emulate(rest),
+            Builtin::Alias => self.define_aliases(rest),
+            Builtin::Unset => self.unset(rest),
+            Builtin::Read | Builtin::ReadLines => {
+                self.read_variables(builtin, args, whole, input)?
+            }
+            Builtin::Set => self.set_parameters(rest),
+            Builtin::Enable => self.enable(rest, whole),
+            Builtin::Modifier | Builtin::Time | Builtin::Repeat | Builtin::Listed => return None,
         })
     }
 
@@ -107,7 +111,7 @@ impl Interpreter<'_> {
 
     /// Runs `trap`: the action is a text.
     fn trap(&mut self, args: &[Arg]) -> Option<Output> {
-        let call = self.read_builtin("trap", args)?;
+        let call = self.read_builtin(args)?;
         if call.has(&["-l", "-p", "-P"]) {
             return Some(None);
         }
@@ -247,7 +251,13 @@ impl Interpreter<'_> {
     }
 
     /// Runs `exec`, `command`, `builtin` or `nohup`: options, then a command.
-    fn wrapped(&mut self, name: &str, rest: &[Arg], whole: Span, input: &Input) -> Output {
+    fn wrapped(
+        &mut self,
+        (builtin, name): (Builtin, &str),
+        rest: &[Arg],
+        whole: Span,
+        input: &Input,
+    ) -> Output {
         let mut at = 0;
         while let Some(arg) = rest.get(at) {
             let text = arg.text.as_str();
@@ -258,11 +268,11 @@ impl Interpreter<'_> {
             if !text.starts_with('-') {
                 break;
             }
-            match (name, text) {
-                ("command", "-v" | "-V" | "-pv" | "-pV" | "-vp") => return None,
-                ("command", "-p") | ("exec", "-c" | "-l" | "-cl" | "-lc") => {}
-                ("exec", "-a" | "-ca" | "-la") => at += 1,
-                ("nohup", "--help" | "--version") => return None,
+            match (builtin, text) {
+                (Builtin::Command, "-v" | "-V" | "-pv" | "-pV" | "-vp") => return None,
+                (Builtin::Command, "-p") | (Builtin::Exec, "-c" | "-l" | "-cl" | "-lc") => {}
+                (Builtin::Exec, "-a" | "-ca" | "-la") => at += 1,
+                (Builtin::Nohup, "--help" | "--version") => return None,
                 _ => self.find(
                     Effect::Unknown,
                     arg.span,
@@ -275,14 +285,14 @@ impl Interpreter<'_> {
             self.find(Effect::Unknown, whole, "there is too much in it to follow");
             return None;
         }
-        if name == "nohup" {
+        if builtin == Builtin::Nohup {
             self.find(Effect::Create, whole, "`nohup` may write `nohup.out`");
         }
         if at >= rest.len() {
             // `exec > file` redirects the output of later commands.
             return None;
         }
-        if name != "exec" && name != "nohup" {
+        if matches!(builtin, Builtin::Command | Builtin::Direct) {
             // Functions and aliases are skipped.
             let args = &rest[at..];
             let text = args[0].text.clone();

@@ -13,31 +13,32 @@ use crate::model::script::{Piece, ShellWord};
 use crate::model::span::Span;
 use crate::model::variable_name::{is_name, split_assignment};
 use crate::options::call::Call;
+use crate::programs::builtins::{Builtin, Declaration};
 use crate::programs::call::analyze_unrecognized;
 
-/// Words that may precede the name of a declaration.
-const BEFORE: &[&str] = &["command", "builtin", "noglob", "nocorrect", "-", "-p", "--"];
+/// Words that may precede the name of a declaration, besides builtins.
+const BEFORE: &[&str] = &["-", "-p", "--"];
 
 impl Interpreter<'_> {
     /// Reads the words of a builtin by its table.
-    pub(crate) fn read_builtin(&self, name: &str, args: &[Arg]) -> Option<Call> {
-        let table = self.tables.program(name)?;
-        Some(Call::read(name, table, &args[1..]))
-    }
-
-    /// Returns true if a command declares variables.
-    pub(crate) fn declares(&self, name: &str) -> bool {
-        let table = self.tables.program(name);
-        table.is_some_and(|table| table.function == Some("declare"))
+    pub(crate) fn read_builtin(&self, args: &[Arg]) -> Option<Call> {
+        let (name, words) = args.split_first()?;
+        let table = self.tables.program(&name.text)?;
+        Some(Call::read(&name.text, table, words))
     }
 
     /// Expands the words of a simple command. The assignments of a declaration are not split; the
     /// words that an older shell would split off follow them.
     pub(crate) fn expand_all(&mut self, words: &[ShellWord]) -> Vec<Arg> {
         let mut names = words.iter().map(ShellWord::literal);
-        let name =
-            names.find(|name| !matches!(name, Some(name) if BEFORE.contains(&name.as_str())));
-        let declares = matches!(name, Some(Some(name)) if self.declares(&name));
+        let precedes = |name: &str| {
+            BEFORE.contains(&name)
+                || Builtin::named(name).is_some_and(Builtin::precedes_declaration)
+        };
+        let name = names.find(|name| !name.as_deref().is_some_and(precedes));
+        let declares = name
+            .flatten()
+            .is_some_and(|name| Builtin::declaration(&name).is_some());
         let expand = |word: &ShellWord| match declares && is_assignment(word) {
             true => self.expand_assignment(word),
             false => self.expand(word),
@@ -46,8 +47,13 @@ impl Interpreter<'_> {
     }
 
     /// Runs a declaration.
-    pub(crate) fn declare(&mut self, name: &str, args: &[Arg], whole: Span) -> Output {
-        let call = self.read_builtin(name, args)?;
+    pub(crate) fn declare(
+        &mut self,
+        declaration: Declaration,
+        args: &[Arg],
+        whole: Span,
+    ) -> Output {
+        let call = self.read_builtin(args)?;
         self.perform_analysis(|_| analyze_unrecognized(&call));
         // An option that changes something counts anywhere; a harmless one only where the shell
         // reads options.
@@ -57,7 +63,7 @@ impl Interpreter<'_> {
         };
         let operands: Vec<Arg> = call.operands.iter().map(|o| o.arg.clone()).collect();
         if call.has(&["-f"]) {
-            let exports = name == "export" || flag('x');
+            let exports = declaration == Declaration::Export || flag('x');
             if exports {
                 let names = operands.iter().map(|arg| arg.text.clone());
                 self.shell.environment.exported.extend(names);
@@ -70,10 +76,10 @@ impl Interpreter<'_> {
             }
         }
         // `export` has no types.
-        let typed = name != "export";
-        let declares = matches!(name, "declare" | "typeset");
-        let local = declares || name == "local";
-        let number = matches!(name, "integer" | "float") || "iFEX".chars().any(flag);
+        let typed = declaration != Declaration::Export;
+        let declares = declaration == Declaration::Any;
+        let local = declares || declaration == Declaration::Local;
+        let number = declaration == Declaration::Number || "iFEX".chars().any(flag);
         let reshapes = typed && "ulcLRZ".chars().any(flag);
         let array = typed && (flag('a') || flag('A'));
         if typed && flag('T') {
@@ -94,10 +100,10 @@ impl Interpreter<'_> {
                 self.shell.environment.reshaped.insert(plain.to_owned());
                 self.sets(plain, &Arg::unknown(arg.span));
             }
-            if typed && name != "readonly" && !flag('g') {
+            if typed && declaration != Declaration::Readonly && !flag('g') {
                 self.shell.make_local(plain);
             }
-            if typed && (flag('n') || name == "nameref") {
+            if typed && (flag('n') || declaration == Declaration::Reference) {
                 self.refer(arg);
                 continue;
             }
@@ -134,7 +140,7 @@ impl Interpreter<'_> {
                     arg.span,
                     "which variable is set is only known when it runs",
                 );
-            } else if typed && name != "readonly" {
+            } else if typed && declaration != Declaration::Readonly {
                 // In a function, this declares a local variable without a value.
                 self.shell.environment.doubt(&arg.text);
             }

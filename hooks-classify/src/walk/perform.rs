@@ -11,7 +11,7 @@ use crate::model::environment::{FileContents, Value};
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
 use crate::model::named::Named;
-use crate::programs::sql_dialects::sql_dialect;
+use crate::model::sql_dialect::SqlDialect;
 use crate::tables::matches;
 
 impl Interpreter<'_> {
@@ -24,8 +24,8 @@ impl Interpreter<'_> {
     }
 
     /// Runs a script that a program was given.
-    pub(crate) fn script_in(&mut self, language: Language, script: &Arg, path: &str) {
-        let analysis = languages::read(language, script, sql_dialect(path), self.tables);
+    pub(crate) fn script_in(&mut self, language: Language, script: &Arg, dialect: SqlDialect) {
+        let analysis = languages::read(language, script, dialect, self.tables);
         self.perform_script(analysis);
     }
 
@@ -76,7 +76,7 @@ impl Interpreter<'_> {
             Action::Script(Language::PowerShell, text, _) => {
                 self.powershell(&text);
             }
-            Action::Script(language, text, path) => self.script_in(language, &text, &path),
+            Action::Script(language, text, dialect) => self.script_in(language, &text, dialect),
             Action::ScriptText(language, text) => self.sink.parts.script(language, &text),
 
             Action::Reads { file, below } => self.reads(&file, below),

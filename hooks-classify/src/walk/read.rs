@@ -10,17 +10,19 @@ use crate::model::named::Named;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::variable_name::is_name;
+use crate::programs::builtins::Builtin;
 use crate::programs::call::analyze_option_values;
 
 impl Interpreter<'_> {
     /// Runs `read`, `mapfile` or `readarray`. Returns `None` if the tables do not know the builtin.
     pub(crate) fn read_variables(
         &mut self,
+        builtin: Builtin,
         args: &[Arg],
         whole: Span,
         input: &Input,
     ) -> Option<Output> {
-        let (name, rest) = args.split_first()?;
+        let rest = args.get(1..)?;
         let line = match input {
             Input::Known(text) => Arg::new(text.clone(), whole),
             Input::Inherited | Input::Unknown => Arg::unknown(whole),
@@ -41,7 +43,7 @@ impl Interpreter<'_> {
             }
         }
         if let Input::Known(text) = input
-            && name.text == "read"
+            && builtin == Builtin::Read
         {
             self.read_words(rest, text);
         }
@@ -52,8 +54,8 @@ impl Interpreter<'_> {
                 self.shell.holds_names(name, &names);
             }
         }
-        if name.text != "read" {
-            let call = self.read_builtin(&name.text, args)?;
+        if builtin != Builtin::Read {
+            let call = self.read_builtin(args)?;
             self.perform_analysis(|context| analyze_option_values(context, &call));
             // The text that an option names is run with an index and a line behind it.
             let callbacks = call

@@ -13,10 +13,7 @@ use crate::model::program_name::SYSTEM_FOLDERS;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::programs::builds::started_by_script;
-use crate::programs::output_kind::prints_paths;
-
-/// Commands of the tables that run in the shell itself.
-const ITSELF: &[&str] = &["compgen", "complete", "jobs", "noglob", "nocorrect"];
+use crate::programs::builtins::Builtin;
 
 impl Interpreter<'_> {
     /// Runs a command.
@@ -46,7 +43,7 @@ impl Interpreter<'_> {
             );
             return None;
         }
-        let prints_paths = prints_paths(&name.text);
+        let prints_paths = self.tables.prints_paths(&name.text);
         for arg in &args[1..] {
             if prints_paths || self.tables.secret_within(arg.path()) {
                 self.prints_name(arg);
@@ -187,10 +184,8 @@ impl Interpreter<'_> {
         }
         let name = self.tables.without_suffix(name);
         if let Some(program) = self.tables.program(name) {
-            let outer = std::mem::replace(
-                &mut self.shell.runs_in_child_process,
-                !ITSELF.contains(&name),
-            );
+            let in_shell = Builtin::named(name).is_some_and(Builtin::runs_in_shell_by_table);
+            let outer = std::mem::replace(&mut self.shell.runs_in_child_process, !in_shell);
             let output = self.run_program(name, program, args, whole, input);
             self.shell.runs_in_child_process = outer;
             return output;
@@ -264,7 +259,7 @@ impl Interpreter<'_> {
     }
 
     fn builtin_name(&self, name: &str) -> bool {
-        matches!(name, "true" | "false" | "nohup")
+        Builtin::named(name).is_some_and(Builtin::is_also_program)
     }
 
     fn external_or_builtin(

@@ -6,6 +6,7 @@ use super::interpreter::Interpreter;
 use crate::model::arg::Arg;
 use crate::model::io::Input;
 use crate::model::span::Span;
+use crate::programs::builtins::Builtin;
 
 /// Limit of parts of a text that are tried.
 const MAX_PARTS: usize = 64;
@@ -15,24 +16,9 @@ const BETWEEN: &[char] = &[
     ';', '|', '&', '(', ')', '{', '}', '[', ']', '<', '>', '\n', '`', '\'', '"',
 ];
 
-/// Words that may precede a command.
+/// Words that may precede a command, besides builtins.
 const BEFORE: &[&str] = &[
-    "!",
-    "-",
-    "always",
-    "command",
-    "coproc",
-    "do",
-    "elif",
-    "else",
-    "exec",
-    "if",
-    "nocorrect",
-    "noglob",
-    "then",
-    "time",
-    "until",
-    "while",
+    "!", "-", "always", "coproc", "do", "elif", "else", "if", "then", "until", "while",
 ];
 
 impl Interpreter<'_> {
@@ -66,10 +52,11 @@ impl Interpreter<'_> {
 /// Returns the words of a part, beginning with the name of its program.
 fn words(part: &str) -> Vec<&str> {
     let mut words = part.split_whitespace().peekable();
-    loop {
-        match words.peek() {
-            Some(&"repeat") => drop((words.next(), words.next())),
-            Some(word) if BEFORE.contains(word) => drop(words.next()),
+    while let Some(word) = words.peek() {
+        match Builtin::named(word) {
+            Some(Builtin::Repeat) => drop((words.next(), words.next())),
+            Some(builtin) if builtin.precedes_command() => drop(words.next()),
+            _ if BEFORE.contains(word) => drop(words.next()),
             _ => break,
         }
     }

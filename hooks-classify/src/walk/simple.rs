@@ -13,9 +13,10 @@ use crate::model::script::{Change, Piece, Redirect, ShellWord};
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_status};
 use crate::options::call::Call;
+use crate::programs::builtins::Builtin;
 use crate::programs::file_roles::prints_facts;
 use crate::programs::output_kind::{
-    has_known_output, output_kind, prints_only_words, prints_words, reads_no_files,
+    has_known_output, output_kind, prints_only_words, reads_no_files,
 };
 
 impl Interpreter<'_> {
@@ -83,7 +84,8 @@ impl Interpreter<'_> {
         if !reads_no_files(&lookup) {
             self.check_emptied_files(&plan, &args);
         }
-        if plan.stdout != Stdout::Redirected && args.iter().any(|arg| prints_words(&arg.text)) {
+        if plan.stdout != Stdout::Redirected && args.iter().any(|arg| self.prints_words(&arg.text))
+        {
             self.prints_variables(words);
         }
         self.sink.parts.ready();
@@ -104,7 +106,7 @@ impl Interpreter<'_> {
             secret: true,
         });
         let certain = plain && set.is_empty() && words.iter().all(is_certain);
-        let keeps = KEEPS.contains(&program.as_str())
+        let keeps = Builtin::named(&program).is_some_and(Builtin::keeps_variables)
             || self.shell.environment.functions.contains_key(&program);
         let output = self.capturing(plan.stdout == Stdout::Redirected, |interpreter| {
             interpreter.with_variables(&set, keeps, |interpreter| {
@@ -217,6 +219,12 @@ impl Interpreter<'_> {
         call.is_some_and(|call| prints_facts(&call))
     }
 
+    /// Returns true if a word names a program that prints its words, or a part of them.
+    fn prints_words(&self, word: &str) -> bool {
+        let name = word.rsplit('/').next().unwrap_or("");
+        self.tables.prints_words(name)
+    }
+
     /// Returns true if a command prints its words and nothing else.
     fn prints_only_words(&self, name: &str) -> bool {
         prints_only_words(name)
@@ -262,14 +270,12 @@ fn is_process(piece: &Piece) -> bool {
 
 /// Returns true if the redirections of a command without a program apply to the shell itself.
 fn redirects_shell(args: &[Arg]) -> bool {
+    let builtin = |arg: &Arg| Builtin::named(&arg.text);
     let word = |arg: &Arg| {
-        matches!(arg.text.as_str(), "exec" | "command" | "builtin") || arg.text.starts_with('-')
+        matches!(
+            builtin(arg),
+            Some(Builtin::Exec | Builtin::Command | Builtin::Direct)
+        ) || arg.text.starts_with('-')
     };
-    args.iter().any(|arg| arg.text == "exec") && args.iter().all(word)
+    args.iter().any(|arg| builtin(arg) == Some(Builtin::Exec)) && args.iter().all(word)
 }
-
-/// Builtins after which some shells keep the variables that are set for them.
-const KEEPS: &[&str] = &[
-    "eval", "export", "readonly", "set", "shift", "trap", "unset", ".", "source", ":", "exec",
-    "break", "continue", "return", "exit", "declare", "typeset", "local", "builtin", "command",
-];

@@ -45,6 +45,7 @@ pub(crate) fn decision(n: i64, rows: i64) -> NewDecision {
             approved: false,
             left_to_agent: false,
             hidden_code: false,
+            timed_out: false,
             denied: false,
             rule: None,
         },

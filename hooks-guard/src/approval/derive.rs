@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 
 use super::files::{Lookup, Reader};
 use super::package::{includes, is_makefile, scripts};
-use crate::classify::{Classifier, Crud, Manifest, Part, Parts, UNKNOWN, UnseenCode, Word};
+use crate::classify::{Classifier, Crud, Manifest, Part, Parts, Tables, UNKNOWN, UnseenCode, Word};
 use crate::request::PermissionRequest;
 use crate::rules::{NOWHERE, Start, start_of, words_of};
 
@@ -148,7 +148,8 @@ impl<'a> Derivation<'a> {
             let written = touched
                 .chain(&part.redirections)
                 .filter(|touch| (in_place || touch.effect != Crud::Read) && touch.path.known);
-            if part.program() == Some("ln") {
+            let links = |name: &str| Tables::embedded().is_same_program(name, "ln");
+            if part.program().is_some_and(links) {
                 let words = part.words.iter().skip(1).filter(|word| word.known);
                 let paths = words.flat_map(|word| place.start.paths(&word.text));
                 place.written.extend(paths.map(|path| (None, path)));

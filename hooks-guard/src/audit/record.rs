@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::error::AuditError;
 use super::tx::{Arg, Row};
 use crate::approval::ApprovalScope;
-use crate::classify::{Classification, Crud, Decision, Method};
+use crate::classify::{Crud, Decision, Method};
 use crate::mask::Masked;
 use crate::request::{CommandPart, PermissionRequest, Ruling};
 
@@ -391,8 +391,6 @@ impl Stored {
         } = new;
         let masked = Masked::for_storage(&request.command);
         let at = floor_us(ruling.timestamp);
-        let timed_out = ruling.classification_method == Method::Fallback
-            && ruling.reasoning == Classification::timed_out().reasoning;
         let (response, answered_at, answered_by) = match ruling.denied {
             true => (
                 Some(response_code(UserResponse::Denied)),
@@ -416,7 +414,7 @@ impl Stored {
                 false => ruling.confidence.clamp(0.0, 1.0) + 0.0,
             },
             method: method_code(ruling.classification_method),
-            timed_out,
+            timed_out: ruling.timed_out,
             reasoning: storable(&masked.other(&ruling.reasoning)),
             explanation: storable(&masked.other(&ruling.explanation)),
             context: (request.context.as_deref()).map(|context| storable(&masked.other(context))),

@@ -679,6 +679,7 @@ mod tests {
                 approved: false,
                 left_to_agent: false,
                 hidden_code: false,
+                timed_out: false,
                 denied: false,
                 rule: None,
             },

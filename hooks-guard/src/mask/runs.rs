@@ -9,7 +9,9 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use hooks_classify::{Classifier, Crud, Language, Part, Parts, Script, UNKNOWN, UnseenCode, Word};
+use hooks_classify::{
+    Classifier, Crud, Language, Part, Parts, Script, Tables, UNKNOWN, UnseenCode, Word,
+};
 use regex::Regex;
 
 use super::hidden::{Hidden, Kind};
@@ -239,21 +241,14 @@ struct Reach<'p> {
     sets: Vec<bool>,
 }
 
-/// Commands that set variables among their words.
+/// Commands that set variables among their words, each by one of its names.
 const SETTERS: &[&str] = &[
     "export",
-    "declare",
-    "typeset",
-    "local",
-    "readonly",
     "env",
     "set",
     "setenv",
     "sudo",
-    "doas",
     "docker",
-    "podman",
-    "nerdctl",
     "kubectl",
     "systemd-run",
     "make",
@@ -271,24 +266,19 @@ const READERS: &[&str] = &[
 
 /// What runs the file that is its first operand.
 const INTERPRETERS: &[&str] = &[
-    "source", ".", "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "node", "perl",
-    "ruby", "php", "lua", "deno", "bun", "pwsh",
+    "source", "sh", "fish", "python", "node", "perl", "ruby", "php", "lua", "deno", "bun", "pwsh",
 ];
 
 /// Clients that run what they read, and are given passwords: they never run those.
 const CLIENTS: &[&str] = &[
     "psql",
     "mysql",
-    "mariadb",
     "sqlcmd",
     "clickhouse-client",
     "clickhouse",
     "cqlsh",
     "mongosh",
-    "mongo",
     "redis-cli",
-    "valkey-cli",
-    "keydb-cli",
     "snowsql",
     "sqlplus",
     "ldapmodify",
@@ -357,7 +347,7 @@ impl<'p> Reach<'p> {
                 .iter()
                 .any(|script| script.part == Some(at))
                 || self.parts.all.iter().any(|part| part.within == Some(at));
-            let is_make = is_one_of(part, &["make", "gmake", "just"]);
+            let is_make = is_one_of(part, &["make", "just"]);
             let runs = is_make || is_one_of(part, INTERPRETERS);
             is_told && runs && !is_judged
         })
@@ -645,7 +635,11 @@ fn runs_unseen(source: Option<UnseenCode>) -> bool {
 }
 
 fn is_one_of(part: &Part, names: &[&str]) -> bool {
-    part.program().is_some_and(|name| names.contains(&name))
+    let tables = Tables::embedded();
+    part.program().is_some_and(|name| {
+        let is_same = |known: &&str| tables.is_same_program(name, known);
+        names.iter().any(is_same)
+    })
 }
 
 /// Whether a script types several hidden words: that is a command sooner than a password.

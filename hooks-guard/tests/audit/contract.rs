@@ -597,6 +597,7 @@ async fn p_28_totals_keep_the_two_timeouts_apart(place: Place) {
     let assumed = Classification::timed_out();
     slow.ruling.classification_method = Method::Fallback;
     slow.ruling.reasoning = assumed.reasoning;
+    slow.ruling.timed_out = assumed.timed_out;
     slow.ruling.confidence = 0.0;
     slow.response_time = Duration::from_millis(2004);
     slow.deadline = Some(minute(8));

@@ -42,6 +42,7 @@ pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision
             approved: false,
             left_to_agent: false,
             hidden_code: false,
+            timed_out: false,
             denied: false,
             rule: None,
         },

@@ -599,6 +599,7 @@ fn always_is_refused_for_code_that_is_only_known_at_run_time() {
         "cp a/x.sh deploy.sh && ./deploy.sh",
         "mv a/x.sh deploy.sh && ./deploy.sh",
         "ln -sfn b a && a/x.sh",
+        "gln -sfn b a && a/x.sh",
         "cp ../deploy.sh . && ./deploy.sh",
         "false && cp a/x.sh deploy.sh; bash deploy.sh",
         "printf 'rm x' > deploy.sh; . ./deploy.sh",

@@ -70,6 +70,7 @@ fn ruling(decision: Decision, class: Crud, denied: bool, rule: Option<&str>) -> 
         approved: false,
         left_to_agent: false,
         hidden_code: false,
+        timed_out: false,
         denied,
         rule: rule.map(str::to_owned),
     }

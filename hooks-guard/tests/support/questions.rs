@@ -31,6 +31,7 @@ fn question(command: String, session: &str, wait: Duration) -> NewDecision {
             left_to_agent: false,
             denied: false,
             hidden_code: false,
+            timed_out: false,
             rule: None,
         },
         response_time: Duration::from_micros(1500),

@@ -1,13 +1,13 @@
 //! Commands of PowerShell: a text in, the effects of its commands by their verbs and aliases out.
 
-use super::super::variables;
+use super::super::{names::POWERSHELL, variables};
 use super::encoded::decoded;
 use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::language::Language;
-use crate::tables::Tables;
+use crate::tables::{Set, Tables};
 
 /// Adds the effects of a text.
 pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
@@ -64,7 +64,7 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
         let first = first
             .trim_start_matches(['$', '@', '.', '"', '\''])
             .to_ascii_lowercase();
-        if matches!(first.as_str(), "invoke-expression" | "iex")
+        if POWERSHELL.evaluates.contains(&first)
             && words.len() > 1
             && !part.contains(['$', '"', '\''])
         {
@@ -214,20 +214,10 @@ fn check_secrets(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tab
     let shows = tables
         .program(name)
         .and_then(|program| program.details.reveals);
-    if let Some(what) = shows.filter(|_| name.contains('-') || name == "gcb") {
+    if let Some(what) = shows.filter(|_| name.contains('-') || POWERSHELL.secrets.contains(name)) {
         analysis.ask(arg.span, format!("PowerShell: `{name}` shows {what}"));
     }
-    const NAMES: &[&str] = &[
-        "ls",
-        "dir",
-        "gci",
-        "get-childitem",
-        "gi",
-        "get-item",
-        "test-path",
-        "echo",
-    ];
-    if NAMES.contains(&name) {
+    if POWERSHELL.lists.contains(name) {
         return;
     }
     for word in part.split_whitespace().skip(1) {
@@ -246,27 +236,6 @@ fn check_secrets(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tab
 
 /// Records a member that `ForEach-Object` calls: an operand that is no block and no known property.
 fn check_members(analysis: &mut Analysis, arg: &Arg, plain: &str) {
-    const PROPERTIES: &[&str] = &[
-        "name",
-        "fullname",
-        "basename",
-        "extension",
-        "directoryname",
-        "length",
-        "count",
-        "id",
-        "processname",
-        "path",
-        "key",
-        "value",
-        "status",
-        "version",
-        "lastwritetime",
-        "tostring",
-        "toupper",
-        "tolower",
-        "trim",
-    ];
     let mut before = "|";
     for part in plain.split_inclusive(['|', ';', '\n', '{', '}', '&']) {
         let (text, end) =
@@ -278,7 +247,7 @@ fn check_members(analysis: &mut Analysis, arg: &Arg, plain: &str) {
         let name = first.split('(').next().unwrap_or("");
         let piped = before == "|";
         before = end;
-        let each = matches!(name, "foreach-object" | "%") || (name == "foreach" && piped);
+        let each = POWERSHELL.each.contains(name) || (name == "foreach" && piped);
         if !each {
             continue;
         }
@@ -291,7 +260,7 @@ fn check_members(analysis: &mut Analysis, arg: &Arg, plain: &str) {
                 } else if option.starts_with("in") || option.starts_with('t') {
                     words.next();
                 }
-            } else if !PROPERTIES.contains(&word.as_str()) {
+            } else if !POWERSHELL.properties.contains(&word) {
                 calls_member = true;
             }
         }
@@ -351,59 +320,32 @@ fn command_effect(name: &str, words: &[&str]) -> (Effect, String) {
     if original.starts_with(['"', '\'']) && words.len() == 1 {
         return (Effect::Read, text);
     }
-    let effect = match name {
-        "ls" | "dir" | "gci" | "cat" | "type" | "gc" | "pwd" | "gl" | "echo" | "ps" | "gps"
-        | "gsv" | "gm" | "select" | "sort" | "measure" | "where" | "?" | "ft" | "fl" | "fw"
-        | "cd" | "sl" | "chdir" | "sls" | "gcm" | "gi" | "gp" | "gv" | "gal" | "help" | "man"
-        | "h" | "history" | "group" | "diff" | "compare" | "cls" | "clear" | "whoami"
-        | "hostname" | "ipconfig" | "ping" | "tasklist" | "systeminfo" | "ver" | "findstr"
-        | "tree" | "iwr" | "irm" | "wget" | "curl" | "oh" | "rvpa" | "gwmi" | "gcim" => {
-            if matches!(name, "iwr" | "irm" | "wget" | "curl") {
-                request_effect(words)
-            } else {
-                Effect::Read
-            }
+    if POWERSHELL.requests.contains(name) {
+        return (request_effect(words), text);
+    }
+    let lists = [
+        (POWERSHELL.reads, Effect::Read),
+        (POWERSHELL.deletes, Effect::Delete),
+        (POWERSHELL.updates, Effect::Update),
+        (POWERSHELL.creates, Effect::Create),
+        (POWERSHELL.runs, Effect::Code),
+    ];
+    let by_name = || match name.split_once('-') {
+        Some((verb, _)) => verb_effect(name, verb, words),
+        None if name
+            .chars()
+            .all(|c| c.is_ascii_digit() || c == '.' || c == ',') =>
+        {
+            Effect::Read
         }
-        "ri" | "rm" | "del" | "erase" | "rd" | "rmdir" | "rp" | "rv" | "clc" | "cli" | "kill"
-        | "spps" | "format" | "diskpart" => {
-            if matches!(name, "kill" | "spps") {
-                Effect::Update
-            } else {
-                Effect::Delete
-            }
-        }
-        "mv" | "move" | "mi" | "ren" | "rni" | "sc" | "ac" | "si" | "sp" | "sasv" | "spsv"
-        | "set" | "attrib" | "icacls" => Effect::Update,
-        "cp" | "copy" | "cpi" | "ni" | "md" | "mkdir" | "tee" | "epcsv" | "xcopy" | "robocopy" => {
-            Effect::Create
-        }
-        "iex" | "icm" | "saps" | "start" | "%" | "foreach" | "sal" | "nal" => {
-            if matches!(name, "%" | "foreach") {
-                Effect::Read
-            } else {
-                Effect::Code
-            }
-        }
-        "if" | "else" | "elseif" | "return" | "switch" | "in" => Effect::Read,
-        _ => match name.split_once('-') {
-            Some((verb, noun)) => verb_effect(verb, noun, words),
-            None if name
-                .chars()
-                .all(|c| c.is_ascii_digit() || c == '.' || c == ',') =>
-            {
-                Effect::Read
-            }
-            // A type, whose members may do anything.
-            None if original.starts_with("[") => Effect::Code,
-            // An operator, or a property of an expression in brackets.
-            None if original.starts_with(['-', '.', ',']) => Effect::Read,
-            None if words.len() == 1 && original.chars().all(|c| !c.is_alphabetic()) => {
-                Effect::Read
-            }
-            None => Effect::Unknown,
-        },
+        // A type, whose members may do anything.
+        None if original.starts_with('[') => Effect::Code,
+        // An operator, or a property of an expression in brackets.
+        None if original.starts_with(['-', '.', ',']) => Effect::Read,
+        None if words.len() == 1 && original.chars().all(|c| !c.is_alphabetic()) => Effect::Read,
+        None => Effect::Unknown,
     };
-    (effect, text)
+    (in_lists(name, &lists).unwrap_or_else(by_name), text)
 }
 
 /// Returns the effect of a request.
@@ -431,42 +373,32 @@ fn request_effect(words: &[&str]) -> Effect {
     }
 }
 
-/// Returns the effect of `Verb-Noun`.
-fn verb_effect(verb: &str, noun: &str, words: &[&str]) -> Effect {
-    match (verb, noun) {
-        ("invoke", "webrequest" | "restmethod") => request_effect(words),
-        ("out", "file" | "printer") | ("tee", _) => Effect::Create,
-        (
-            "out" | "format" | "select" | "where" | "sort" | "measure" | "group" | "compare"
-            | "convertto" | "convertfrom" | "test" | "resolve" | "show" | "find" | "search" | "get"
-            | "split" | "join" | "trace" | "wait",
-            _,
-        ) => Effect::Read,
-        ("foreach", "object") => Effect::Read,
-        (
-            "write",
-            "host" | "output" | "error" | "verbose" | "warning" | "information" | "debug"
-            | "progress",
-        ) => Effect::Read,
-        ("set", "location" | "strictmode" | "variable")
-        | ("push" | "pop", "location")
-        | ("clear", "host" | "variable")
-        | ("start", "sleep")
-        | ("import", "csv" | "clixml") => Effect::Read,
-        ("remove" | "clear" | "uninstall" | "dismount" | "unregister", _) => Effect::Delete,
-        (
-            "set" | "update" | "move" | "rename" | "add" | "stop" | "restart" | "enable"
-            | "disable" | "reset" | "suspend" | "resume",
-            _,
-        ) => Effect::Update,
-        ("start", "service") => Effect::Update,
-        ("start" | "invoke" | "import" | "enter", _) => Effect::Code,
-        (
-            "new" | "copy" | "export" | "install" | "expand" | "compress" | "save" | "register"
-            | "publish" | "send" | "mount",
-            _,
-        ) => Effect::Create,
-        _ if verb.contains(UNKNOWN) => Effect::Code,
-        _ => Effect::Unknown,
+/// Returns the effect of a command `Verb-Noun`: of its name, or of its verb.
+fn verb_effect(name: &str, verb: &str, words: &[&str]) -> Effect {
+    if POWERSHELL.request_commands.contains(name) {
+        return request_effect(words);
     }
+    let by_name = [
+        (POWERSHELL.read_commands, Effect::Read),
+        (POWERSHELL.create_commands, Effect::Create),
+        (POWERSHELL.update_commands, Effect::Update),
+    ];
+    let by_verb = [
+        (POWERSHELL.read_verbs, Effect::Read),
+        (POWERSHELL.delete_verbs, Effect::Delete),
+        (POWERSHELL.update_verbs, Effect::Update),
+        (POWERSHELL.run_verbs, Effect::Code),
+        (POWERSHELL.create_verbs, Effect::Create),
+    ];
+    let found = in_lists(name, &by_name).or_else(|| in_lists(verb, &by_verb));
+    found.unwrap_or_else(|| match verb.contains(UNKNOWN) {
+        true => Effect::Code,
+        false => Effect::Unknown,
+    })
+}
+
+/// Returns the effect of the first list that a name stands in.
+fn in_lists(name: &str, lists: &[(Set, Effect)]) -> Option<Effect> {
+    let found = lists.iter().find(|(names, _)| names.contains(name));
+    found.map(|(_, effect)| *effect)
 }

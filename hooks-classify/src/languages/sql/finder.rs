@@ -1,7 +1,7 @@
 //! Strongest effect: a statement in, the strongest effect of the statement, its functions and its
 //! subqueries out.
 
-use super::functions::{PURE, PURE_KINDS};
+use super::super::names::SQL;
 use super::statement::{own_effect, query_effect};
 
 use std::ops::ControlFlow;
@@ -85,7 +85,10 @@ impl EffectFinder {
             "dblink" | "dblink_exec" | "load_extension" | "sys_exec" | "sys_eval"
             | "query_to_xml" | "edit" | "fts3_tokenizer" | "shell" => Effect::Code,
             // An unknown function may be the user's own, and write.
-            other if PURE.contains(&other) || PURE_KINDS.iter().any(|k| other.starts_with(k)) => {
+            other
+                if SQL.pure.contains(other)
+                    || SQL.pure_kinds.iter().any(|kind| other.starts_with(kind)) =>
+            {
                 return;
             }
             _ => Effect::Code,

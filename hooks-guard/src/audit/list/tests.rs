@@ -37,6 +37,7 @@ fn decision(n: i64) -> NewDecision {
             approved: false,
             left_to_agent: false,
             hidden_code: false,
+            timed_out: false,
             denied: false,
             rule: None,
         },

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::super::paths::{Located, normal};
 use super::super::scene::{Scene, base_name};
+use super::is_one_of;
 use super::matter::{Matter, Protected, active};
 use super::places::{ANYWHERE, ROOTED};
 use crate::classify::{Crud, Part, UNKNOWN, Word};
@@ -256,10 +257,8 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
 
 /// Where programs that copy into a folder put what they are given.
 fn placed(name: &str, part: &Part) -> Vec<String> {
-    const COPIES: &[&str] = &[
-        "cp", "mv", "install", "ln", "rsync", "scp", "ditto", "gcp", "gmv",
-    ];
-    if !COPIES.contains(&name) {
+    const COPIES: &[&str] = &["cp", "mv", "install", "ln", "rsync", "scp", "ditto"];
+    if !is_one_of(name, COPIES) {
         return Vec::new();
     }
     let target = part

@@ -5,31 +5,22 @@ use std::net::IpAddr;
 use hooks_classify::host;
 
 use super::super::scene::base_name;
+use super::is_one_of;
 use super::matter::{Matter, Protected, active};
 use crate::classify::{Part, UNKNOWN};
 
-/// Programs that speak to an address that they are given.
+/// Programs that connect to an address among their words, each by one of its names.
 const CLIENTS: &[&str] = &[
     "curl",
     "wget",
     "wget2",
     "nc",
     "ncat",
-    "netcat",
     "socat",
     "telnet",
     "http",
-    "https",
-    "httpie",
-    "xh",
-    "xhs",
-    "curlie",
     "aria2c",
-    "axel",
     "lynx",
-    "w3m",
-    "links",
-    "elinks",
     "lwp-request",
     "GET",
     "POST",
@@ -47,19 +38,14 @@ const CLIENTS: &[&str] = &[
     "autossh",
     "grpcurl",
     "websocat",
-    "wscat",
     "nmap",
     "hurl",
     "httpx",
     "iwr",
-    "irm",
-    "Invoke-WebRequest",
-    "Invoke-RestMethod",
     "chromium",
     "google-chrome",
     "firefox",
     "open",
-    "xdg-open",
     "redir",
     "rinetd",
     "haproxy",
@@ -73,14 +59,17 @@ const CLIENTS: &[&str] = &[
     "lt",
     "fetch",
     "ftp",
-    "tftp",
     "busybox",
-    "gio",
+];
+
+/// Clients that take host and port as two words.
+const HOST_AND_PORT: &[&str] = &[
+    "nc", "ncat", "telnet", "socat", "nmap", "hping3", "ssh", "busybox",
 ];
 
 pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     let name = part.words.first().map_or("", |word| base_name(&word.text));
-    let client = CLIENTS.contains(&name);
+    let client = is_one_of(name, CLIENTS);
     let connects = part.calls.iter().any(|call| call.connects);
     let redirected = part.redirections.iter().map(|touch| &touch.path);
     let mut sockets = redirected.filter(|path| host::of_device(&path.text).is_some());
@@ -114,10 +103,7 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
         let ports = words().any(|word| covers(word, port));
         let hosts = words().filter(|word| !word.starts_with('-'));
         let mut strong = hosts.filter(|word| !covers(word, port)).map(own);
-        let two = matches!(
-            name,
-            "nc" | "ncat" | "netcat" | "telnet" | "socat" | "nmap" | "hping3" | "ssh" | "busybox"
-        );
+        let two = is_one_of(name, HOST_AND_PORT);
         // Without ports it tries the usual ones; `-p-` is all of them.
         let scans = name == "nmap"
             && !words().any(|word| word.starts_with("-p") && word != "-p-" || word == "-sn");
@@ -162,7 +148,7 @@ pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> 
     let own = |host: &str| ours(host, listen.ip(), anywhere) == Who::Ours;
     let connects = |part: &Part| {
         let name = part.words.first().map_or("", |word| base_name(&word.text));
-        CLIENTS.contains(&name) || part.calls.iter().any(|call| call.connects)
+        is_one_of(name, CLIENTS) || part.calls.iter().any(|call| call.connects)
     };
     if !parts.iter().any(connects) {
         return None;

@@ -1,0 +1,161 @@
+//! In: the name of a command. Out: the builtin of the shell that the interpreter runs by this name.
+//!
+//! The interpreter has code for each of them, because a builtin changes the shell that runs it. What
+//! other builtins do stands in their tables alone.
+
+/// A builtin that the interpreter runs itself, or that runs in the shell itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Builtin {
+    /// `:`
+    Null,
+    /// `true` and `false`.
+    Truth,
+    /// `break`, `continue`, `return` and `exit`.
+    Leave,
+    Shift,
+    Wait,
+    Eval,
+    Source,
+    Exec,
+    Command,
+    /// `builtin`
+    Direct,
+    Nohup,
+    Trap,
+    Emulate,
+    Alias,
+    Unset,
+    Read,
+    /// `mapfile` and `readarray`.
+    ReadLines,
+    Set,
+    Enable,
+    Declare(Declaration),
+    /// A modifier of zsh, which is followed by a command.
+    Modifier,
+    Time,
+    Repeat,
+    /// A builtin that runs in the shell by its table.
+    Listed,
+}
+
+/// A builtin that declares variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Declaration {
+    /// `declare` and `typeset`.
+    Any,
+    Export,
+    Readonly,
+    Local,
+    Global,
+    /// `integer` and `float`.
+    Number,
+    Reference,
+}
+
+impl Builtin {
+    /// Returns the builtin with a name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            ":" => Self::Null,
+            "true" | "false" => Self::Truth,
+            "break" | "continue" | "return" | "exit" => Self::Leave,
+            "shift" => Self::Shift,
+            "wait" => Self::Wait,
+            "eval" => Self::Eval,
+            "source" | "." => Self::Source,
+            "exec" => Self::Exec,
+            "command" => Self::Command,
+            "builtin" => Self::Direct,
+            "nohup" => Self::Nohup,
+            "trap" => Self::Trap,
+            "emulate" => Self::Emulate,
+            "alias" => Self::Alias,
+            "unset" => Self::Unset,
+            "read" => Self::Read,
+            "mapfile" | "readarray" => Self::ReadLines,
+            "set" => Self::Set,
+            "enable" => Self::Enable,
+            "declare" | "typeset" => Self::Declare(Declaration::Any),
+            "export" => Self::Declare(Declaration::Export),
+            "readonly" => Self::Declare(Declaration::Readonly),
+            "local" => Self::Declare(Declaration::Local),
+            "global" => Self::Declare(Declaration::Global),
+            "integer" | "float" => Self::Declare(Declaration::Number),
+            "nameref" => Self::Declare(Declaration::Reference),
+            "noglob" | "nocorrect" => Self::Modifier,
+            "time" => Self::Time,
+            "repeat" => Self::Repeat,
+            "compgen" | "complete" | "jobs" => Self::Listed,
+            _ => return None,
+        })
+    }
+
+    /// Returns the declaration that a name means.
+    pub(crate) fn declaration(name: &str) -> Option<Declaration> {
+        match Self::named(name) {
+            Some(Self::Declare(declaration)) => Some(declaration),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a command of this name may follow, and declares or runs something in this shell
+    /// as it does without the builtin.
+    pub(crate) fn precedes_declaration(self) -> bool {
+        matches!(self, Self::Command | Self::Direct | Self::Modifier)
+    }
+
+    /// Returns true if some shell reads a command behind this word wherever a command may begin.
+    pub(crate) fn precedes_command(self) -> bool {
+        matches!(
+            self,
+            Self::Command | Self::Exec | Self::Modifier | Self::Time
+        )
+    }
+
+    /// Returns true if some shells keep the variables that are set for this builtin.
+    pub(crate) fn keeps_variables(self) -> bool {
+        use Declaration::{Any, Export, Local, Readonly};
+        matches!(
+            self,
+            Self::Null
+                | Self::Leave
+                | Self::Shift
+                | Self::Eval
+                | Self::Source
+                | Self::Exec
+                | Self::Command
+                | Self::Direct
+                | Self::Trap
+                | Self::Unset
+                | Self::Set
+                | Self::Declare(Any | Export | Local | Readonly)
+        )
+    }
+
+    /// Returns true if the command also runs a program of this name.
+    pub(crate) fn is_also_program(self) -> bool {
+        matches!(self, Self::Truth | Self::Nohup)
+    }
+
+    /// Returns true if the command runs in the shell itself, as its table says.
+    pub(crate) fn runs_in_shell_by_table(self) -> bool {
+        matches!(self, Self::Modifier | Self::Listed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::Tables;
+
+    #[test]
+    fn every_program_that_declares_variables_is_a_declaration() {
+        let tables = Tables::embedded();
+        for name in tables.names() {
+            let judge = tables.program(name).and_then(|program| program.function);
+            let declares = judge == Some("declare");
+            assert_eq!(declares, Builtin::declaration(name).is_some(), "{name}");
+        }
+    }
+}

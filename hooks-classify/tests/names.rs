@@ -1,0 +1,175 @@
+//! Names of programs stand in the tables and in `src/programs`: a string literal elsewhere that names a
+//! program is a fact in a second place.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hooks_classify::Tables;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// Literals that are names of programs and mean something else, or have to stand where they are.
+const OTHER_MEANINGS: &[(&str, &str, &str)] = &[
+    (".", "host.rs", "a sign"),
+    (".", "model/environment.rs", "a folder"),
+    (".", "tables/private.rs", "a folder"),
+    (".", "tables/secrets.rs", "a folder"),
+    ("[", "shell/brush.rs", "a node of the grammar"),
+    ("[[", "walk/compound.rs", "a node of the grammar"),
+    ("time", "shell/agree.rs", "a keyword of the grammar"),
+    ("time", "shell/tree.rs", "a keyword of the grammar"),
+    ("command", "shell/tree.rs", "a node of the grammar"),
+    ("command", "lib.rs", "a field of the input"),
+    ("command", "walk/recorder.rs", "a mark in `package_scripts`"),
+    ("yes", "options/reader.rs", "a value of flags"),
+    ("xml", "tables/secrets.rs", "an ending of files"),
+    ("sqlite", "tables/secrets.rs", "an ending of files"),
+    ("local", "tables/secrets.rs", "an ending of files"),
+    ("python", "languages/unread.rs", "a feature of the crate"),
+    (
+        "powershell",
+        "languages/unread.rs",
+        "a feature of the crate",
+    ),
+    ("alias", "languages/python.rs", "a field of the grammar"),
+    ("call", "languages/python.rs", "a node of the grammar"),
+    ("copy", "languages/python.rs", "a method of Python"),
+    ("join", "languages/python.rs", "a method of Python"),
+    ("open", "languages/python.rs", "a function of Python"),
+    ("print", "languages/python.rs", "a function of Python"),
+    ("type", "languages/python.rs", "a function of Python"),
+    ("kind", "languages/javascript.rs", "a field of the grammar"),
+    ("tr", "languages/words.rs", "an operator of Perl"),
+    ("pass", "languages/redis.rs", "a part of names of settings"),
+    (
+        "invoke",
+        "languages/powershell/commands.rs",
+        "a verb of PowerShell",
+    ),
+    ("head", "languages/powershell/commands.rs", "an HTTP method"),
+    (
+        "patch",
+        "languages/powershell/commands.rs",
+        "an HTTP method",
+    ),
+];
+
+const MAX_OTHER_MEANINGS: usize = 30;
+
+/// A string literal with its place.
+struct Literal {
+    text: String,
+    line: usize,
+}
+
+#[test]
+fn code_outside_of_programs_names_no_program() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let names: BTreeSet<&str> = Tables::embedded().names().collect();
+    let (mut found, mut unused) = (Vec::new(), OTHER_MEANINGS.to_vec());
+    for file in files(&source) {
+        let place = file.strip_prefix(&source).expect("a file of the folder");
+        let place = place.to_str().expect("a path in UTF-8").replace('\\', "/");
+        if place.starts_with("programs/") {
+            continue;
+        }
+        let code = fs::read_to_string(&file).expect("a file that can be read");
+        let tokens: TokenStream = code.parse().expect("Rust");
+        let mut literals = Vec::new();
+        collect(tokens, &mut literals);
+        for Literal { text, line } in literals {
+            if !names.contains(text.as_str()) {
+                continue;
+            }
+            let allowed = |(name, file, _): &(&str, &str, &str)| *name == text && *file == place;
+            match OTHER_MEANINGS.iter().find(|entry| allowed(entry)) {
+                Some(entry) => unused.retain(|other| other != entry),
+                None => found.push(format!("src/{place}:{line}: `{text}`")),
+            }
+        }
+    }
+    assert!(
+        found.is_empty(),
+        "names of programs outside of the tables and of `src/programs`; make the fact a key of the tables, \
+         or move the code\n{}",
+        found.join("\n")
+    );
+    assert!(unused.is_empty(), "entries that nothing needs: {unused:?}");
+    assert!(OTHER_MEANINGS.len() <= MAX_OTHER_MEANINGS);
+    assert!(OTHER_MEANINGS.iter().all(|(.., reason)| !reason.is_empty()));
+}
+
+#[test]
+fn literals_of_code_are_found_and_others_left_out() {
+    let code = r##"
+        //! "a"
+        /// "b"
+        #[cfg(feature = "c")]
+        fn f() { g("d"); h!(["e", r#"f"#]) } // "g"
+        #[cfg(test)]
+        mod tests { const I: &str = "i"; }
+        #[cfg(test)]
+        const J: &str = "j";
+        const K: &str = "k";
+        const L: bool = cfg!(feature = "l");
+    "##;
+    let mut literals = Vec::new();
+    collect(code.parse().expect("Rust"), &mut literals);
+    let found: Vec<_> = literals.iter().map(|l| (l.text.as_str(), l.line)).collect();
+    assert_eq!(found, [("d", 5), ("e", 5), ("f", 5), ("k", 10)]);
+}
+
+/// Returns the files of Rust in a folder and below.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder that can be read") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Adds the string literals of code. Attributes with the comments that document an item, items for
+/// tests, and conditions of the build are left out.
+fn collect(tokens: TokenStream, literals: &mut Vec<Literal>) {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Punct(sign) if sign.as_char() == '#' => {
+                if matches!(tokens.peek(), Some(TokenTree::Punct(sign)) if sign.as_char() == '!') {
+                    tokens.next();
+                }
+                let attribute = tokens.next().map(|group| group.to_string());
+                if attribute.is_some_and(|text| text.replace(' ', "") == "[cfg(test)]") {
+                    let ends = |token: &TokenTree| match token {
+                        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+                        TokenTree::Punct(sign) => sign.as_char() == ';',
+                        _ => false,
+                    };
+                    tokens.by_ref().find(ends);
+                }
+            }
+            TokenTree::Ident(name) if name == "cfg" => {
+                // `cfg!(…)`
+                tokens.next();
+                tokens.next();
+            }
+            TokenTree::Group(group) => collect(group.stream(), literals),
+            TokenTree::Literal(literal) => {
+                let text = literal.to_string();
+                let text = text.trim_start_matches(['r', '#']);
+                if let Some(text) = text.strip_prefix('"') {
+                    literals.push(Literal {
+                        text: text.trim_end_matches('#').trim_end_matches('"').to_owned(),
+                        line: literal.span().start().line,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+}
