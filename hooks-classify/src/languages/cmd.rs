@@ -43,9 +43,11 @@ fn read_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
     };
     let rest = part[first.len()..].trim();
     let effect = match first {
-        "sort" if rest.to_ascii_lowercase().contains("/o") => Effect::Create,
-        "assoc" | "ftype" if rest.contains('=') => Effect::Update,
-        "hostname" | "ipconfig" if !rest.is_empty() => {
+        name if CMD.sorts.contains(name) && rest.to_ascii_lowercase().contains("/o") => {
+            Effect::Create
+        }
+        name if CMD.assigns.contains(name) && rest.contains('=') => Effect::Update,
+        name if CMD.reads_alone.contains(name) && !rest.is_empty() => {
             analysis.shell_text(&arg.with(part), &Input::Unknown);
             return;
         }

@@ -33,6 +33,12 @@ pub(super) struct Cmd {
     pub(super) runs: Set,
     /// Commands whose name may be followed by a dot without a blank: `echo.`, `cd..`.
     pub(super) dotted: Set,
+    /// Commands that read only without a word behind them.
+    pub(super) reads_alone: Set,
+    /// Commands that write a file with `/o`.
+    pub(super) sorts: Set,
+    /// Commands that change a setting with `=`.
+    pub(super) assigns: Set,
 }
 
 /// Commands of PowerShell by what they do; in small letters.
@@ -49,6 +55,9 @@ pub(super) struct PowerShell {
     pub(super) secrets: Set,
     pub(super) each: Set,
     pub(super) properties: Set,
+    pub(super) parameters: Set,
+    pub(super) programs: Set,
+    pub(super) aliases: Set,
     pub(super) verbs: Set,
     pub(super) request_commands: Set,
     pub(super) read_commands: Set,

@@ -82,131 +82,20 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
     check_members(analysis, arg, &plain);
 }
 
-/// Parameters of the commands behind the aliases that are names of programs, too.
-const PARAMETERS: &[&str] = &[
-    "path",
-    "literalpath",
-    "filter",
-    "include",
-    "exclude",
-    "recurse",
-    "force",
-    "depth",
-    "name",
-    "attributes",
-    "directory",
-    "file",
-    "hidden",
-    "readonly",
-    "system",
-    "erroraction",
-    "ea",
-    "property",
-    "expandproperty",
-    "excludeproperty",
-    "first",
-    "last",
-    "skip",
-    "unique",
-    "descending",
-    "casesensitive",
-    "culture",
-    "top",
-    "bottom",
-    "stable",
-    "inputobject",
-    "pattern",
-    "simplematch",
-    "context",
-    "allmatches",
-    "raw",
-    "totalcount",
-    "tail",
-    "head",
-    "wait",
-    "encoding",
-    "readcount",
-    "delimiter",
-    "uri",
-    "usebasicparsing",
-    "headers",
-    "method",
-    "timeoutsec",
-    "useragent",
-    "maximumredirection",
-    "skipcertificatecheck",
-    "id",
-    "computername",
-    "includeusername",
-    "module",
-    "referenceobject",
-    "differenceobject",
-    "syncwindow",
-    "includeequal",
-    "excludedifferent",
-    "passthru",
-    "autosize",
-    "wrap",
-    "groupby",
-    "line",
-    "word",
-    "character",
-    "noelement",
-    "quiet",
-    "full",
-    "detailed",
-    "examples",
-    "parameter",
-    "online",
-    "category",
-    "count",
-    "verbose",
-    "eq",
-    "ne",
-    "gt",
-    "ge",
-    "lt",
-    "le",
-    "like",
-    "notlike",
-    "match",
-    "notmatch",
-    "contains",
-    "in",
-    "and",
-    "or",
-    "not",
-    "whatif",
-];
-
 /// Returns whether a name in front of these words may be that of a program instead of an alias:
 /// outside Windows many aliases do not exist, and a word with a dash that is no parameter of
 /// PowerShell shows that the program is meant.
 fn may_be_program(name: &str, words: &[&str]) -> bool {
-    const PROGRAMS: &[&str] = &[
-        "wget",
-        "hostname",
-        "ipconfig",
-        "ping",
-        "whoami",
-        "tasklist",
-        "systeminfo",
-        "findstr",
-        "tree",
-    ];
-    const ALIASES: &[&str] = &[
-        "ls", "dir", "cat", "type", "echo", "ps", "sort", "man", "history", "diff", "compare",
-        "clear", "curl", "where", "help", "group", "measure", "gm", "gp", "gi",
-    ];
     let foreign = |word: &&str| {
         word.strip_prefix('-').is_some_and(|rest| {
             let own = rest.split(':').next().unwrap_or("").to_ascii_lowercase();
             let fits =
-                |known: &&str| **known == *own || own.len() > 2 && known.starts_with(own.as_str());
-            !rest.is_empty() && !PARAMETERS.iter().any(fits)
+                |known: &str| *known == *own || own.len() > 2 && known.starts_with(own.as_str());
+            !rest.is_empty() && !POWERSHELL.parameters.iter().any(fits)
         })
     };
-    PROGRAMS.contains(&name) || ALIASES.contains(&name) && words.iter().skip(1).any(|w| foreign(&w))
+    POWERSHELL.programs.contains(name)
+        || POWERSHELL.aliases.contains(name) && words.iter().skip(1).any(|w| foreign(&w))
 }
 
 /// Asks about a command that prints secrets, or that gets the name of a file with secrets.
