@@ -203,7 +203,7 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
     let entries = LazyCell::new(|| names_of_entries(text));
     let mut by_chance = Vec::new();
     let asked = Text::new(text);
-    let may_find = |rule: &&Rule| rule.may_count(reader) && asked.has(rule.need);
+    let may_find = |rule: &&rule::Rule| rule.may_count(reader) && asked.has(rule.need);
     for rule in RULES.iter().filter(may_find) {
         for window in rule.windows(text) {
             let mut from = window.start;
