@@ -206,7 +206,7 @@ fn may_be_program(name: &str, words: &[&str]) -> bool {
             !rest.is_empty() && !PARAMETERS.iter().any(fits)
         })
     };
-    PROGRAMS.contains(&name) || ALIASES.contains(&name) && words.iter().skip(1).any(|w| foreign(&w))
+    PROGRAMS.contains(&name) || ALIASES.contains(&name) && words.iter().skip(1).any(foreign)
 }
 
 /// Asks about a command that prints secrets, or that gets the name of a file with secrets.
