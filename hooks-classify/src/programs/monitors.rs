@@ -112,7 +112,7 @@ pub(super) fn strace(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     let mut analysis = Analysis::new();
     for given in call.options.iter().filter(|given| given.name == "-e") {
         let Some(value) = &given.value else { continue };
-        let text = value.text.trim_start();
+        let text = value.text.trim_start_matches(['=', ' ']);
         if text.starts_with("inject") || text.starts_with("fault") || !value.known() {
             analysis.find(
                 Effect::Code,

@@ -8,6 +8,7 @@ use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::Input;
 use crate::model::span::Span;
+use crate::model::variable_name::is_name;
 use crate::options::call::Call;
 
 /// Analyzes a command that sets variables. The name may be one that changes what runs, and an index
@@ -209,6 +210,17 @@ pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
             && let Some(name) = call.args.get(at + 1)
         {
             analysis.names_variable(name);
+        }
+        // Such shells take a name beside a comparison of numbers for a variable.
+        let compares = matches!(
+            arg.text.as_str(),
+            "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"
+        );
+        let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
+        for word in beside.filter_map(|at| call.args.get(at)) {
+            if compares && is_name(&word.text) {
+                analysis.computes(word);
+            }
         }
     }
     analysis

@@ -170,7 +170,12 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
         .collect();
     let puts_in = |line: &String| line.contains(UNKNOWN) && !line.starts_with(UNKNOWN);
     if lines.iter().any(puts_in) {
-        analysis.with_names(Names::In(input.clone()), |inner| {
+        // With words behind a mark it takes none from its input.
+        let source = match rest.is_empty() {
+            true => input.clone(),
+            false => Input::Unknown,
+        };
+        analysis.with_names(Names::In(source), |inner| {
             for line in lines {
                 // The inserted word is quoted.
                 let line = match puts_in(&line) {

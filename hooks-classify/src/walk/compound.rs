@@ -13,6 +13,7 @@ use crate::model::environment::{Value, perhaps};
 use crate::model::io::{Input, Output};
 use crate::model::script::{Kind, ShellScript, ShellWord};
 use crate::model::span::Span;
+use crate::model::variable_name::is_name;
 
 /// Limit of known values that a loop is followed for one by one.
 const ROUNDS: usize = 8;
@@ -155,7 +156,7 @@ impl Interpreter<'_> {
         let text = test.text.as_str();
         let numbers = [" -eq ", " -ne ", " -lt ", " -le ", " -gt ", " -ge "];
         let compares = numbers.iter().any(|sign| text.contains(sign));
-        // `[ … ]` accepts only literal numbers.
+        // Most shells take only numbers in `[ … ]`; ksh takes names of variables as well.
         if text.starts_with("((") || (text.starts_with("[[") && compares) {
             self.computes(test);
         } else {
@@ -165,6 +166,15 @@ impl Interpreter<'_> {
         for pair in words.windows(2) {
             if matches!(pair[0], "-v" | "-t" | "-R") {
                 self.names_variable(&test.with(pair[1]));
+            }
+        }
+        let is_sign = |word: &str| numbers.iter().any(|sign| sign.trim() == word);
+        for three in words.windows(3).filter(|three| is_sign(three[1])) {
+            for word in [three[0], three[2]]
+                .into_iter()
+                .filter(|word| is_name(word))
+            {
+                self.computes(&test.with(word));
             }
         }
     }

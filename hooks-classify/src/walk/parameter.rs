@@ -63,6 +63,9 @@ impl Interpreter<'_> {
             let names = list || matches!(operation.text.as_str(), "@" | "*");
             if matches!(change, Change::Indirect(_)) && !names {
                 self.indirect(name, known.as_deref(), operation.span);
+                if let Some(named) = &known {
+                    self.shell.reads_names_held(named);
+                }
                 self.transformed(name, &operation.text, None, operation.span);
             }
             known = None;

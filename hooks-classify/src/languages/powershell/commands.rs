@@ -95,7 +95,7 @@ fn may_be_program(name: &str, words: &[&str]) -> bool {
         })
     };
     POWERSHELL.programs.contains(name)
-        || POWERSHELL.aliases.contains(name) && words.iter().skip(1).any(|w| foreign(&w))
+        || POWERSHELL.aliases.contains(name) && words.iter().skip(1).any(foreign)
 }
 
 /// Asks about a command that prints secrets, or that gets the name of a file with secrets.
