@@ -95,12 +95,18 @@ impl<'t> Interpreter<'t> {
         self.cursor.saw_function_keyword |= text.contains("function");
         let outer = std::mem::replace(&mut self.cursor.place, place);
         self.cursor.depth += 1;
-        let output = match parse(text) {
+        let reading = match parse(text) {
+            Reading::Agreed(script) => Reading::Agreed(script),
+            other => match zsh(text) {
+                Some(script) => {
+                    self.cursor.place = Place::Fixed(span);
+                    Reading::Agreed(script)
+                }
+                None => other,
+            },
+        };
+        let output = match reading {
             Reading::Agreed(script) => self.script(&script, input),
-            _ if let Some(script) = zsh(text) => {
-                self.cursor.place = Place::Fixed(span);
-                self.script(&script, input)
-            }
             Reading::Single(script) => {
                 self.sink.agreed = false;
                 self.find(
