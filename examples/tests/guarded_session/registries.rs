@@ -164,7 +164,7 @@ fn explain_names_who_stopped_a_call_and_lists_what_was_skipped() {
             "project stopped the dispatch",
             "offline skipped",
             "tables skipped",
-            "DELETE REQUIRES_CONFIRMATION",
+            "DELETE: REQUIRES_CONFIRMATION",
         ]
     );
 
