@@ -6,6 +6,8 @@
 pub(super) enum Need {
     /// One of these, in any case; written in lower case.
     Any(&'static [&'static str]),
+    /// As [`Any`](Self::Any), and such a character.
+    AnyWith(&'static [&'static str], fn(char) -> bool),
     /// So many of these characters in a row.
     Run(usize, fn(u8) -> bool),
     /// This text, and so many of these characters in a row.
@@ -28,6 +30,10 @@ impl<'a> Text<'a> {
         Self { text, lower }
     }
 
+    fn has_any(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.lower.contains(word))
+    }
+
     fn has_run(&self, length: usize, of: fn(u8) -> bool) -> bool {
         let mut run = 0;
         self.text.bytes().any(|byte| {
@@ -38,7 +44,8 @@ impl<'a> Text<'a> {
 
     pub(super) fn has(&self, need: Need) -> bool {
         match need {
-            Need::Any(words) => words.iter().any(|word| self.lower.contains(word)),
+            Need::Any(words) => self.has_any(words),
+            Need::AnyWith(words, of) => self.text.contains(of) && self.has_any(words),
             Need::Run(length, of) => self.has_run(length, of),
             Need::RunWith(part, length, of) => self.text.contains(part) && self.has_run(length, of),
         }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::need::Need::Any;
+use super::need::Need::{Any, AnyWith};
 use super::need::READS;
 use super::rule::{QUOTED, Rule, VALUE, always, literal, literal_no_option, of_a_setting};
 
@@ -274,7 +274,7 @@ fn options() -> Vec<Rule> {
         )
         .within(r"\bssh-keygen\b[^;|&\n]*"),
         secret(
-            Any(&["pw"]),
+            AnyWith(&["pw"], char::is_whitespace),
             &format!(r"\s-[uo]?pw\s+({VALUE})"),
             literal_no_option,
         )

@@ -7,7 +7,7 @@ use regex::Captures;
 
 use super::hidden::Kind;
 use super::need::NAMES;
-use super::need::Need::{Any, Run, RunWith};
+use super::need::Need::{Any, AnyWith, Run, RunWith};
 use super::rule::{
     Doubt, Pattern, Rule, VALUE, always, literal, literal_no_option, names_a_source,
 };
@@ -220,12 +220,12 @@ fn general() -> Vec<Rule> {
         ),
         // Assignments, settings, JSON, queries of URLs, long options.
         secret(
-            Any(NAMES),
+            AnyWith(NAMES, |c| matches!(c, ':' | '=')),
             &format!(r#"(?i)["']?\b{NAME}\\*["']?\]?(?:\s+\+?:?=\s+|\+?:?=|\s*:\s*)({VALUE})"#),
             of_a_name,
         ),
         secret(
-            Any(NAMES),
+            AnyWith(NAMES, char::is_whitespace),
             &format!(r"(?i)(?:^|\s)-{{1,2}}{NAME}\s+({VALUE})"),
             |captures, text| !text.starts_with('-') && of_a_name(captures, text),
         ),
