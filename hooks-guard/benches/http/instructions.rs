@@ -14,7 +14,11 @@ pub(crate) const MARK: &str = "<!-- the start of a hook -->";
 
 /// Commands, with the instructions of the last version that parsed its tables as TOML in every
 /// process, counted in the same way on the same machine.
-const COMMANDS: [(&str, u64); 3] = [("ls -la", 0), ("git status", 0), ("docker ps", 0)];
+const COMMANDS: [(&str, u64); 3] = [
+    ("ls -la", 18_800_000),
+    ("git status", 40_600_000),
+    ("docker ps", 29_700_000),
+];
 
 /// A hook that waits for the trail longer than it may decides nothing; valgrind is slow.
 const TRIES: usize = 5;
@@ -86,7 +90,7 @@ fn run(
         "hook_event_name": "PreToolUse",
         "tool_name": "Bash",
         "tool_input": { "command": command },
-        "tool_use_id": format!("toolu_{number}"),
+        "tool_use_id": format!("toolu_01A09q90qw90lq917835lq{number}"),
     });
     let input_file = folder.join("input.json");
     fs::write(&input_file, input.to_string()).map_err(|error| error.to_string())?;
