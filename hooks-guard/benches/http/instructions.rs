@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::page::judged;
+use crate::page::{judged, missed};
 use crate::process;
 
 /// Where the section stands in the page.
@@ -39,7 +39,7 @@ pub(crate) fn section() -> Result<String, String> {
          | Command | before | now | ratio | target |\n|---|---:|---:|---:|---:|\n"
     );
     let millions = |count: u64| count as f64 / 1e6;
-    let mut number = 0;
+    let (mut number, mut misses) = (0, Vec::new());
     for (command, before) in COMMANDS {
         let now = (0..TRIES).find_map(|_| {
             number += 1;
@@ -56,7 +56,16 @@ pub(crate) fn section() -> Result<String, String> {
             millions(now),
             judged(format!("{ratio:.2}"), ratio < 0.5),
         );
+        if ratio >= 0.5 {
+            misses.push(format!(
+                "`{command}`: {:.1} of {:.1} million instructions; the rest starts the process, opens SQLite, loads \
+                 rules and masks secrets",
+                millions(now),
+                millions(before),
+            ));
+        }
     }
+    text += &missed(&misses);
     Ok(text)
 }
 
