@@ -407,12 +407,17 @@ impl Tables {
         self.details(name).is_some_and(|details| details.shell_text)
     }
 
-    /// Returns whether two names are names of one program, such as `cp` and `gcp`: they share a table.
-    /// A name without a table names no program but its own.
+    /// Returns whether a program is one of `programs`, by any of its names: `gcp` is a `cp`, because the
+    /// two names share a table. A name without a table names no program but its own.
     #[must_use]
-    pub fn is_same_program(&self, name: &str, other: &str) -> bool {
-        let table = |name: &str| self.program(name).map(std::ptr::from_ref);
-        name == other || table(name).is_some_and(|known| table(other) == Some(known))
+    pub fn is_one_of(&self, name: &str, programs: &[&str]) -> bool {
+        let table = self.program(name);
+        let is_same = |program: &&str| {
+            let other = || self.program(program);
+            *program == name
+                || table.is_some_and(|table| other().is_some_and(|it| std::ptr::eq(it, table)))
+        };
+        programs.iter().any(is_same)
     }
 
     /// Returns whether a program prints its words, or a part of them.
@@ -432,20 +437,14 @@ impl Tables {
     }
 
     pub(crate) fn program(&self, name: &str) -> Option<&'static Program> {
-        PROGRAMS_BY_NAME.get(self.without_suffix(name))
+        let named = |name| PROGRAMS_BY_NAME.get(name);
+        named(name).or_else(|| named(stem(name)?))
     }
 
     /// Returns the name of a program without the `.exe` of Windows, unless a table has that name.
     pub(crate) fn without_suffix<'n>(&self, name: &'n str) -> &'n str {
-        if PROGRAMS_BY_NAME.get(name).is_some() {
-            return name;
-        }
-        let stem = name
-            .len()
-            .checked_sub(4)
-            .and_then(|at| name.split_at_checked(at));
-        match stem {
-            Some((stem, suffix)) if suffix.eq_ignore_ascii_case(".exe") => stem,
+        match stem(name) {
+            Some(stem) if PROGRAMS_BY_NAME.get(name).is_none() => stem,
             _ => name,
         }
     }
@@ -577,4 +576,10 @@ impl Tables {
     pub(crate) fn harmless(&self, name: &str) -> bool {
         self.secrets.harmless(name)
     }
+}
+
+/// Returns the name of a program before the `.exe` of Windows, if it ends so.
+fn stem(name: &str) -> Option<&str> {
+    let (stem, suffix) = name.split_at_checked(name.len().checked_sub(4)?)?;
+    suffix.eq_ignore_ascii_case(".exe").then_some(stem)
 }

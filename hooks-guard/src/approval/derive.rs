@@ -148,7 +148,7 @@ impl<'a> Derivation<'a> {
             let written = touched
                 .chain(&part.redirections)
                 .filter(|touch| (in_place || touch.effect != Crud::Read) && touch.path.known);
-            let links = |name: &str| Tables::embedded().is_same_program(name, "ln");
+            let links = |name: &str| Tables::embedded().is_one_of(name, &["ln"]);
             if part.program().is_some_and(links) {
                 let words = part.words.iter().skip(1).filter(|word| word.known);
                 let paths = words.flat_map(|word| place.start.paths(&word.text));

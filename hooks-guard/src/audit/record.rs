@@ -151,6 +151,41 @@ pub struct NewDecision {
     pub scope: Option<ApprovalScope>,
 }
 
+#[cfg(all(test, feature = "sqlite"))]
+impl NewDecision {
+    /// Returns a decision that allowed a read, for tests that change single fields.
+    pub(super) fn sample(request: PermissionRequest) -> Self {
+        Self {
+            request,
+            ruling: Ruling {
+                decision: Decision::AutoAllowed,
+                classification: Crud::Read,
+                reasoning: String::new(),
+                confidence: 1.0,
+                explanation: String::new(),
+                classification_method: Method::PatternMatch,
+                timestamp: Timestamp::UNIX_EPOCH,
+                id: None,
+                secret: None,
+                approved: false,
+                left_to_agent: false,
+                hidden_code: false,
+                timed_out: false,
+                denied: false,
+                rule: None,
+            },
+            response_time: Duration::ZERO,
+            parts: Vec::new(),
+            deadline: None,
+            answer: None,
+            error: None,
+            secret_hash: None,
+            command_hash: [0; 32],
+            scope: None,
+        }
+    }
+}
+
 /// An answer to be recorded (P-26).
 #[derive(Clone, Debug)]
 pub struct NewAnswer {

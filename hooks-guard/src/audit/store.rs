@@ -655,43 +655,17 @@ impl AuditStore {
 
 #[cfg(all(test, feature = "sqlite"))]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::audit::database::Database;
-    use crate::classify::{Crud, Decision, Method};
-    use crate::request::{PermissionRequest, Ruling};
+    use crate::classify::{Crud, Decision};
+    use crate::request::PermissionRequest;
 
     fn long() -> NewDecision {
         let command = "long ".repeat(1500);
-        NewDecision {
-            request: PermissionRequest::new(command),
-            ruling: Ruling {
-                decision: Decision::RequiresConfirmation,
-                classification: Crud::Create,
-                reasoning: String::new(),
-                confidence: 1.0,
-                explanation: String::new(),
-                classification_method: Method::PatternMatch,
-                timestamp: Timestamp::UNIX_EPOCH,
-                id: None,
-                secret: None,
-                approved: false,
-                left_to_agent: false,
-                hidden_code: false,
-                timed_out: false,
-                denied: false,
-                rule: None,
-            },
-            response_time: Duration::ZERO,
-            parts: Vec::new(),
-            deadline: None,
-            answer: None,
-            error: None,
-            secret_hash: None,
-            command_hash: [0; 32],
-            scope: None,
-        }
+        let mut decision = NewDecision::sample(PermissionRequest::new(command));
+        decision.ruling.decision = Decision::RequiresConfirmation;
+        decision.ruling.classification = Crud::Create;
+        decision
     }
 
     #[tokio::test]

@@ -107,32 +107,25 @@ macro_rules! run {
         match $tx {
             #[cfg(feature = "sqlite")]
             Tx::Sqlite(tx) => {
-                let mut query = sqlx::query(sql.sqlite);
-                for arg in $args {
-                    query = match *arg {
-                        Arg::Int(value) => query.bind(value),
-                        Arg::Real(value) => query.bind(value),
-                        Arg::Text(value) => query.bind(value),
-                        Arg::Bytes(value) => query.bind(value),
-                    };
-                }
+                let query = run!(@bind sqlx::query(sql.sqlite), $args);
                 query.$method(&mut **tx).await.map(run!(@wrap $row, Sqlite))
             }
             #[cfg(feature = "postgres")]
             Tx::Postgres(tx) => {
-                let mut query = sqlx::query(sql.postgres);
-                for arg in $args {
-                    query = match *arg {
-                        Arg::Int(value) => query.bind(value),
-                        Arg::Real(value) => query.bind(value),
-                        Arg::Text(value) => query.bind(value),
-                        Arg::Bytes(value) => query.bind(value),
-                    };
-                }
+                let query = run!(@bind sqlx::query(sql.postgres), $args);
                 query.$method(&mut **tx).await.map(run!(@wrap $row, Postgres))
             }
         }
     }};
+    // The type of a query differs between the databases, so that a function cannot bind for both.
+    (@bind $query:expr, $args:expr) => {
+        $args.iter().fold($query, |query, arg| match *arg {
+            Arg::Int(value) => query.bind(value),
+            Arg::Real(value) => query.bind(value),
+            Arg::Text(value) => query.bind(value),
+            Arg::Bytes(value) => query.bind(value),
+        })
+    };
     (@wrap all, $variant:ident) => {
         |rows| rows.into_iter().map(Row::$variant).collect::<Vec<Row>>()
     };

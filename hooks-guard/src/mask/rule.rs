@@ -88,26 +88,23 @@ impl Rule {
     /// Returns whether a reader counts anything that the rule finds.
     pub(super) fn may_count(&self, reader: Reader) -> bool {
         match reader {
+            Reader::Model => true,
+            Reader::Trail => !matches!(self.doubt, Doubt::Much),
             #[cfg(any(feature = "sqlite", feature = "postgres"))]
-            Reader::Names => self.doubt == Doubt::No,
-            Reader::Model | Reader::Trail => true,
+            Reader::Names => matches!(self.doubt, Doubt::No),
         }
     }
 
     pub(super) fn counts(&self, reader: Reader, captures: &Captures<'_>, text: &str) -> bool {
-        let doubtful = match (reader, self.doubt) {
-            (Reader::Model, _) | (_, Doubt::No) => false,
-            (Reader::Trail, Doubt::Some) => {
-                let any = |class: fn(&u8) -> bool| text.as_bytes().iter().any(class);
-                !(any(u8::is_ascii_uppercase)
-                    && any(u8::is_ascii_lowercase)
-                    && any(u8::is_ascii_digit))
-            }
-            (Reader::Trail, Doubt::Much) => true,
-            #[cfg(any(feature = "sqlite", feature = "postgres"))]
-            (Reader::Names, _) => true,
+        let any = |class: fn(&u8) -> bool| text.as_bytes().iter().any(class);
+        let is_mixed = || {
+            any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase) && any(u8::is_ascii_digit)
         };
-        !doubtful && (self.counts)(captures, text)
+        let is_certain = match (reader, self.doubt) {
+            (Reader::Trail, Doubt::Some) => is_mixed(),
+            _ => true,
+        };
+        self.may_count(reader) && is_certain && (self.counts)(captures, text)
     }
 }
 

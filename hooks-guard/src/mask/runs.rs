@@ -635,11 +635,8 @@ fn runs_unseen(source: Option<UnseenCode>) -> bool {
 }
 
 fn is_one_of(part: &Part, names: &[&str]) -> bool {
-    let tables = Tables::embedded();
-    part.program().is_some_and(|name| {
-        let is_same = |known: &&str| tables.is_same_program(name, known);
-        names.iter().any(is_same)
-    })
+    let name = part.program();
+    name.is_some_and(|name| Tables::embedded().is_one_of(name, names))
 }
 
 /// Whether a script types several hidden words: that is a command sooner than a password.

@@ -1,15 +1,13 @@
 //! Searches for a text. In: a trail and filters. Out: the same records, however the search is cut into pieces.
 
-use std::time::Duration;
-
 use jiff::{SignedDuration, Timestamp};
 
 use super::filter::{Bound, Filter, Page};
 use super::search::{Cut, list};
 use crate::audit::record::{AuditRecord, NewDecision};
 use crate::audit::store::AuditStore;
-use crate::classify::{Crud, Decision, Method};
-use crate::request::{PermissionRequest, Ruling};
+use crate::classify::Crud;
+use crate::request::PermissionRequest;
 
 const MANY: i64 = 300;
 
@@ -22,34 +20,11 @@ fn decision(n: i64) -> NewDecision {
     };
     let mut request = PermissionRequest::new(command);
     request.agent = Some(["codex", "gemini"][usize::from(n % 3 == 0)].to_owned());
-    NewDecision {
-        request,
-        ruling: Ruling {
-            decision: Decision::AutoAllowed,
-            classification: [Crud::Read, Crud::Update][usize::from(n % 5 == 0)],
-            reasoning: String::new(),
-            confidence: 1.0,
-            explanation: String::new(),
-            classification_method: Method::PatternMatch,
-            timestamp: Timestamp::UNIX_EPOCH + SignedDuration::from_secs(n * 37 % 101 + n / 3),
-            id: None,
-            secret: None,
-            approved: false,
-            left_to_agent: false,
-            hidden_code: false,
-            timed_out: false,
-            denied: false,
-            rule: None,
-        },
-        response_time: Duration::ZERO,
-        parts: Vec::new(),
-        deadline: None,
-        answer: None,
-        error: None,
-        secret_hash: None,
-        command_hash: [0; 32],
-        scope: None,
-    }
+    let mut decision = NewDecision::sample(request);
+    let ruling = &mut decision.ruling;
+    ruling.classification = [Crud::Read, Crud::Update][usize::from(n % 5 == 0)];
+    ruling.timestamp += SignedDuration::from_secs(n * 37 % 101 + n / 3);
+    decision
 }
 
 fn found(filter: &Filter, record: &AuditRecord) -> bool {

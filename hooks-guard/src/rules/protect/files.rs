@@ -4,10 +4,9 @@ use std::path::Path;
 
 use super::super::paths::{Located, normal};
 use super::super::scene::{Scene, base_name};
-use super::is_one_of;
 use super::matter::{Matter, Protected, active};
 use super::places::{ANYWHERE, ROOTED};
-use crate::classify::{Crud, Part, UNKNOWN, Word};
+use crate::classify::{Crud, Part, Tables, UNKNOWN, Word};
 
 /// A guarded path: its parts, lowercase, `*` for anything within one.
 #[derive(Clone, Debug)]
@@ -258,7 +257,7 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
 /// Where programs that copy into a folder put what they are given.
 fn placed(name: &str, part: &Part) -> Vec<String> {
     const COPIES: &[&str] = &["cp", "mv", "install", "ln", "rsync", "scp", "ditto"];
-    if !is_one_of(name, COPIES) {
+    if !Tables::embedded().is_one_of(name, COPIES) {
         return Vec::new();
     }
     let target = part

@@ -99,13 +99,6 @@ impl Guarded {
     }
 }
 
-/// Returns whether a program is one of those in a list, by any of its names.
-fn is_one_of(name: &str, programs: &[&str]) -> bool {
-    let tables = Tables::embedded();
-    let is_same = |program: &&str| tables.is_same_program(name, program);
-    programs.iter().any(is_same)
-}
-
 /// Whether a part changes files, or runs text, that is only known when it runs.
 fn unseen(part: &Part) -> bool {
     let unknown = |text: &str| text.contains(UNKNOWN);

@@ -5,9 +5,8 @@ use std::net::IpAddr;
 use hooks_classify::host;
 
 use super::super::scene::base_name;
-use super::is_one_of;
 use super::matter::{Matter, Protected, active};
-use crate::classify::{Part, UNKNOWN};
+use crate::classify::{Part, Tables, UNKNOWN};
 
 /// Programs that connect to an address among their words, each by one of its names.
 const CLIENTS: &[&str] = &[
@@ -69,7 +68,7 @@ const HOST_AND_PORT: &[&str] = &[
 
 pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     let name = part.words.first().map_or("", |word| base_name(&word.text));
-    let client = is_one_of(name, CLIENTS);
+    let client = Tables::embedded().is_one_of(name, CLIENTS);
     let connects = part.calls.iter().any(|call| call.connects);
     let redirected = part.redirections.iter().map(|touch| &touch.path);
     let mut sockets = redirected.filter(|path| host::of_device(&path.text).is_some());
@@ -103,7 +102,7 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
         let ports = words().any(|word| covers(word, port));
         let hosts = words().filter(|word| !word.starts_with('-'));
         let mut strong = hosts.filter(|word| !covers(word, port)).map(own);
-        let two = is_one_of(name, HOST_AND_PORT);
+        let two = Tables::embedded().is_one_of(name, HOST_AND_PORT);
         // Without ports it tries the usual ones; `-p-` is all of them.
         let scans = name == "nmap"
             && !words().any(|word| word.starts_with("-p") && word != "-p-" || word == "-sn");
@@ -148,7 +147,7 @@ pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> 
     let own = |host: &str| ours(host, listen.ip(), anywhere) == Who::Ours;
     let connects = |part: &Part| {
         let name = part.words.first().map_or("", |word| base_name(&word.text));
-        is_one_of(name, CLIENTS) || part.calls.iter().any(|call| call.connects)
+        Tables::embedded().is_one_of(name, CLIENTS) || part.calls.iter().any(|call| call.connects)
     };
     if !parts.iter().any(connects) {
         return None;
