@@ -47,8 +47,8 @@ impl Section {
     pub(crate) fn reported(title: &'static str, outcome: String, report: &Report) -> Self {
         let hooks = report.entries.iter().map(|entry| Hook {
             name: entry.name.to_string(),
-            became: entry.run.to_string(),
-            took: entry.took,
+            became: entry.status.to_string(),
+            took: entry.elapsed,
         });
         Self {
             title,

@@ -1,6 +1,6 @@
 //! The engine: the one loop over hooks in this workspace.
 //!
-//! A dispatch is a [`Combine`] policy driven over the entries of a slot. [`Dispatch`] is a
+//! A dispatch is a [`Policy`] policy driven over the entries of a slot. [`Dispatch`] is a
 //! future written by hand: its loop goes on while hooks answer at once, and it returns
 //! to the executor only when something has to be waited for. So hooks that never wait
 //! cost neither a future nor an allocation. Until it has to wait, a dispatch lives in
@@ -8,8 +8,8 @@
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | `policy` | [`Combine`], what a dispatch does with its hooks, and [`Step`] |
-//! | `course` | the loop: hook after hook, or side by side; faults are caught there |
+//! | `policy` | [`Policy`], what a dispatch does with its hooks, and [`Step`] |
+//! | `course` | the loop: hook after hook, or side by side; failures are caught there |
 
 use std::fmt;
 use std::future::Future;
@@ -19,28 +19,28 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-use crate::parked::Parked;
+use crate::cold_option::ColdOption;
 use crate::slot::{Node, Slot};
 use crate::trace::{self, DispatchSpan};
 
 mod course;
 mod policy;
 
-pub use policy::{Combine, Step};
+pub use policy::{Policy, Step};
 
-use course::{Course, Pause, Unanswered, drop_quietly, take};
+use course::{Course, Pause, Unanswered, drop_held, take};
 
 pin_project! {
     /// A dispatch: lazy, and done with everything the moment it is dropped (`E-42`).
     #[must_use = "a dispatch does nothing unless it is awaited"]
-    pub struct Dispatch<'a, H: ?Sized, C: Combine<H>> {
+    pub struct Dispatch<'a, H: ?Sized, C: Policy<H>> {
         // What is waited for is dropped before what it was made from.
         //
         // Nothing until the dispatch has to wait.
-        suspended: Parked<Suspended<'a, H, C::Yield>>,
+        suspended: ColdOption<Suspended<'a, H, C::HookOutput>>,
         // What the policy waits for. It does not move once it has been polled.
         #[pin]
-        wait: Option<C::Wait>,
+        wait: Option<C::Future>,
         // Nothing while it is in a local, and once the dispatch is over.
         policy: Option<C>,
         slot: &'a Slot<H>,
@@ -64,11 +64,11 @@ enum Pending<'a, T> {
     Nobody,
 }
 
-impl<'a, H: ?Sized, C: Combine<H>> Dispatch<'a, H, C> {
+impl<'a, H: ?Sized, C: Policy<H>> Dispatch<'a, H, C> {
     #[inline]
     pub(crate) fn new(slot: &'a Slot<H>, policy: C) -> Self {
         Dispatch {
-            suspended: Parked::none(),
+            suspended: ColdOption::none(),
             wait: None,
             policy: Some(policy),
             slot,
@@ -78,13 +78,13 @@ impl<'a, H: ?Sized, C: Combine<H>> Dispatch<'a, H, C> {
 
 const OVER: &str = "a dispatch was polled again after its end";
 
-impl<'a, H: ?Sized, C: Combine<H> + 'a> Future for Dispatch<'a, H, C> {
-    type Output = C::Outcome;
+impl<'a, H: ?Sized, C: Policy<H> + 'a> Future for Dispatch<'a, H, C> {
+    type Output = C::Output;
 
     /// # Panics
     /// If the dispatch is polled again after its end.
     #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Output> {
         let this = self.as_mut().project();
         if this.suspended.as_ref().is_some() {
             let flow = self.as_mut().resume(cx);
@@ -94,19 +94,19 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Future for Dispatch<'a, H, C> {
         let nodes = this.slot.nodes();
         if nodes.is_empty() {
             // Makes no span; and the compiler leaves out the loop.
-            let step = policy.open(0);
+            let step = policy.before_hooks(0);
             return self.begin(cx, policy, &[], DispatchSpan::none(), step);
         }
         if trace::is_wanted() {
             let flow = self.as_mut().begin_traced(cx, policy);
             return self.end(flow);
         }
-        let step = policy.open(nodes.len());
+        let step = policy.before_hooks(nodes.len());
         self.begin(cx, policy, nodes, DispatchSpan::none(), step)
     }
 }
 
-impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
+impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
     /// The first poll, with the policy in a local.
     #[inline(always)]
     fn begin(
@@ -115,8 +115,8 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
         mut policy: C,
         nodes: &'a [Node<H>],
         span: DispatchSpan,
-        step: Step<C, C::Wait>,
-    ) -> Poll<C::Outcome> {
+        step: Step<C, C::Future>,
+    ) -> Poll<C::Output> {
         let mut course = Course::new(nodes);
         let wait = self.as_mut().project().wait;
         match course.drive(cx, &mut policy, wait, step, span.get()) {
@@ -131,7 +131,7 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     /// The outcome, once the dispatch is through. What is seldom called leaves the policy where it
     /// belongs, and no outcome behind: that one need not lie in memory then where nobody waits.
     #[inline(always)]
-    fn end(self: Pin<&mut Self>, flow: Poll<()>) -> Poll<C::Outcome> {
+    fn end(self: Pin<&mut Self>, flow: Poll<()>) -> Poll<C::Output> {
         flow.map(|()| self.project().policy.take().expect(OVER).finish())
     }
 
@@ -143,7 +143,7 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
         let this = self.as_mut().project();
         let nodes = this.slot.nodes();
         let span = DispatchSpan::new(policy.slot_name(), nodes.len());
-        let step = span.within(|| policy.open(nodes.len()));
+        let step = span.within(|| policy.before_hooks(nodes.len()));
         let mut course = Course::new(nodes);
         match course.drive(cx, &mut policy, this.wait, step, span.get()) {
             None => {
@@ -161,7 +161,7 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         mut policy: C,
-        course: Course<'a, H, C::Yield>,
+        course: Course<'a, H, C::HookOutput>,
         span: DispatchSpan,
         pause: Pause<'a, H, C>,
     ) -> Poll<()> {
@@ -219,7 +219,7 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
                         *pending = Pending::Policy;
                         return Poll::Pending;
                     };
-                    policy.waited(answer)
+                    policy.on_future_ready(answer)
                 }
                 Pending::Nobody => panic!("{OVER}"),
             };
@@ -251,15 +251,15 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     ///
     /// # Panics
     /// If the dispatch is over already.
-    pub fn cut_short(self: Pin<&mut Self>) -> C::Outcome {
+    pub fn finish_early(self: Pin<&mut Self>) -> C::Output {
         let mut this = self.project();
         this.wait.set(None);
-        drop_quietly::<H, C, _>(this.suspended.take());
+        drop_held::<H, C, _>(this.suspended.take());
         this.policy.take().expect(OVER).finish()
     }
 }
 
-impl<H: ?Sized, C: Combine<H>> fmt::Debug for Dispatch<'_, H, C> {
+impl<H: ?Sized, C: Policy<H>> fmt::Debug for Dispatch<'_, H, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hooks = self.slot.len();
         let rest = match (&self.policy, self.suspended.as_ref()) {

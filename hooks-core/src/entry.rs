@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::fault::FailurePolicy;
+use crate::failure::FailurePolicy;
 use crate::timer::Timer;
 
 /// A hook together with the conditions of its registration (`X-3`).
@@ -27,11 +27,11 @@ pub struct Entry<H> {
 impl<H> Entry<H> {
     /// An entry without key or name, at priority 0.
     pub fn new(hook: H) -> Self {
-        Entry::of_type(hook, std::any::type_name::<H>())
+        Entry::with_type_name(hook, std::any::type_name::<H>())
     }
 
     /// An entry for a hook that people know by another type's name.
-    pub fn of_type(hook: H, hook_type: &'static str) -> Self {
+    pub fn with_type_name(hook: H, hook_type: &'static str) -> Self {
         Entry {
             hook,
             meta: EntryMeta {
@@ -83,8 +83,8 @@ impl<H> Entry<H> {
         self
     }
 
-    /// Says what a fault of this hook does, in place of what the slot does by itself
-    /// (`X-2`). Slots that pass every fault on refuse anything else at registration.
+    /// Says what a failure of this hook does, in place of what the slot does by itself
+    /// (`X-2`). Slots that pass every failure on refuse anything else at registration.
     #[must_use]
     pub fn on_failure(mut self, policy: FailurePolicy) -> Self {
         self.meta.on_failure = Some(policy);
@@ -182,7 +182,7 @@ impl EntryMeta {
     }
 
     /// The [`name`](Self::name), to be kept.
-    pub fn shared_name(&self) -> Arc<str> {
+    pub fn name_arc(&self) -> Arc<str> {
         match &self.name {
             Some(name) => Arc::clone(name),
             None => Arc::clone(self.type_name()),
@@ -195,7 +195,7 @@ impl EntryMeta {
     }
 
     /// The name given at registration, if there was one.
-    pub fn given_name(&self) -> Option<&str> {
+    pub fn explicit_name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
@@ -204,7 +204,7 @@ impl EntryMeta {
         self.timeout
     }
 
-    /// What a fault of the hook does, where the registration says so.
+    /// What a failure of the hook does, where the registration says so.
     pub fn on_failure(&self) -> Option<FailurePolicy> {
         self.on_failure
     }
@@ -235,19 +235,19 @@ impl EntryMeta {
         self.timer.as_ref().map(|timer| &*timer.0)
     }
 
-    /// Refuses what a slot cannot do that passes every fault on.
+    /// Refuses what a slot cannot do that passes every failure on.
     #[track_caller]
     pub(crate) fn admit_unguarded(&self, slot: &str) {
         let keeps_faults = |policy| policy != FailurePolicy::Propagate;
         let what = if self.timeout.is_some() {
             "has a timeout"
         } else if self.on_failure.is_some_and(keeps_faults) {
-            "is to have its faults kept from the caller"
+            "is to have its failures kept from the caller"
         } else {
             return;
         };
         panic!(
-            "`{}` {what}, which the slot `{slot}` cannot do: its hooks are given what cannot be given again, and their faults go to the caller; leave it out",
+            "`{}` {what}, which the slot `{slot}` cannot do: its hooks are given what cannot be given again, and their failures go to the caller; leave it out",
             self.name()
         );
     }

@@ -22,7 +22,7 @@ use crate::bounds::{AnyObject, HookObject};
 /// struct Trace(u64);
 ///
 /// let defaults = RequestExtensions::new().ext(Tenant("shared")).ext(Trace(0));
-/// let request = RequestExtensions::new().ext(Tenant("eu-prod")).over(&defaults);
+/// let request = RequestExtensions::new().ext(Tenant("eu-prod")).with_defaults(&defaults);
 /// assert_eq!(request.get::<Tenant>(), Some(&Tenant("eu-prod")));
 /// assert_eq!(request.get::<Trace>(), Some(&Trace(0)));
 /// ```
@@ -106,9 +106,9 @@ impl RequestExtensions {
 
     /// Lays this map over further defaults, which lie beneath those it has.
     #[must_use]
-    pub fn over(mut self, defaults: &RequestExtensions) -> Self {
+    pub fn with_defaults(mut self, defaults: &RequestExtensions) -> Self {
         self.defaults = Some(Arc::new(match self.defaults.take() {
-            Some(nearer) => Arc::unwrap_or_clone(nearer).over(defaults),
+            Some(nearer) => Arc::unwrap_or_clone(nearer).with_defaults(defaults),
             None => defaults.clone(),
         }));
         self

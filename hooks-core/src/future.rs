@@ -11,9 +11,9 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-use crate::parked::Parked;
+use crate::cold_option::ColdOption;
 
-/// A future that cannot exist: the [`Wait`](crate::Combine::Wait) of a policy that has
+/// A future that cannot exist: the [`Wait`](crate::Policy::Future) of a policy that has
 /// no asynchronous work of its own (`T-32`).
 pub struct Never<T> {
     never: Infallible,
@@ -36,23 +36,23 @@ impl<T> fmt::Debug for Never<T> {
 }
 
 /// A future that has nothing to wait for: this function, called when it is first polled.
-pub struct AtOnce<F>(Option<F>);
+pub struct Lazy<F>(Option<F>);
 
-impl<F> AtOnce<F> {
+impl<F> Lazy<F> {
     /// Calls nothing yet.
     #[inline]
     pub fn new<T>(answer: F) -> Self
     where
         F: FnOnce() -> T,
     {
-        AtOnce(Some(answer))
+        Lazy(Some(answer))
     }
 }
 
 /// Nothing in it is ever pinned.
-impl<F> Unpin for AtOnce<F> {}
+impl<F> Unpin for Lazy<F> {}
 
-impl<T, F: FnOnce() -> T> Future for AtOnce<F> {
+impl<T, F: FnOnce() -> T> Future for Lazy<F> {
     type Output = T;
 
     #[inline]
@@ -62,9 +62,9 @@ impl<T, F: FnOnce() -> T> Future for AtOnce<F> {
     }
 }
 
-impl<F> fmt::Debug for AtOnce<F> {
+impl<F> fmt::Debug for Lazy<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("AtOnce")
+        f.write_str("Lazy")
     }
 }
 
@@ -105,15 +105,15 @@ where
 
 /// A future that is seldom there, where another one commonly is: it is polled and dropped apart,
 /// so that what is made of the other one stays in registers.
-pub(crate) struct Seldom<F>(Parked<F>);
+pub(crate) struct ColdFuture<F>(ColdOption<F>);
 
-impl<F: Future + Unpin> Seldom<F> {
+impl<F: Future + Unpin> ColdFuture<F> {
     #[cold]
     #[inline(never)]
     pub(crate) fn new(future: F) -> Self {
-        let mut place = Parked::none();
+        let mut place = ColdOption::none();
         place.set(Some(future));
-        Seldom(place)
+        ColdFuture(place)
     }
 
     /// The answer goes where it does not lie otherwise.
@@ -127,7 +127,7 @@ impl<F: Future + Unpin> Seldom<F> {
     }
 }
 
-impl<F: Future + Unpin> Future for Seldom<F> {
+impl<F: Future + Unpin> Future for ColdFuture<F> {
     type Output = F::Output;
 
     #[inline(always)]

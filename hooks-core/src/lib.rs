@@ -52,7 +52,7 @@
 //!
 //! # Where to read on
 //!
-//! The engine is [`dispatch`]: one loop, driven by a policy ([`Combine`]) over the
+//! The engine is [`dispatch`]: one loop, driven by a policy ([`Policy`]) over the
 //! entries of a [`Slot`]. [`typed`] is the policy of the slots that `#[hooks]`
 //! generates. Everything else is what registrations are made of: [`Entry`],
 //! [`companion`]s, [`Stateful`] hooks, [`RequestExtensions`].
@@ -65,14 +65,14 @@ extern crate self as hooks_core;
 pub mod companion;
 pub mod dispatch;
 
-mod answer;
 mod bounds;
+mod cold_option;
 mod describe;
 mod entry;
 mod extensions;
-mod fault;
+mod failure;
 mod future;
-mod parked;
+mod hook_future;
 mod registration;
 mod report;
 mod shown;
@@ -83,7 +83,6 @@ mod trace;
 #[doc(hidden)]
 pub mod typed;
 
-pub use answer::Answer;
 pub use bounds::{BoxFuture, HookArgument, HookObject, MaybeSend, MaybeSync};
 pub use companion::{
     Aggregate, AggregateInto, Chain, Finalize, FinalizeInto, FirstSuccess, ShortCircuit,
@@ -91,13 +90,14 @@ pub use companion::{
 pub use describe::{
     CompanionDescription, EntryDescription, NestedDescription, SetDescription, SlotDescription,
 };
-pub use dispatch::{Combine, Dispatch, Step};
+pub use dispatch::{Dispatch, Policy, Step};
 pub use entry::{Entry, EntryId, EntryMeta};
 pub use extensions::RequestExtensions;
-pub use fault::{FailurePolicy, Fault};
+pub use failure::{Failure, FailurePolicy};
 pub use future::Never;
+pub use hook_future::HookFuture;
 pub use registration::{Registration, RegistrationGuard, Unregister};
-pub use report::{Report, ReportEntry, Reported, Run};
+pub use report::{HookStatus, Report, ReportEntry, Reported};
 pub use slot::Slot;
 pub use stateful::{HookReentrancyError, Stateful};
 pub use timer::Timer;

@@ -1,15 +1,15 @@
 //! What generated code and the runtime call, under one path; free to change in any release.
 
-pub use crate::answer::Answer;
 pub use crate::bounds::{HookArgument, HookObject, MaybeSend};
+pub use crate::cold_option::ColdOption;
 pub use crate::companion::{
     Aggregate, AggregateInto, Aggregated, ByAggregate, ByAggregateInto, ByFinalize, ByFinalizeInto,
     Chain, Chained, Companion, Finalize, FinalizeInto, Finalized, NoCompanion,
 };
 pub use crate::entry::Entry;
-pub use crate::fault::discard;
-pub use crate::future::AtOnce;
-pub use crate::parked::Parked;
+pub use crate::failure::drop_catching_panic;
+pub use crate::future::Lazy;
+pub use crate::hook_future::HookFuture;
 pub use crate::shown::{escape, is_blank};
 pub use crate::stateful::{Given, HookReentrancyError, Stateful};
 pub use crate::typed::custom::{Custom, Pipeline, Relay};

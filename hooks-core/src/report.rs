@@ -5,10 +5,10 @@ use std::fmt;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use crate::answer::Answer;
-use crate::dispatch::{Combine, Step};
+use crate::dispatch::{Policy, Step};
 use crate::entry::{EntryId, EntryMeta};
-use crate::fault::Fault;
+use crate::failure::Failure;
+use crate::hook_future::HookFuture;
 use crate::slot::Slot;
 
 /// What became of each hook of a dispatch: which ran, which was skipped, which failed, which
@@ -35,40 +35,43 @@ pub struct ReportEntry {
     /// Its priority.
     pub priority: i32,
     /// What became of it.
-    pub run: Run,
+    pub status: HookStatus,
     /// From its start to its answer; nothing where it was not started, or not waited for, or
     /// where the target has no clock.
-    pub took: Option<Duration>,
+    pub elapsed: Option<Duration>,
 }
 
 /// What became of a hook (`X-2`).
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub enum Run {
+pub enum HookStatus {
     /// It was not started: the dispatch had ended before.
     #[default]
     Skipped,
     /// It was started, and the dispatch ended before its answer was there.
-    Abandoned,
+    Cancelled,
     /// It answered, and the dispatch went on.
-    Ran,
+    Completed,
     /// It answered, and with that the dispatch ended.
     Stopped,
     /// It went wrong.
     Failed {
         /// What went wrong.
-        fault: Fault,
+        failure: Failure,
         /// Whether the dispatch ended with that.
         stopped: bool,
     },
 }
 
 impl Report {
-    /// The hook with whose answer or fault the dispatch ended; none where it ended because there
+    /// The hook with whose answer or failure the dispatch ended; none where it ended because there
     /// were no more.
     pub fn stopped_by(&self) -> Option<&ReportEntry> {
         let stopped = |entry: &&ReportEntry| {
-            matches!(entry.run, Run::Stopped | Run::Failed { stopped: true, .. })
+            matches!(
+                entry.status,
+                HookStatus::Stopped | HookStatus::Failed { stopped: true, .. }
+            )
         };
         self.entries.iter().find(stopped)
     }
@@ -78,20 +81,20 @@ impl Report {
     }
 }
 
-impl fmt::Display for Run {
+impl fmt::Display for HookStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Run::Skipped => f.write_str("skipped"),
-            Run::Abandoned => f.write_str("abandoned"),
-            Run::Ran => f.write_str("ran"),
-            Run::Stopped => f.write_str("stopped the dispatch"),
-            Run::Failed { fault, stopped } => {
+            HookStatus::Skipped => f.write_str("skipped"),
+            HookStatus::Cancelled => f.write_str("abandoned"),
+            HookStatus::Completed => f.write_str("ran"),
+            HookStatus::Stopped => f.write_str("stopped the dispatch"),
+            HookStatus::Failed { failure, stopped } => {
                 let what = if *stopped {
                     "stopped the dispatch"
                 } else {
                     "left out"
                 };
-                write!(f, "{fault}; {what}")
+                write!(f, "{failure}; {what}")
             }
         }
     }
@@ -99,9 +102,9 @@ impl fmt::Display for Run {
 
 impl fmt::Display for ReportEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.name, self.run)?;
-        match self.took {
-            Some(took) => write!(f, " ({took:.1?})"),
+        write!(f, "{}: {}", self.name, self.status)?;
+        match self.elapsed {
+            Some(elapsed) => write!(f, " ({elapsed:.1?})"),
             None => Ok(()),
         }
     }
@@ -126,16 +129,16 @@ fn now() -> Option<Instant> {
 
 /// A policy that is watched: does what the other does, and writes down what becomes of the
 /// hooks (`X-4`).
-pub struct Reported<C: Combine<H>, H: ?Sized> {
+pub struct Reported<C: Policy<H>, H: ?Sized> {
     policy: C,
     report: Report,
     started: Vec<(EntryId, Option<Instant>)>,
-    make: Option<fn(&mut C) -> C::Wait>,
+    make: Option<fn(&mut C) -> C::Future>,
     /// The hook after whose answer the policy waits.
     waits_after: Option<EntryId>,
 }
 
-impl<C: Combine<H>, H: ?Sized> fmt::Debug for Reported<C, H> {
+impl<C: Policy<H>, H: ?Sized> fmt::Debug for Reported<C, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reported")
             .field("report", &self.report)
@@ -143,15 +146,15 @@ impl<C: Combine<H>, H: ?Sized> fmt::Debug for Reported<C, H> {
     }
 }
 
-impl<C: Combine<H>, H: ?Sized> Reported<C, H> {
+impl<C: Policy<H>, H: ?Sized> Reported<C, H> {
     pub(crate) fn new(slot: &Slot<H>, policy: C) -> Self {
         let entries = slot.iter().map(|(_, entry)| ReportEntry {
             id: entry.id(),
             name: Cow::Owned(entry.name().into_owned()),
             key: entry.key().map(|key| Cow::Owned(key.to_owned())),
             priority: entry.priority(),
-            run: Run::Skipped,
-            took: None,
+            status: HookStatus::Skipped,
+            elapsed: None,
         });
         Reported {
             policy,
@@ -164,7 +167,7 @@ impl<C: Combine<H>, H: ?Sized> Reported<C, H> {
         }
     }
 
-    fn step(&mut self, step: Step<C, C::Wait>) -> Step<Self, C::Wait> {
+    fn step(&mut self, step: Step<C, C::Future>) -> Step<Self, C::Future> {
         match step {
             Step::Next => Step::Next,
             Step::Stop => Step::Stop,
@@ -179,67 +182,72 @@ impl<C: Combine<H>, H: ?Sized> Reported<C, H> {
     }
 
     /// Writes down what became of a hook, and whether the policy still has to think about it.
-    fn conclude(&mut self, entry: &EntryMeta, run: Run, step: &Step<C, C::Wait>) {
-        self.write(entry, run);
+    fn conclude(&mut self, entry: &EntryMeta, status: HookStatus, step: &Step<C, C::Future>) {
+        self.write(entry, status);
         self.waits_after = matches!(step, Step::Wait(_)).then(|| entry.id());
     }
 
-    fn write(&mut self, entry: &EntryMeta, run: Run) {
+    fn write(&mut self, entry: &EntryMeta, status: HookStatus) {
         let started = self.started.iter().find(|(id, _)| *id == entry.id());
-        let took = started.and_then(|(_, at)| Some(at.as_ref()?.elapsed()));
+        let elapsed = started.and_then(|(_, at)| Some(at.as_ref()?.elapsed()));
         if let Some(line) = self.report.entry(entry.id()) {
-            line.run = run;
-            line.took = took;
+            line.status = status;
+            line.elapsed = elapsed;
         }
     }
 }
 
-impl<C: Combine<H>, H: ?Sized> Combine<H> for Reported<C, H> {
-    type Yield = C::Yield;
-    type Outcome = (C::Outcome, Report);
-    type Wait = C::Wait;
+impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
+    type HookOutput = C::HookOutput;
+    type Output = (C::Output, Report);
+    type Future = C::Future;
 
-    const GUARDED: bool = C::GUARDED;
+    const CATCH_FAILURES: bool = C::CATCH_FAILURES;
     const CONCURRENT: bool = C::CONCURRENT;
 
     fn slot_name(&self) -> &str {
         self.policy.slot_name()
     }
 
-    fn open(&mut self, hooks: usize) -> Step<Self, C::Wait> {
-        let step = self.policy.open(hooks);
+    fn before_hooks(&mut self, hooks: usize) -> Step<Self, C::Future> {
+        let step = self.policy.before_hooks(hooks);
         self.step(step)
     }
 
-    fn invoke<'a>(&mut self, entry: &'a EntryMeta, hook: &'a H, last: bool) -> Answer<'a, C::Yield>
+    fn invoke<'a>(
+        &mut self,
+        entry: &'a EntryMeta,
+        hook: &'a H,
+        last: bool,
+    ) -> HookFuture<'a, C::HookOutput>
     where
         Self: 'a,
     {
         if let Some(line) = self.report.entry(entry.id()) {
-            line.run = Run::Abandoned;
+            line.status = HookStatus::Cancelled;
         }
         self.started.push((entry.id(), now()));
         self.policy.invoke(entry, hook, last)
     }
 
-    fn absorb(&mut self, entry: &EntryMeta, answer: C::Yield) -> Step<Self, C::Wait> {
-        let step = self.policy.absorb(entry, answer);
-        let run = match step {
-            Step::Next | Step::Wait(_) => Run::Ran,
-            Step::Stop => Run::Stopped,
+    fn on_output(&mut self, entry: &EntryMeta, answer: C::HookOutput) -> Step<Self, C::Future> {
+        let step = self.policy.on_output(entry, answer);
+        let status = match step {
+            Step::Next | Step::Wait(_) => HookStatus::Completed,
+            Step::Stop => HookStatus::Stopped,
         };
-        self.conclude(entry, run, &step);
+        self.conclude(entry, status, &step);
         self.step(step)
     }
 
-    fn check(&mut self, answer: C::Yield) -> Result<C::Yield, Fault> {
-        self.policy.check(answer)
+    fn validate_output(&mut self, answer: C::HookOutput) -> Result<C::HookOutput, Failure> {
+        self.policy.validate_output(answer)
     }
 
-    fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, C::Wait> {
-        let step = self.policy.fault(entry, fault.clone());
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, C::Future> {
+        let step = self.policy.on_failure(entry, failure.clone());
         let stopped = matches!(step, Step::Stop);
-        self.conclude(entry, Run::Failed { fault, stopped }, &step);
+        self.conclude(entry, HookStatus::Failed { failure, stopped }, &step);
         self.step(step)
     }
 
@@ -247,26 +255,26 @@ impl<C: Combine<H>, H: ?Sized> Combine<H> for Reported<C, H> {
         self.policy.timeout(entry)
     }
 
-    fn close(&mut self) -> Step<Self, C::Wait> {
+    fn after_hooks(&mut self) -> Step<Self, C::Future> {
         self.waits_after = None;
-        let step = self.policy.close();
+        let step = self.policy.after_hooks();
         self.step(step)
     }
 
-    fn waited(&mut self, answer: <C::Wait as Future>::Output) -> Step<Self, C::Wait> {
-        let step = self.policy.waited(answer);
+    fn on_future_ready(&mut self, answer: <C::Future as Future>::Output) -> Step<Self, C::Future> {
+        let step = self.policy.on_future_ready(answer);
         if let Step::Stop = step {
             let line = self.waits_after.and_then(|id| self.report.entry(id));
-            match line.map(|line| &mut line.run) {
-                Some(Run::Failed { stopped, .. }) => *stopped = true,
-                Some(run) => *run = Run::Stopped,
+            match line.map(|line| &mut line.status) {
+                Some(HookStatus::Failed { stopped, .. }) => *stopped = true,
+                Some(status) => *status = HookStatus::Stopped,
                 None => {}
             }
         }
         self.step(step)
     }
 
-    fn finish(self) -> (C::Outcome, Report) {
+    fn finish(self) -> (C::Output, Report) {
         (self.policy.finish(), self.report)
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::dispatch::{Combine, Dispatch};
+use crate::dispatch::{Dispatch, Policy};
 use crate::entry::{Entry, EntryId, EntryMeta};
 use crate::report::Reported;
 use crate::timer::Timer;
@@ -15,7 +15,7 @@ use crate::timer::Timer;
 /// A dispatch works on the list as it was when the dispatch began.
 ///
 /// Slots that `#[hooks]` declares need no more than the trait; this is for front ends of one's
-/// own, which dispatch with a [`Combine`](crate::Combine).
+/// own, which dispatch with a [`Policy`](crate::Policy).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -181,12 +181,12 @@ impl<H: ?Sized> Slot<H> {
     /// Runs the hooks by this policy. Nothing runs before the first poll, and
     /// nothing more once the future is dropped.
     #[inline]
-    pub fn dispatch<'a, C: Combine<H>>(&'a self, policy: C) -> Dispatch<'a, H, C> {
+    pub fn dispatch<'a, C: Policy<H>>(&'a self, policy: C) -> Dispatch<'a, H, C> {
         Dispatch::new(self, policy)
     }
 
     /// Runs the hooks by this policy, and writes down what becomes of each of them.
-    pub fn dispatch_reported<'a, C: Combine<H>>(
+    pub fn dispatch_reported<'a, C: Policy<H>>(
         &'a self,
         policy: C,
     ) -> Dispatch<'a, H, Reported<C, H>> {

@@ -3,7 +3,7 @@
 //! | File | Subject |
 //! |---|---|
 //! | [`signature`] | what a slot's hooks take and answer, and how they are called through `dyn` |
-//! | [`policy`] | the dispatch table of the kinds of slot as one [`Combine`](crate::Combine) policy |
+//! | [`policy`] | the dispatch table of the kinds of slot as one [`Policy`](crate::Policy) policy |
 //! | [`kind`] | always, fallback, singleton: when the default runs, what a registration does |
 //! | [`keep`] | what a dispatch keeps of its outputs: the latest, or every one |
 //! | [`custom`] | pipelines on `fallback` slots, for generated sets: hooks hand a call on, or end the dispatch |

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use hooks_runtime::{Report, ReportEntry, Run};
+use hooks_runtime::{HookStatus, Report, ReportEntry};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -113,17 +113,17 @@ impl Step {
 
 impl HookRun {
     fn new(entry: ReportEntry, request: &PermissionRequest) -> Self {
-        let (run, fault) = match entry.run {
-            Run::Ran => (StepRun::Ran, None),
-            Run::Stopped => (StepRun::Decided, None),
-            Run::Failed { fault, .. } => (StepRun::Failed, Some(fault)),
+        let (run, fault) = match entry.status {
+            HookStatus::Completed => (StepRun::Ran, None),
+            HookStatus::Stopped => (StepRun::Decided, None),
+            HookStatus::Failed { failure, .. } => (StepRun::Failed, Some(failure)),
             // Hooks that run one after the other are not abandoned.
             _ => (StepRun::Skipped, None),
         };
         Self {
             name: entry.name.into_owned(),
             run,
-            took_us: micros(entry.took.unwrap_or_default()),
+            took_us: micros(entry.elapsed.unwrap_or_default()),
             fault: fault
                 .map(|fault| Masked::for_storage(&request.command).other(&fault.to_string())),
         }

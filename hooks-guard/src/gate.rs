@@ -7,7 +7,7 @@ mod policy;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_runtime::{Fault, Report};
+use hooks_runtime::{Failure, Report};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -349,7 +349,7 @@ impl Gate {
         let fault = found.fault.filter(|_| found.failed);
         let (run, found) = match (found.judgement, fault) {
             (Some(judgement), _) => (StepRun::Decided, judgement),
-            (None, Some((_, Fault::Timeout(_)))) => {
+            (None, Some((_, Failure::Timeout(_)))) => {
                 (StepRun::Failed, Classification::timed_out().into())
             }
             (None, Some(_)) => {
@@ -504,7 +504,7 @@ const RESTRICT_TIME: Duration = Duration::from_millis(500);
 fn told(
     request: &PermissionRequest,
     what: &str,
-    fault: Option<&(Arc<str>, Fault)>,
+    fault: Option<&(Arc<str>, Failure)>,
 ) -> Option<String> {
     let (hook, fault) = fault?;
     let masked = Masked::for_storage(&request.command);

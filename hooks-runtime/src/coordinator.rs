@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use hooks_core::{Fault, Timer};
+use hooks_core::{Failure, Timer};
 
 use crate::approval::{Approval, ApprovalAnswer, ApprovalProvider, ApprovalRequest, Asks, Desk};
 use crate::display::{UserDisplay, escape};
@@ -227,7 +227,7 @@ impl Coordinator {
         };
         let shown = |show: &dyn Fn()| {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(show)) {
-                tracing::error!(target: "hooks_runtime", "the display {}", Fault::panic(panic));
+                tracing::error!(target: "hooks_runtime", "the display {}", Failure::panic(panic));
                 return false;
             }
             true

@@ -5,8 +5,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use hooks_core::__private::discard;
-use hooks_core::Fault;
+use hooks_core::__private::drop_catching_panic;
+use hooks_core::Failure;
 
 /// What went wrong in a hook: any error, by `?` or `.into()`, or a panic or a timeout (`R-13`,
 /// `R-14`).
@@ -26,7 +26,7 @@ use hooks_core::Fault;
 /// ```
 #[derive(Clone)]
 pub struct HookError {
-    fault: Fault,
+    failure: Failure,
     hook: Option<Arc<str>>,
 }
 
@@ -36,30 +36,33 @@ impl HookError {
         match error.into().downcast::<Boxed>() {
             // It has been one all along.
             Ok(boxed) => boxed.0,
-            Err(error) => HookError::from_fault(Fault::error(error)),
+            Err(error) => HookError::from_fault(Failure::error(error)),
         }
     }
 
     /// What went wrong, where it is no error of the hook's own.
-    pub fn from_fault(fault: Fault) -> Self {
-        HookError { fault, hook: None }
+    pub fn from_fault(failure: Failure) -> Self {
+        HookError {
+            failure,
+            hook: None,
+        }
     }
 
     /// What went wrong in this hook.
-    pub(crate) fn of(hook: Arc<str>, fault: Fault) -> Self {
+    pub(crate) fn of(hook: Arc<str>, failure: Failure) -> Self {
         HookError {
-            fault,
+            failure,
             hook: Some(hook),
         }
     }
 
     /// What went wrong.
-    pub fn fault(&self) -> &Fault {
-        &self.fault
+    pub fn failure(&self) -> &Failure {
+        &self.failure
     }
 
-    pub(crate) fn into_fault(self) -> Fault {
-        self.fault
+    pub(crate) fn into_fault(self) -> Failure {
+        self.failure
     }
 
     /// The hook that failed, once the error has left it.
@@ -69,8 +72,8 @@ impl HookError {
 
     /// The error that the hook answered with, if it is of this type.
     pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
-        match &self.fault {
-            Fault::Error(error) => error.downcast_ref(),
+        match &self.failure {
+            Failure::Error(error) => error.downcast_ref(),
             _ => None,
         }
     }
@@ -88,13 +91,13 @@ impl From<HookError> for Box<dyn Error + Send + Sync> {
     }
 }
 
-/// An error of the hook's own in its own words, any other fault with the name of the hook.
+/// An error of the hook's own in its own words, any other failure with the name of the hook.
 impl fmt::Display for HookError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.fault, &self.hook) {
-            (Fault::Error(error), _) => error.fmt(f),
-            (fault, Some(hook)) => write!(f, "hook `{hook}` {fault}"),
-            (fault, None) => write!(f, "the hook {fault}"),
+        match (&self.failure, &self.hook) {
+            (Failure::Error(error), _) => error.fmt(f),
+            (failure, Some(hook)) => write!(f, "hook `{hook}` {failure}"),
+            (failure, None) => write!(f, "the hook {failure}"),
         }
     }
 }
@@ -103,7 +106,7 @@ impl fmt::Debug for HookError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HookError")
             .field("hook", &self.hook)
-            .field("fault", &self.fault)
+            .field("failure", &self.failure)
             .finish()
     }
 }
@@ -120,9 +123,9 @@ impl fmt::Display for Boxed {
 
 impl Error for Boxed {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match &self.0.fault {
-            Fault::Error(error) => error.source(),
-            fault => fault.source(),
+        match &self.0.failure {
+            Failure::Error(error) => error.source(),
+            failure => failure.source(),
         }
     }
 }
@@ -131,7 +134,7 @@ impl Error for Boxed {
 pub(crate) fn text(shown: &dyn fmt::Display) -> String {
     let shown = catch_unwind(AssertUnwindSafe(|| shown.to_string()));
     shown.unwrap_or_else(|payload| {
-        discard(payload);
+        drop_catching_panic(payload);
         "an error that cannot be shown".to_owned()
     })
 }

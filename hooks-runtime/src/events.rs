@@ -48,7 +48,7 @@ pub use collect::Collected;
 pub use command::CommandHook;
 
 pub use data::{DefaultFields, EmitError, EventData};
-pub use emission::{Emission, HookFault, HookOutput, Injection, Provenance, UserMessage};
+pub use emission::{Emission, HandlerFailure, HookOutput, Injection, Provenance, UserMessage};
 pub use event::Event;
 pub use handler::{EventHook, HookAnswer, IntoHandler, StatefulEventHook};
 pub use items::Items;

@@ -3,7 +3,7 @@
 //!
 //! | Registry | A hook is | A dispatch answers |
 //! |---|---|---|
-//! | [`HookRegistry`] | a function or an [`EventHook`], registered for the name of an event | [`Emission`]: the strongest answer, the final data, every injection, message and fault |
+//! | [`HookRegistry`] | a function or an [`EventHook`], registered for the name of an event | [`Emission`]: the strongest answer, the final data, every injection, message and failure |
 //! | [`PhaseRegistry`] | a [`PreHook`] or a [`PostHook`] with an id | the first response that is not `CONTINUE`; nothing for POST |
 //!
 //! Both are cheap to clone, shared between threads, and changed through `&self` while they
@@ -98,9 +98,9 @@ pub use error::HookError;
 pub use events::CommandHook;
 pub use events::{
     Action, ApprovalDefault, Changes, Collected, ContextRole, Emission, EmitError, EmitOptions,
-    Event, EventData, EventDescriptor, EventHook, HookAnswer, HookFault, HookOutput, HookRegistry,
-    HookResult, Injection, IntoHandler, InvalidResult, MessageLevel, Provenance, StatefulEventHook,
-    UserMessage,
+    Event, EventData, EventDescriptor, EventHook, HandlerFailure, HookAnswer, HookOutput,
+    HookRegistry, HookResult, Injection, IntoHandler, InvalidResult, MessageLevel, Provenance,
+    StatefulEventHook, UserMessage,
 };
 pub use model::{
     AdapterError, AdapterEvent, AdapterEvents, HookedModel, ModelAdapter, ModelError, ModelHooks,

@@ -58,7 +58,7 @@ impl RegisterOptions {
         self
     }
 
-    /// Says what a fault of the hook does, in place of what the registry does by itself
+    /// Says what a failure of the hook does, in place of what the registry does by itself
     /// (`X-2`).
     #[must_use]
     pub fn on_failure(mut self, policy: FailurePolicy) -> Self {
@@ -77,7 +77,8 @@ impl RegisterOptions {
 
     /// The hook, which people know by a type, as an entry under these conditions.
     pub(crate) fn entry<H>(self, hook: H, hook_type: &'static str, priority: i32) -> Entry<H> {
-        let mut entry = Entry::of_type(hook, hook_type).priority(self.priority.unwrap_or(priority));
+        let mut entry =
+            Entry::with_type_name(hook, hook_type).priority(self.priority.unwrap_or(priority));
         if let Some(name) = self.name {
             entry = entry.name(name);
         }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(hooks_loom))]
 use std::sync::{Mutex, PoisonError};
 
-use hooks_core::__private::discard;
+use hooks_core::__private::drop_catching_panic;
 #[cfg(hooks_loom)]
 use loom::sync::Mutex;
 #[cfg(hooks_loom)]
@@ -40,7 +40,7 @@ pub(crate) trait Topics {
 /// hook's destructor must not take the place of what the others have answered.
 #[inline(always)]
 pub(crate) fn release<S>(snapshot: S) {
-    discard(snapshot);
+    drop_catching_panic(snapshot);
 }
 
 /// The value as it was at one moment.

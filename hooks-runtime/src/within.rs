@@ -5,16 +5,16 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use hooks_core::{Combine, Dispatch, Timer};
+use hooks_core::{Dispatch, Policy, Timer};
 
 /// Runs a dispatch until its end or until the time is up, and says whether it was cut short.
 ///
 /// Hooks that do not wait cannot be cut short.
-pub(crate) async fn within<'a, H: ?Sized, C: Combine<H> + 'a>(
+pub(crate) async fn within<'a, H: ?Sized, C: Policy<H> + 'a>(
     dispatch: Dispatch<'a, H, C>,
     timer: &dyn Timer,
     limit: Option<Duration>,
-) -> (C::Outcome, bool) {
+) -> (C::Output, bool) {
     let Some(limit) = limit else {
         return (dispatch.await, false);
     };
@@ -25,7 +25,7 @@ pub(crate) async fn within<'a, H: ?Sized, C: Combine<H> + 'a>(
             return Poll::Ready((outcome, false));
         }
         if limit.is_zero() || up.as_mut().poll(cx).is_ready() {
-            return Poll::Ready((dispatch.as_mut().cut_short(), true));
+            return Poll::Ready((dispatch.as_mut().finish_early(), true));
         }
         Poll::Pending
     })

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use hooks_runtime::{
-    Action, CommandHook, Emission, FailurePolicy, Fault, HookRegistry, RegisterOptions,
+    Action, CommandHook, Emission, Failure, FailurePolicy, HookRegistry, RegisterOptions,
 };
 use serde_json::json;
 
@@ -24,11 +24,11 @@ async fn emit(script: &str) -> Emission {
     emit_to(shell(script), RegisterOptions::new()).await
 }
 
-fn fault(emission: &Emission) -> String {
-    let [fault] = &emission.faults[..] else {
-        panic!("one fault, not {:?}", emission.faults);
+fn failure(emission: &Emission) -> String {
+    let [failure] = &emission.failures[..] else {
+        panic!("one failure, not {:?}", emission.failures);
     };
-    fault.fault.to_string()
+    failure.failure.to_string()
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn a_program_is_given_the_event_as_json() {
 async fn no_output_is_continue_and_the_input_need_not_be_read() {
     let emission = emit("exit 0").await;
     assert_eq!(emission.action, Action::Continue);
-    assert!(emission.faults.is_empty(), "{:?}", emission.faults);
+    assert!(emission.failures.is_empty(), "{:?}", emission.failures);
 }
 
 #[tokio::test]
@@ -67,10 +67,10 @@ async fn any_other_exit_is_a_fault_which_is_isolated() {
     let emission = emit("echo first >&2; echo 'disk on fire' >&2; exit 3").await;
     assert_eq!(emission.action, Action::Continue);
     assert_eq!(
-        fault(&emission),
+        failure(&emission),
         "failed: the program ended with exit status: 3: disk on fire"
     );
-    assert!(fault(&emit("kill -9 $$").await).contains("signal: 9"));
+    assert!(failure(&emit("kill -9 $$").await).contains("signal: 9"));
 }
 
 #[tokio::test]
@@ -86,13 +86,13 @@ async fn a_fault_of_a_fail_closed_program_denies() {
 #[tokio::test]
 async fn a_program_that_is_not_there_is_a_fault_that_names_it() {
     let emission = emit_to(CommandHook::new("/no/such"), RegisterOptions::new()).await;
-    assert!(fault(&emission).contains("`/no/such` cannot be started"));
+    assert!(failure(&emission).contains("`/no/such` cannot be started"));
 }
 
 #[tokio::test]
 async fn e_38_output_that_is_no_answer_is_a_fault() {
-    assert!(fault(&emit("echo done").await).contains("does not end with a JSON object"));
-    assert!(fault(&emit("echo '[1]'").await).contains("not an object"));
+    assert!(failure(&emit("echo done").await).contains("does not end with a JSON object"));
+    assert!(failure(&emit("echo '[1]'").await).contains("not an object"));
 }
 
 /// Outputs that name no `action` of a `HookResult`, most of them in the format of another hook
@@ -130,11 +130,11 @@ async fn e_38_an_answer_in_another_format_is_a_failure() {
     for script in &scripts {
         let closed = emit_with(FailurePolicy::FailClosed, script).await;
         assert_eq!(closed.action, Action::Deny, "{script}");
-        let said = fault(&closed);
+        let said = failure(&closed);
         assert!(said.contains("there is no `action`"), "{script}: {said}");
         let open = emit_with(FailurePolicy::Isolate, script).await;
         assert_eq!(open.action, Action::Continue, "{script}");
-        assert!(fault(&open).contains("there is no `action`"), "{script}");
+        assert!(failure(&open).contains("there is no `action`"), "{script}");
         let hooks = HookRegistry::new();
         let options = RegisterOptions::new().on_failure(FailurePolicy::Propagate);
         hooks.register("tool:pre", shell(script), options);
@@ -157,9 +157,9 @@ async fn e_90_an_answer_of_known_fields_alone_needs_no_action() {
         let emission = emit_with(FailurePolicy::FailClosed, script).await;
         assert_eq!(emission.action, Action::Continue, "{script}");
         assert!(
-            emission.faults.is_empty(),
+            emission.failures.is_empty(),
             "{script}: {:?}",
-            emission.faults
+            emission.failures
         );
     }
 }
@@ -182,14 +182,18 @@ async fn e_96_unknown_fields_beside_an_action_do_not_fail() {
     ] {
         let emission = emit_with(FailurePolicy::FailClosed, &format!("echo '{said}'")).await;
         assert_eq!(emission.action, action, "{said}");
-        assert!(emission.faults.is_empty(), "{said}: {:?}", emission.faults);
+        assert!(
+            emission.failures.is_empty(),
+            "{said}: {:?}",
+            emission.failures
+        );
     }
 }
 
 #[tokio::test]
 async fn e_93_an_answer_that_does_not_hold_is_a_fault_that_names_the_field() {
     let emission = emit(r#"echo '{"action": "allow"}'"#).await;
-    assert!(fault(&emission).contains("field `action` is `allow`"));
+    assert!(failure(&emission).contains("field `action` is `allow`"));
 }
 
 #[tokio::test]
@@ -214,7 +218,7 @@ async fn a_program_that_takes_too_long_is_killed_with_what_it_started() {
     let started = Instant::now();
     let hook = shell(&script).time_limit(Duration::from_millis(200));
     let emission = emit_to(hook, RegisterOptions::new()).await;
-    assert!(matches!(emission.faults[0].fault, Fault::Timeout(_)));
+    assert!(matches!(emission.failures[0].failure, Failure::Timeout(_)));
     assert!(started.elapsed() < Duration::from_secs(30));
     tokio::time::sleep(Duration::from_millis(1500)).await;
     assert!(!mark.exists(), "a process of the program lives on");
@@ -224,7 +228,7 @@ async fn a_program_that_takes_too_long_is_killed_with_what_it_started() {
 async fn a_process_left_behind_does_not_hold_the_emission_up() {
     let started = Instant::now();
     let emission = emit("sleep 60 & exit 0").await;
-    assert!(emission.faults.is_empty(), "{:?}", emission.faults);
+    assert!(emission.failures.is_empty(), "{:?}", emission.failures);
     assert!(started.elapsed() < Duration::from_secs(30));
 }
 
@@ -237,8 +241,11 @@ async fn e_36_an_answer_on_its_way_through_a_filter_is_waited_for() {
         while tries.len() < 10 && !tries.contains(&(Action::Deny, Ok(()))) {
             let options = RegisterOptions::new().on_failure(policy);
             let emission = emit_to(shell(script), options).await;
-            let fault = emission.faults.first().map(|fault| fault.fault.to_string());
-            tries.push((emission.action, fault.map_or(Ok(()), Err)));
+            let failure = emission
+                .failures
+                .first()
+                .map(|failure| failure.failure.to_string());
+            tries.push((emission.action, failure.map_or(Ok(()), Err)));
         }
         assert!(tries.contains(&(Action::Deny, Ok(()))), "{tries:?}");
     }
@@ -252,15 +259,15 @@ async fn e_36_the_time_of_a_program_ends_with_it() {
     ] {
         // Less than what its pipes may be read for; a busy machine may need it to start.
         let limit = Duration::from_millis(150);
-        let mut faults = Vec::new();
-        while faults.len() < 10 {
+        let mut failures = Vec::new();
+        while failures.len() < 10 {
             let emission = emit_to(shell(said).time_limit(limit), RegisterOptions::new()).await;
             if emission.action == Action::Deny {
                 break;
             }
-            faults.extend(emission.faults);
+            failures.extend(emission.failures);
         }
-        assert!(faults.len() < 10, "{said}: {faults:?}");
+        assert!(failures.len() < 10, "{said}: {failures:?}");
     }
 }
 
@@ -271,7 +278,7 @@ async fn x_2_no_answer_while_something_holds_the_output_is_no_yes_of_one_that_fa
         let options = RegisterOptions::new().on_failure(FailurePolicy::FailClosed);
         let emission = emit_to(hook(), options).await;
         assert_eq!(emission.action, Action::Deny);
-        assert!(fault(&emission).contains("redirect its output"));
+        assert!(failure(&emission).contains("redirect its output"));
         let options = RegisterOptions::new().on_failure(FailurePolicy::Propagate);
         let hooks = HookRegistry::new();
         hooks.register("tool:pre", hook(), options);
@@ -284,7 +291,7 @@ async fn x_2_no_answer_while_something_holds_the_output_is_no_yes_of_one_that_fa
     ] {
         let options = RegisterOptions::new().on_failure(FailurePolicy::FailClosed);
         let emission = emit_to(shell(said), options).await;
-        assert_eq!(emission.action, Action::Continue, "{:?}", emission.faults);
+        assert_eq!(emission.action, Action::Continue, "{:?}", emission.failures);
     }
 }
 
@@ -292,7 +299,7 @@ async fn x_2_no_answer_while_something_holds_the_output_is_no_yes_of_one_that_fa
 async fn a_program_that_writes_too_much_is_killed() {
     let hook = shell("exec yes").output_limit(10_000);
     let emission = emit_to(hook, RegisterOptions::new()).await;
-    assert!(fault(&emission).contains("more than 10000 bytes to its standard output"));
+    assert!(failure(&emission).contains("more than 10000 bytes to its standard output"));
 }
 
 #[tokio::test]
@@ -359,7 +366,7 @@ async fn an_answer_that_denies_stands_where_a_value_in_it_cannot_be_read() {
             emission.action,
             Action::Deny,
             "{script}: {:?}",
-            emission.faults
+            emission.failures
         );
         assert_eq!(emission.reason(), Some("no"));
         let printed: Vec<_> = emission.output().iter().map(|line| &*line.text).collect();
@@ -375,7 +382,11 @@ async fn an_answer_that_denies_stands_where_a_value_in_it_cannot_be_read() {
     ] {
         let emission = emit(&format!("printf '{{{no}}}'")).await;
         assert_ne!(emission.action, Action::Continue, "{no}");
-        assert!(emission.faults.is_empty(), "{no}: {:?}", emission.faults);
+        assert!(
+            emission.failures.is_empty(),
+            "{no}: {:?}",
+            emission.failures
+        );
     }
     let reason = r#"printf '{"action": "deny", "reason": "/etc/\377 \\udc80"}'"#;
     let emission = emit(reason).await;
@@ -415,7 +426,7 @@ async fn e_93_an_answer_that_says_two_things_is_the_stricter_one_or_a_fault() {
     ] {
         let emission = emit(&format!("echo '{said}'")).await;
         assert_eq!(emission.action, Action::Continue);
-        assert!(fault(&emission).contains("is there twice"), "{said}");
+        assert!(failure(&emission).contains("is there twice"), "{said}");
     }
 }
 
@@ -427,7 +438,7 @@ async fn e_93_an_action_that_is_no_text_is_a_fault() {
     ] {
         let emission = emit(&format!("echo '{said}'")).await;
         assert_eq!(emission.action, Action::Continue);
-        assert_eq!(emission.faults.len(), 1);
+        assert_eq!(emission.failures.len(), 1);
     }
 }
 
@@ -436,7 +447,7 @@ async fn e_93_an_answer_that_is_no_text_changes_nothing() {
     let script = r#"printf '{"action": "modify", "data": {"path": "/tmp/\377"}}'"#;
     let emission = emit(script).await;
     assert_eq!(emission.action, Action::Continue);
-    assert!(fault(&emission).contains("does not end with a JSON object"));
+    assert!(failure(&emission).contains("does not end with a JSON object"));
 }
 
 #[tokio::test]
@@ -446,7 +457,7 @@ async fn e_25_numbers_that_a_program_gives_back_are_what_they_were() {
     let echo = shell(r#"sed 's/.*"data"/{"action": "modify", "data"/'"#);
     hooks.register("e", echo, RegisterOptions::new());
     let emission = hooks.emit("e", data.clone()).await.unwrap();
-    assert_eq!(emission.action, Action::Modify, "{:?}", emission.faults);
+    assert_eq!(emission.action, Action::Modify, "{:?}", emission.failures);
     assert_eq!(serde_json::Value::from((*emission.data).clone()), data);
 }
 
@@ -454,7 +465,7 @@ async fn e_25_numbers_that_a_program_gives_back_are_what_they_were() {
 async fn e_93_changes_that_are_no_object_are_a_fault_that_names_the_field() {
     let emission = emit(r#"echo '{"action": "modify", "changes": ["a.rs"]}'"#).await;
     assert_eq!(emission.action, Action::Continue);
-    assert!(fault(&emission).contains("field `changes`"));
+    assert!(failure(&emission).contains("field `changes`"));
 }
 
 #[test]
@@ -469,7 +480,7 @@ fn without_a_runtime_a_program_is_a_fault_that_says_so() {
     let std::task::Poll::Ready(Ok(emission)) = poll else {
         panic!("there is nothing to wait for: {poll:?}");
     };
-    assert!(fault(&emission).contains("needs a tokio runtime"));
+    assert!(failure(&emission).contains("needs a tokio runtime"));
 }
 
 #[tokio::test]

@@ -275,7 +275,7 @@ async fn check_hook(last: Option<bool>) -> bool {
     last.unwrap_or(true)
 }
 
-/// A typed slot hands every fault to the caller: it refuses what it could not do.
+/// A typed slot hands every failure to the caller: it refuses what it could not do.
 #[test]
 #[should_panic(expected = "`slow` has a timeout, which the slot `check` cannot do")]
 fn a_timeout_is_refused_at_registration() {

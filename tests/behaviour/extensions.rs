@@ -82,7 +82,7 @@ fn a_value_of_the_request_hides_the_default_of_its_type() {
         .ext(Budget(42));
     let request = RequestExtensions::new()
         .ext(Tenant("request"))
-        .over(&defaults);
+        .with_defaults(&defaults);
     assert_eq!(request.get(), Some(&Tenant("request")));
     assert_eq!(
         defaults.get(),
@@ -99,10 +99,10 @@ fn a_default_shows_through_where_the_request_says_nothing() {
         .ext(Budget(42));
     let request = RequestExtensions::new()
         .ext(Tenant("request"))
-        .over(&defaults);
+        .with_defaults(&defaults);
     assert_eq!(request.get(), Some(&Budget(42)));
     assert!(request.contains::<Budget>());
-    assert!(!RequestExtensions::new().over(&defaults).is_empty());
+    assert!(!RequestExtensions::new().with_defaults(&defaults).is_empty());
 }
 
 /// T-74: any number of layers, the nearest wins
@@ -115,15 +115,17 @@ fn the_nearest_of_several_layers_of_defaults_wins() {
     let near = RequestExtensions::new()
         .ext(Tenant("near"))
         .ext(Budget(2))
-        .over(&far);
-    let request = RequestExtensions::new().ext(Tenant("request")).over(&near);
+        .with_defaults(&far);
+    let request = RequestExtensions::new()
+        .ext(Tenant("request"))
+        .with_defaults(&near);
     assert_eq!(request.get(), Some(&Tenant("request")));
     assert_eq!(request.get(), Some(&Budget(2)));
     assert_eq!(request.get(), Some(&1_u8));
 
     let request = RequestExtensions::new()
-        .over(&RequestExtensions::new().ext(Budget(2)))
-        .over(&RequestExtensions::new().ext(Budget(1)).ext(1_u8));
+        .with_defaults(&RequestExtensions::new().ext(Budget(2)))
+        .with_defaults(&RequestExtensions::new().ext(Budget(1)).ext(1_u8));
     assert_eq!(
         request.get(),
         Some(&Budget(2)),
@@ -138,7 +140,7 @@ fn what_a_request_inserts_or_removes_never_reaches_the_defaults() {
     let defaults = RequestExtensions::new()
         .ext(Tenant("default"))
         .ext(Budget(42));
-    let mut request = RequestExtensions::new().over(&defaults);
+    let mut request = RequestExtensions::new().with_defaults(&defaults);
     assert!(
         request.insert(Tenant("request")).is_none(),
         "it replaced nothing of its own"
@@ -205,7 +207,9 @@ impl Estimates for Doubles {
 #[test]
 fn hooks_and_defaults_read_the_values_of_the_request() {
     let defaults = RequestExtensions::new().ext(Budget(42));
-    let request = RequestExtensions::new().ext(Budget(7)).over(&defaults);
+    let request = RequestExtensions::new()
+        .ext(Budget(7))
+        .with_defaults(&defaults);
     let set = EstimatesSet::new();
     assert_eq!(block_on(set.estimate(&RequestExtensions::new())), 0);
     assert_eq!(block_on(set.estimate(&defaults)), 42);

@@ -197,7 +197,7 @@ fn e_53_deny_does_not_stop_and_its_data_count() {
     assert_eq!(log.lines().len(), 4);
 }
 
-/// A registry with a hook for each kind of fault between two that answer.
+/// A registry with a hook for each kind of failure between two that answer.
 fn with_faults(dropped: &Dropped) -> HookRegistry {
     let registry = HookRegistry::new();
     registry.register("e", after(Duration::ZERO, "first"), at(0));
@@ -231,10 +231,10 @@ fn with_faults(dropped: &Dropped) -> HookRegistry {
 async fn e_54_faults_leave_the_others_alone() {
     let registry = with_faults(&Dropped::default());
     let collected = registry.collect("e", (), SECOND).await.unwrap();
-    let faults: Vec<_> = collected
-        .faults
+    let failures: Vec<_> = collected
+        .failures
         .iter()
-        .map(|item| (&*item.hook, item.fault.kind()))
+        .map(|item| (&*item.hook, item.failure.kind()))
         .collect();
     let expected = [
         ("fails", "error"),
@@ -242,7 +242,7 @@ async fn e_54_faults_leave_the_others_alone() {
         ("panics_later", "panic"),
         ("hangs", "timeout"),
     ];
-    assert_eq!(faults, expected);
+    assert_eq!(failures, expected);
     assert_eq!(votes(&collected.into_data()), ["first", "last"]);
 }
 
@@ -329,8 +329,8 @@ async fn e_58_without_time_only_those_count_that_are_ready() {
         at(3).name("late"),
     );
     let collected = registry.collect("e", (), Duration::ZERO).await.unwrap();
-    let faults: Vec<_> = collected.faults.iter().map(|item| &*item.hook).collect();
-    assert_eq!(faults, ["late"]);
+    let failures: Vec<_> = collected.failures.iter().map(|item| &*item.hook).collect();
+    assert_eq!(failures, ["late"]);
     assert_eq!(votes(&collected.into_data()), ["plain", "async"]);
 }
 
@@ -489,7 +489,7 @@ fn e_51_timeouts_need_no_runtime() {
     registry.register("e", hangs, at(1).name("hangs"));
     registry.register("e", answering(HookResult::set("a", 1)), at(2));
     let collected = block_on(registry.collect("e", (), Duration::from_millis(5))).unwrap();
-    assert_eq!(collected.faults[0].fault.kind(), "timeout");
+    assert_eq!(collected.failures[0].failure.kind(), "timeout");
     assert_eq!(collected.into_data(), [map(json!({"a": 1}))]);
 }
 

@@ -553,12 +553,12 @@ fn e_36_after_an_error_the_chain_goes_on_with_the_data_before() {
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
     assert_eq!(log.lines(), [r#"{"a":2}"#]);
     assert_eq!(emission.action, Action::Modify);
-    assert_eq!(emission.faults.len(), 1);
+    assert_eq!(emission.failures.len(), 1);
     assert_eq!(
-        (&*emission.faults[0].hook, &*emission.faults[0].event),
+        (&*emission.failures[0].hook, &*emission.failures[0].event),
         ("fails", "e")
     );
-    assert_eq!(emission.faults[0].fault.kind(), "error");
+    assert_eq!(emission.failures[0].failure.kind(), "error");
 }
 
 #[test]
@@ -578,12 +578,12 @@ fn e_36_after_a_panic_the_chain_goes_on() {
     let emission = block_on(emit(&registry, "e", ()));
     assert_eq!(log.lines(), ["after"]);
     assert_eq!(emission.action, Action::Continue);
-    let faults: Vec<_> = emission
-        .faults
+    let failures: Vec<_> = emission
+        .failures
         .iter()
-        .map(|fault| fault.fault.to_string())
+        .map(|failure| failure.failure.to_string())
         .collect();
-    assert_eq!(faults, ["panicked: broken", "panicked: broken later"]);
+    assert_eq!(failures, ["panicked: broken", "panicked: broken later"]);
 }
 
 #[tokio::test]
@@ -599,7 +599,7 @@ async fn e_36_a_fault_is_logged_with_the_event_and_the_handler() {
         .filter(|line| line.starts_with("ERROR") || line.starts_with("WARN"))
         .cloned()
         .collect();
-    assert_eq!(about.len(), 2, "each fault is logged once: {lines:?}");
+    assert_eq!(about.len(), 2, "each failure is logged once: {lines:?}");
     assert!(
         says(
             &about,
@@ -664,8 +664,8 @@ async fn e_38_an_answer_that_does_not_hold_is_a_warning_and_ignored() {
     registry.register("e", logging(&log, "after", HookResult::proceed()), at(2));
     let (emission, lines) = heard(emit(&registry, "e", ())).await;
     assert_eq!(log.lines(), ["after"]);
-    assert_eq!(emission.faults.len(), 1);
-    assert_eq!(emission.faults[0].fault.kind(), "invalid");
+    assert_eq!(emission.failures.len(), 1);
+    assert_eq!(emission.failures[0].failure.kind(), "invalid");
     assert!(says(&lines, "WARN", &["asks_badly"]), "{lines:?}");
 }
 
@@ -679,7 +679,7 @@ async fn e_39_emit_has_no_timeout() {
     registry.register("e", slow, plain());
     let emission = emit(&registry, "e", ()).await;
     assert_eq!(emission.data["done"], true);
-    assert!(emission.faults.is_empty());
+    assert!(emission.failures.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -698,7 +698,7 @@ async fn e_39_an_entry_may_have_a_timeout_of_its_own() {
     let emission = emit(&registry, "e", ()).await;
     assert_eq!(log.lines(), ["after"]);
     assert!(emission.data.is_empty());
-    assert_eq!(emission.faults[0].fault.kind(), "timeout");
+    assert_eq!(emission.failures[0].failure.kind(), "timeout");
 }
 
 #[test]

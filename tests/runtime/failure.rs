@@ -8,9 +8,9 @@ use std::time::Duration;
 use futures::executor::block_on;
 use hooks_runtime::phases::{PostFn, PreFn};
 use hooks_runtime::{
-    Action, Emission, EmitError, EmitOptions, Event, FailurePolicy, Fault, HookError, HookRegistry,
-    HookResponse, HookResult, Map, PhaseRegistry, PreHook, RegisterOptions, ResponseAction,
-    Stateful, StatefulEventHook,
+    Action, Emission, EmitError, EmitOptions, Event, Failure, FailurePolicy, HookError,
+    HookRegistry, HookResponse, HookResult, Map, PhaseRegistry, PreHook, RegisterOptions,
+    ResponseAction, Stateful, StatefulEventHook,
 };
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -31,7 +31,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// What the fault is called.
+    /// What the failure is called.
     fn name(self) -> &'static str {
         match self {
             Kind::Error => "error",
@@ -88,9 +88,9 @@ fn events(kind: Kind, policy: Option<FailurePolicy>, log: &Log) -> HookRegistry 
 
 fn kinds(emission: &Emission) -> Vec<(&str, &str)> {
     emission
-        .faults
+        .failures
         .iter()
-        .map(|item| (&*item.hook, item.fault.kind()))
+        .map(|item| (&*item.hook, item.failure.kind()))
         .collect()
 }
 
@@ -141,11 +141,11 @@ async fn x_2_propagate_ends_with_the_error() {
         let log = Log::new();
         let registry = events(kind, Some(FailurePolicy::Propagate), &log);
         let error = registry.emit("e", json!({"a": 1})).await.unwrap_err();
-        let EmitError::Hook { fault, emission } = &error else {
+        let EmitError::Hook { failure, emission } = &error else {
             panic!("{kind:?}: {error}")
         };
         assert_eq!(
-            (&*fault.hook, &*fault.event, fault.fault.kind()),
+            (&*failure.hook, &*failure.event, failure.failure.kind()),
             ("faulty", "e", kind.name())
         );
         assert_eq!(emission.injections.len(), 1, "{kind:?}");
@@ -169,7 +169,7 @@ fn x_2_the_error_of_the_hook_is_kept() {
     let fails = |_: Arc<str>, _: Arc<Map>| Err::<HookResult, _>(std::fmt::Error);
     registry.register("e", fails, plain());
     let emission = block_on(emit(&registry, "e", ()));
-    let Fault::Error(error) = &emission.faults[0].fault else {
+    let Failure::Error(error) = &emission.failures[0].failure else {
         panic!("an error")
     };
     assert!(error.is::<std::fmt::Error>());
@@ -183,8 +183,11 @@ fn x_2_a_panic_with_anything_is_caught() {
     let any = |_: Arc<str>, _: Arc<Map>| -> HookResult { std::panic::panic_any(7_u32) };
     registry.register("e", any, plain());
     let emission = block_on(emit(&registry, "e", ()));
-    assert_eq!(emission.faults[0].fault.to_string(), "panicked: number 7");
-    assert_eq!(emission.faults[1].fault.kind(), "panic");
+    assert_eq!(
+        emission.failures[0].failure.to_string(),
+        "panicked: number 7"
+    );
+    assert_eq!(emission.failures[1].failure.kind(), "panic");
 }
 
 #[test]
@@ -195,7 +198,7 @@ fn x_2_after_a_panic_the_registry_works_on() {
     block_on(emit(&registry, "e", ()));
     assert!(registration.unregister());
     registry.register("e", logging(&log, "ran", HookResult::proceed()), plain());
-    assert!(block_on(emit(&registry, "e", ())).faults.is_empty());
+    assert!(block_on(emit(&registry, "e", ())).failures.is_empty());
     assert_eq!(log.lines(), ["ran"]);
 }
 
@@ -223,7 +226,7 @@ async fn x_2_a_panic_of_what_a_late_hook_held_is_isolated() {
     registry.register("e", logging(&log, "after", HookResult::proceed()), at(2));
     let emission = emit(&registry, "e", ()).await;
     assert_eq!(log.lines(), ["after"]);
-    assert_eq!(emission.faults.len(), 1);
+    assert_eq!(emission.failures.len(), 1);
 }
 
 #[test]
@@ -240,7 +243,7 @@ fn x_2_a_panic_of_what_a_hook_held_is_isolated() {
     let emission = block_on(emit(&registry, "e", ()));
     assert_eq!(log.lines(), ["after"]);
     assert_eq!(
-        emission.faults[0].fault.to_string(),
+        emission.failures[0].failure.to_string(),
         "panicked: while dropping"
     );
 }
@@ -268,7 +271,7 @@ async fn x_2_what_a_late_hook_would_say_does_not_count() {
     assert!(emission.data.is_empty());
     assert!(emission.messages.is_empty());
     assert_eq!(emission.decided_by, None);
-    assert!(matches!(&emission.faults[0].fault, Fault::Timeout(limit) if *limit == SECOND));
+    assert!(matches!(&emission.failures[0].failure, Failure::Timeout(limit) if *limit == SECOND));
 }
 
 #[tokio::test(start_paused = true)]
@@ -277,7 +280,7 @@ async fn x_2_a_hook_in_time_counts() {
     registry.register("e", slow(SECOND / 2), plain().timeout(SECOND));
     let emission = emit(&registry, "e", ()).await;
     assert_eq!(emission.data["late"], true);
-    assert!(emission.faults.is_empty());
+    assert!(emission.failures.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -286,7 +289,7 @@ async fn x_2_the_time_of_each_hook_is_its_own() {
     for _ in 0..5 {
         registry.register("e", slow(SECOND * 8 / 10), plain().timeout(SECOND));
     }
-    assert!(emit(&registry, "e", ()).await.faults.is_empty());
+    assert!(emit(&registry, "e", ()).await.failures.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -412,7 +415,7 @@ async fn x_2_a_hooks_own_timeout_before_the_deadline_goes_by_its_policy() {
         .await
         .unwrap();
     assert_eq!(
-        (emission.faults.len(), emission.action),
+        (emission.failures.len(), emission.action),
         (1, Action::Modify)
     );
 }
@@ -531,7 +534,7 @@ async fn x_2_r_13_a_pre_fault_propagates_unless_told_otherwise() {
                 .await
                 .unwrap_err();
             assert_eq!(
-                (error.hook(), error.fault().kind()),
+                (error.hook(), error.failure().kind()),
                 (Some("faulty"), kind.name())
             );
             assert!(log.lines().is_empty(), "{kind:?}");
@@ -621,7 +624,7 @@ async fn x_2_a_late_hook_that_is_ready_at_last_does_not_count() {
     registry.register("e", together, plain().timeout(5 * SECOND));
     let emission = emit(&registry, "e", ()).await;
     assert!(emission.data.is_empty());
-    assert_eq!(emission.faults[0].fault.kind(), "timeout");
+    assert_eq!(emission.failures[0].failure.kind(), "timeout");
 }
 
 #[tokio::test(start_paused = true)]
@@ -655,7 +658,7 @@ fn x_2_a_panic_whose_payload_panics_when_it_is_dropped_is_isolated() {
     registry.register("e", logging(&log, "after", HookResult::proceed()), at(2));
     let emission = block_on(emit(&registry, "e", ()));
     assert_eq!(log.lines(), ["after"]);
-    assert_eq!(emission.faults.len(), 1);
+    assert_eq!(emission.failures.len(), 1);
 }
 
 /// What comes of a hook under this policy whose question has a timeout that does not hold.
@@ -711,9 +714,9 @@ async fn t_44_a_late_hook_does_not_leave_its_state_locked() {
     let registry = HookRegistry::new();
     registry.register("e", Stateful::new(Waits(0)), plain().timeout(SECOND));
     let late = emit(&registry, "e", json!({"hang": true})).await;
-    assert_eq!(late.faults[0].fault.kind(), "timeout");
+    assert_eq!(late.failures[0].failure.kind(), "timeout");
     let next = emit(&registry, "e", ()).await;
-    assert!(next.faults.is_empty(), "{:?}", next.faults);
+    assert!(next.failures.is_empty(), "{:?}", next.failures);
     assert_eq!(next.data["count"], 2);
 }
 
@@ -726,7 +729,7 @@ async fn t_43_emissions_of_several_tasks_wait_for_the_state() {
         registry.emit_detached("e", ()),
     );
     let (one, two) = (one.await.unwrap().unwrap(), two.await.unwrap().unwrap());
-    assert!(one.faults.is_empty() && two.faults.is_empty());
+    assert!(one.failures.is_empty() && two.failures.is_empty());
     let mut counts = [one.data["count"].as_u64(), two.data["count"].as_u64()];
     counts.sort();
     assert_eq!(counts, [Some(1), Some(2)]);
@@ -740,7 +743,7 @@ impl StatefulEventHook for Reenters {
         let inner = self.0.emit(event.name(), ());
         let inner: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(inner);
         let inner = inner.await.map_err(HookError::new)?;
-        Ok(HookResult::set("inner_faults", inner.faults.len()))
+        Ok(HookResult::set("inner_faults", inner.failures.len()))
     }
 }
 
@@ -779,7 +782,7 @@ fn x_2_an_error_that_panics_when_it_is_shown_is_a_fault_like_others() {
         let emission = futures::executor::block_on(registry.emit("e", ())).unwrap();
         let denies = policy == FailurePolicy::FailClosed;
         assert_eq!(emission.is_denied(), denies);
-        assert_eq!(emission.faults.len(), 1);
+        assert_eq!(emission.failures.len(), 1);
     }
 }
 
@@ -915,8 +918,8 @@ async fn e_54_a_hook_that_is_never_idle_keeps_no_other_from_its_answer() {
     };
     registry.register("e", quick, named("quick"));
     let collected = registry.collect("e", (), 2 * SECOND).await.unwrap();
-    assert_eq!(collected.answers.len(), 1, "{:?}", collected.faults);
-    assert_eq!(collected.faults.len(), 2);
+    assert_eq!(collected.answers.len(), 1, "{:?}", collected.failures);
+    assert_eq!(collected.failures.len(), 2);
 }
 
 /// An error that panics when it is dropped.
@@ -994,14 +997,14 @@ fn e_95_an_invalid_change_changes_nothing_and_is_reported() {
         let options = EmitOptions::new().report();
         let emission = block_on(registry.emit_with("e", (), options)).unwrap();
         assert!(emission.data.is_empty());
-        assert_eq!(emission.faults.len(), 1);
+        assert_eq!(emission.failures.len(), 1);
         assert_eq!(emission.is_denied(), policy == FailurePolicy::FailClosed);
         let report = emission.report().unwrap().to_string();
         assert!(report.contains("gave an invalid answer"), "{report}");
         for event in ["e", "collected"] {
             let collected = block_on(registry.collect(event, (), SECOND)).unwrap();
             assert!(collected.answers.is_empty());
-            assert_eq!(collected.faults.len(), 1);
+            assert_eq!(collected.failures.len(), 1);
         }
     }
 }

@@ -423,8 +423,8 @@ fn e_95_a_hooks_answer_is_rejected_for_it_too() {
         let asks = HookResult::ask_user("Sure?").approval_timeout(seconds);
         registry.register("e", answering(asks), plain());
         let emission = block_on(emit(&registry, "e", ()));
-        assert_eq!(emission.faults[0].fault.kind(), "invalid", "{seconds}");
-        let text = emission.faults[0].fault.to_string();
+        assert_eq!(emission.failures[0].failure.kind(), "invalid", "{seconds}");
+        let text = emission.failures[0].failure.to_string();
         assert!(text.contains("approval_timeout"), "{text}");
     }
 }
@@ -509,7 +509,7 @@ fn e_94_changes_count_for_an_emission_with_modify_alone() {
         let emission = block_on(emit(&registry, "e", json!({"a": 0})));
         let a = i32::from(action == Action::Modify);
         assert_eq!(emission.data["a"], a, "{action}");
-        assert_eq!(emission.faults.len(), 0, "{action}");
+        assert_eq!(emission.failures.len(), 0, "{action}");
     }
 }
 

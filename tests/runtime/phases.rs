@@ -398,7 +398,7 @@ fn r_13_a_panic_is_an_error_and_the_rest_is_skipped() {
     registry.register_pre(passing(&log, "30"), at(30));
     let error = block_on(registry.execute_pre("request")).unwrap_err();
     assert_eq!(
-        (error.hook(), error.fault().kind()),
+        (error.hook(), error.failure().kind()),
         (Some("panics"), "panic")
     );
     assert!(error.to_string().contains("out of range"), "{error}");
@@ -458,13 +458,13 @@ fn r_14_r_35_all_post_hooks_run_whatever_fails() {
 async fn r_14_a_fault_is_logged_with_the_id_of_the_hook() {
     let registry = faulty_post(&Log::new());
     let ((), lines) = heard(registry.execute_post("result", None)).await;
-    let faults = [
+    let failures = [
         ("fails", "cannot write"),
         ("panics", "panics at once"),
         ("later", "panics later"),
         ("rejects", "rejected later"),
     ];
-    for (id, what) in faults {
+    for (id, what) in failures {
         let is_logged = says(&lines, "ERROR", &[id, what]) || says(&lines, "WARN", &[id, what]);
         assert!(is_logged, "{id}: {lines:?}");
     }

@@ -391,7 +391,7 @@ struct Expected {
     messages: Vec<(String, MessageLevel)>,
     decided_by: Option<String>,
     ran: Vec<String>,
-    faults: Vec<String>,
+    failures: Vec<String>,
 }
 
 fn expected(hooks: &[Hook], data: Map) -> Expected {
@@ -404,14 +404,14 @@ fn expected(hooks: &[Hook], data: Map) -> Expected {
         messages: Vec::new(),
         decided_by: None,
         ran: Vec::new(),
-        faults: Vec::new(),
+        failures: Vec::new(),
     };
     let (mut data, mut denied, mut asked, mut modified) = (data, None, None, None);
     for (index, hook) in order {
         let name = format!("h{index}");
         outcome.ran.push(name.clone());
         if matches!(hook.does, Does::Fail) {
-            outcome.faults.push(name);
+            outcome.failures.push(name);
             continue;
         }
         if let Some(level) = hook.message {
@@ -483,10 +483,10 @@ fn actual(hooks: &[Hook], defaults: Map, data: Map) -> (Expected, HookResult) {
             .collect(),
         decided_by: emission.decided_by.as_ref().map(ToString::to_string),
         ran: log.lines(),
-        faults: emission
-            .faults
+        failures: emission
+            .failures
             .iter()
-            .map(|fault| fault.hook.to_string())
+            .map(|failure| failure.hook.to_string())
             .collect(),
     };
     (outcome, emission.result())

@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures::executor::block_on;
 use hooks_runtime::phases::{PostFn, PreFn};
 use hooks_runtime::{
-    EmitError, EmitOptions, FailurePolicy, HookError, HookRegistry, HookResponse, HookResult, Map,
-    PhaseRegistry, Report, ResponseAction, Run,
+    EmitError, EmitOptions, FailurePolicy, HookError, HookRegistry, HookResponse, HookResult,
+    HookStatus, Map, PhaseRegistry, Report, ResponseAction,
 };
 use tokio::time::sleep;
 
@@ -15,19 +15,19 @@ use crate::kit::{answering, at, named, plain};
 
 /// The hooks of a report and what became of them.
 fn runs(report: &Report) -> Vec<(&str, &'static str)> {
-    let name = |run: &Run| match run {
-        Run::Skipped => "skipped",
-        Run::Abandoned => "abandoned",
-        Run::Ran => "ran",
-        Run::Stopped => "stopped",
-        Run::Failed { stopped: true, .. } => "failed, stopped",
-        Run::Failed { stopped: false, .. } => "failed",
+    let name = |run: &HookStatus| match run {
+        HookStatus::Skipped => "skipped",
+        HookStatus::Cancelled => "abandoned",
+        HookStatus::Completed => "ran",
+        HookStatus::Stopped => "stopped",
+        HookStatus::Failed { stopped: true, .. } => "failed, stopped",
+        HookStatus::Failed { stopped: false, .. } => "failed",
         _ => "something new",
     };
     report
         .entries
         .iter()
-        .map(|entry| (&*entry.name, name(&entry.run)))
+        .map(|entry| (&*entry.name, name(&entry.status)))
         .collect()
 }
 
@@ -129,8 +129,8 @@ fn e_36_report_says_who_failed_and_with_what() {
     let kinds: Vec<_> = report
         .entries
         .iter()
-        .filter_map(|entry| match &entry.run {
-            Run::Failed { fault, .. } => Some(fault.kind()),
+        .filter_map(|entry| match &entry.status {
+            HookStatus::Failed { failure, .. } => Some(failure.kind()),
             _ => None,
         })
         .collect();
@@ -215,7 +215,7 @@ fn report_says_how_long_each_took_that_was_started() {
     let took: Vec<_> = report
         .entries
         .iter()
-        .map(|entry| entry.took.is_some())
+        .map(|entry| entry.elapsed.is_some())
         .collect();
     assert_eq!(took, [true, true, false]);
 }
@@ -253,7 +253,7 @@ fn report_of_an_emission_changes_nothing_else() {
         (with.data, with.decided_by),
         (without.data, without.decided_by)
     );
-    assert_eq!(with.faults.len(), without.faults.len());
+    assert_eq!(with.failures.len(), without.failures.len());
 }
 
 #[test]

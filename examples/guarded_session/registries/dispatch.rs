@@ -201,7 +201,7 @@ fn decision(emission: &Emission, event: &str) -> (String, String) {
 /// The hook whose fault it is.
 fn failed(error: &EmitError, event: &str) -> String {
     match error {
-        EmitError::Hook { fault, .. } => fault.hook.to_string(),
+        EmitError::Hook { failure, .. } => failure.hook.to_string(),
         _ => event.to_owned(),
     }
 }

@@ -5,7 +5,7 @@ use std::future::Future;
 use super::stored::{Companion, Role};
 use super::{Aggregate, AggregateInto, Finalize, FinalizeInto};
 use crate::bounds::{BoxFuture, HookObject, MaybeSend, MaybeSync};
-use crate::future::{Either, Seldom};
+use crate::future::{ColdFuture, Either};
 
 /// A slot's aggregate, from the outputs to one value.
 pub type Aggregated<'h, C, I, O> = Companion<C, dyn Erased<Vec<I>, O> + 'h>;
@@ -45,7 +45,7 @@ where
         match self {
             Companion::Declared(companion) => Either::left(companion.end(input)),
             Companion::Replaced(companion, _) => {
-                Either::right(Seldom::new(companion.end_boxed(input)))
+                Either::right(ColdFuture::new(companion.end_boxed(input)))
             }
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::Chain;
 use crate::bounds::{BoxFuture, ChainOutput, HookObject, MaybeSend};
-use crate::future::{Either, Never, Seldom};
+use crate::future::{ColdFuture, Either, Never};
 
 /// The place of a companion that the slot does not have.
 #[derive(Debug, Clone, Copy, Default)]
@@ -122,7 +122,7 @@ impl<T: ChainOutput, C: Chain<T>> Gate<T> for &Chained<'_, C, T> {
     fn check(self, output: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend {
         match self {
             Companion::Declared(chain) => Either::left(look(&**chain, output)),
-            Companion::Replaced(chain, _) => Either::right(Seldom::new(chain.check(output))),
+            Companion::Replaced(chain, _) => Either::right(ColdFuture::new(chain.check(output))),
         }
     }
 }

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use tracing::Span;
 
-use super::policy::{Combine, Step};
-use crate::answer::Answer;
+use super::policy::{Policy, Step};
 use crate::bounds::BoxFuture;
+use crate::cold_option::ColdOption;
 use crate::entry::EntryMeta;
-use crate::fault::{Fault, discard};
-use crate::parked::Parked;
+use crate::failure::{Failure, drop_catching_panic};
+use crate::hook_future::HookFuture;
 use crate::slot::Node;
 use crate::timer::Timer;
 use crate::trace;
@@ -24,7 +24,7 @@ pub(super) struct Course<'a, H: ?Sized, T> {
     /// The hooks that have not been started.
     pub(super) rest: &'a [Node<H>],
     /// Those that run side by side, where the policy lets them.
-    running: Parked<Running<'a, T>>,
+    running: ColdOption<Running<'a, T>>,
     /// Whether the policy has been told that there are no more.
     closed: bool,
 }
@@ -41,7 +41,7 @@ impl<T> Default for Running<'_, T> {
 
 impl<T> Drop for Running<'_, T> {
     fn drop(&mut self) {
-        self.0.drain(..).for_each(discard);
+        self.0.drain(..).for_each(drop_catching_panic);
     }
 }
 
@@ -59,24 +59,24 @@ struct Limit {
 }
 
 /// What has to be waited for.
-pub(super) enum Pause<'a, H: ?Sized, C: Combine<H>> {
-    Hook(Unanswered<'a, C::Yield>),
+pub(super) enum Pause<'a, H: ?Sized, C: Policy<H>> {
+    Hook(Unanswered<'a, C::HookOutput>),
     /// Those in [`Course::running`].
     Hooks,
     /// What this function makes.
-    Policy(fn(&mut C) -> C::Wait),
+    Policy(fn(&mut C) -> C::Future),
     /// What such a function has made, where the dispatch keeps it.
     Asked,
 }
 
 /// How far the hooks that answer at once have come.
-enum Turn<'a, H: ?Sized, C: Combine<H>> {
+enum Turn<'a, H: ?Sized, C: Policy<H>> {
     /// There are no more.
     Through,
     /// The policy wants something else.
     Broken(Option<Pause<'a, H, C>>),
     /// This one has its answer later.
-    Later(&'a Node<H>, BoxFuture<'a, C::Yield>),
+    Later(&'a Node<H>, BoxFuture<'a, C::HookOutput>),
 }
 
 impl<'a, H: ?Sized, T> Course<'a, H, T> {
@@ -84,7 +84,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     pub(super) fn new(nodes: &'a [Node<H>]) -> Self {
         Course {
             rest: nodes,
-            running: Parked::none(),
+            running: ColdOption::none(),
             closed: false,
         }
     }
@@ -97,17 +97,17 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         &mut self,
         cx: &mut Context<'_>,
         policy: &mut C,
-        mut wait: Pin<&mut Option<C::Wait>>,
-        step: Step<C, C::Wait>,
+        mut wait: Pin<&mut Option<C::Future>>,
+        step: Step<C, C::Future>,
         span: Option<&Span>,
     ) -> Option<Pause<'a, H, C>>
     where
-        C: Combine<H, Yield = T> + 'a,
+        C: Policy<H, HookOutput = T> + 'a,
     {
         if let Break(pause) = ask(cx, policy, wait.as_mut(), go_on(step), span) {
             return pause;
         }
-        if C::GUARDED || C::CONCURRENT {
+        if C::CATCH_FAILURES || C::CONCURRENT {
             if let Break(pause) = self.run_guarded(cx, policy, wait.as_mut(), span) {
                 return pause;
             }
@@ -144,8 +144,8 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         self.closed = true;
         // As `DispatchSpan::within`, whose closure would keep the policy out of registers.
         let step = match span {
-            None => policy.close(),
-            Some(span) => span.in_scope(|| policy.close()),
+            None => policy.after_hooks(),
+            Some(span) => span.in_scope(|| policy.after_hooks()),
         };
         match ask(cx, policy, wait, go_on(step), span) {
             Continue(()) => None,
@@ -166,11 +166,11 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         span: Option<&Span>,
     ) -> ControlFlow<Option<Pause<'a, H, C>>>
     where
-        C: Combine<H, Yield = T> + 'a,
+        C: Policy<H, HookOutput = T> + 'a,
     {
         let answer = match invoke(policy, node, hook, last, span) {
-            Answer::Ready(answer) => answer,
-            Answer::Later(mut answer) => match answer.as_mut().poll(cx) {
+            HookFuture::Ready(answer) => answer,
+            HookFuture::Boxed(mut answer) => match answer.as_mut().poll(cx) {
                 Poll::Ready(answer) => answer,
                 Poll::Pending => {
                     return Break(Some(Pause::Hook(Unanswered {
@@ -181,10 +181,10 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
                 }
             },
         };
-        go_on(policy.absorb(&node.meta, answer))
+        go_on(policy.on_output(&node.meta, answer))
     }
 
-    /// Runs the hooks of policies that have faults caught, or hooks run side by side.
+    /// Runs the hooks of policies that have failures caught, or hooks run side by side.
     ///
     /// What may be caught has to lie in memory, and to be ready for it costs as much as the way
     /// to a hook: one region is for all hooks that answer at once. Whoever is being asked when a
@@ -194,11 +194,11 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         &mut self,
         cx: &mut Context<'_>,
         policy: &mut C,
-        mut wait: Pin<&mut Option<C::Wait>>,
+        mut wait: Pin<&mut Option<C::Future>>,
         span: Option<&Span>,
     ) -> ControlFlow<Option<Pause<'a, H, C>>>
     where
-        C: Combine<H, Yield = T> + 'a,
+        C: Policy<H, HookOutput = T> + 'a,
     {
         while !self.rest.is_empty() {
             let mut asked = None;
@@ -208,8 +208,8 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
                 Ok(Turn::Broken(pause)) => Break(pause),
                 Ok(Turn::Later(node, answer)) => self.take_later(cx, policy, node, answer),
                 Err(payload) => match asked {
-                    Some(node) => go_on(policy.fault(&node.meta, Fault::panic(payload))),
-                    // The policy's own methods do not panic; if one does, it is no hook's fault.
+                    Some(node) => go_on(policy.on_failure(&node.meta, Failure::panic(payload))),
+                    // The policy's own methods do not panic; if one does, it is no hook's failure.
                     None => resume_unwind(payload),
                 },
             };
@@ -228,14 +228,14 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         asked: &mut Option<&'a Node<H>>,
     ) -> Turn<'a, H, C>
     where
-        C: Combine<H, Yield = T> + 'a,
+        C: Policy<H, HookOutput = T> + 'a,
     {
         while let Some((node, rest)) = self.rest.split_first() {
             self.rest = rest;
             *asked = Some(node);
             let answer = match invoke(policy, node, &*node.hook, rest.is_empty(), span) {
-                Answer::Ready(answer) => answer,
-                Answer::Later(answer) => return Turn::Later(node, answer),
+                HookFuture::Ready(answer) => answer,
+                HookFuture::Boxed(answer) => return Turn::Later(node, answer),
             };
             *asked = None;
             if let Break(pause) = go_on(absorb(policy, &node.meta, answer)) {
@@ -255,18 +255,18 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         mut later: BoxFuture<'a, T>,
     ) -> ControlFlow<Option<Pause<'a, H, C>>>
     where
-        C: Combine<H, Yield = T> + 'a,
+        C: Policy<H, HookOutput = T> + 'a,
     {
         match catch::<H, C, _>(|| later.as_mut().poll(cx)) {
             Ok(Poll::Pending) => self.wait_for(cx, policy, node, later),
             // What the hook holds goes before its answer counts, as where it is waited for.
             Ok(Poll::Ready(answer)) => {
-                drop_quietly::<H, C, _>(later);
+                drop_held::<H, C, _>(later);
                 go_on(absorb(policy, &node.meta, answer))
             }
-            Err(fault) => {
-                drop_quietly::<H, C, _>(later);
-                go_on(policy.fault(&node.meta, fault))
+            Err(failure) => {
+                drop_held::<H, C, _>(later);
+                go_on(policy.on_failure(&node.meta, failure))
             }
         }
     }
@@ -282,7 +282,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         answer: BoxFuture<'a, T>,
     ) -> ControlFlow<Option<Pause<'a, H, C>>>
     where
-        C: Combine<H, Yield = T>,
+        C: Policy<H, HookOutput = T>,
     {
         let entry = &*node.meta;
         let mut hook = Unanswered {
@@ -290,7 +290,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             answer,
             limit: None,
         };
-        if C::GUARDED {
+        if C::CATCH_FAILURES {
             // A timer is the host's, and may panic, too: a hook whose time cannot be
             // measured has none.
             let limit = catch::<H, C, _>(|| {
@@ -299,11 +299,11 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             });
             match limit {
                 Ok(limit) => hook.limit = limit,
-                Err(fault) => return go_on(policy.fault(hook.end::<H, C>(), fault)),
+                Err(failure) => return go_on(policy.on_failure(hook.end::<H, C>(), failure)),
             }
         }
-        if let Some(fault) = hook.poll_limit::<H, C>(cx) {
-            return go_on(policy.fault(hook.end::<H, C>(), fault));
+        if let Some(failure) = hook.poll_limit::<H, C>(cx) {
+            return go_on(policy.on_failure(hook.end::<H, C>(), failure));
         }
         if C::CONCURRENT {
             self.running.get_or_default().0.push(hook);
@@ -318,9 +318,9 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         &mut self,
         cx: &mut Context<'_>,
         policy: &mut C,
-    ) -> Poll<Step<C, C::Wait>>
+    ) -> Poll<Step<C, C::Future>>
     where
-        C: Combine<H, Yield = T>,
+        C: Policy<H, HookOutput = T>,
     {
         let running = &mut self.running.get_or_default().0;
         let mut at = 0;
@@ -346,41 +346,41 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
 
 impl<'a, T> Unanswered<'a, T> {
     /// Drops what the hook holds, and says whose it was.
-    pub(super) fn end<H: ?Sized, C: Combine<H, Yield = T>>(self) -> &'a EntryMeta {
-        drop_quietly::<H, C, _>(self.answer);
+    pub(super) fn end<H: ?Sized, C: Policy<H, HookOutput = T>>(self) -> &'a EntryMeta {
+        drop_held::<H, C, _>(self.answer);
         self.entry
     }
 
-    /// Asks the hook; the fault if its time is up.
-    pub(super) fn poll<H: ?Sized, C: Combine<H, Yield = T>>(
+    /// Asks the hook; the failure if its time is up.
+    pub(super) fn poll<H: ?Sized, C: Policy<H, HookOutput = T>>(
         &mut self,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<T, Fault>> {
+    ) -> Poll<Result<T, Failure>> {
         match catch::<H, C, _>(|| self.answer.as_mut().poll(cx)) {
             Ok(Poll::Ready(answer)) => return Poll::Ready(Ok(answer)),
-            Err(fault) => return Poll::Ready(Err(fault)),
+            Err(failure) => return Poll::Ready(Err(failure)),
             Ok(Poll::Pending) => {}
         }
         match self.poll_limit::<H, C>(cx) {
-            Some(fault) => Poll::Ready(Err(fault)),
+            Some(failure) => Poll::Ready(Err(failure)),
             None => Poll::Pending,
         }
     }
 
-    /// The fault, if the hook's time is up.
-    fn poll_limit<H: ?Sized, C: Combine<H, Yield = T>>(
+    /// The failure, if the hook's time is up.
+    fn poll_limit<H: ?Sized, C: Policy<H, HookOutput = T>>(
         &mut self,
         cx: &mut Context<'_>,
-    ) -> Option<Fault> {
+    ) -> Option<Failure> {
         let limit = self.limit.as_mut()?;
         // A host's timer may round up what is nothing.
         if limit.time.is_zero() {
-            return Some(Fault::Timeout(limit.time));
+            return Some(Failure::Timeout(limit.time));
         }
         match catch::<H, C, _>(|| limit.up.as_mut().poll(cx)) {
             Ok(Poll::Pending) => None,
-            Ok(Poll::Ready(())) => Some(Fault::Timeout(limit.time)),
-            Err(fault) => Some(fault),
+            Ok(Poll::Ready(())) => Some(Failure::Timeout(limit.time)),
+            Err(failure) => Some(failure),
         }
     }
 }
@@ -392,14 +392,14 @@ impl Limit {
     }
 }
 
-/// Runs what belongs to a hook; the panic, if it panics and faults are caught.
+/// Runs what belongs to a hook; the panic, if it panics and failures are caught.
 #[inline(always)]
 fn catch_raw<H, C, R>(work: impl FnOnce() -> R) -> std::thread::Result<R>
 where
     H: ?Sized,
-    C: Combine<H>,
+    C: Policy<H>,
 {
-    if !C::GUARDED {
+    if !C::CATCH_FAILURES {
         return Ok(work());
     }
     // What a policy and a hook hold may be half done: the policy's own methods do not panic,
@@ -407,40 +407,40 @@ where
     catch_unwind(AssertUnwindSafe(work))
 }
 
-/// The same, with the panic as a fault.
+/// The same, with the panic as a failure.
 #[inline(always)]
-fn catch<H, C, R>(work: impl FnOnce() -> R) -> Result<R, Fault>
+fn catch<H, C, R>(work: impl FnOnce() -> R) -> Result<R, Failure>
 where
     H: ?Sized,
-    C: Combine<H>,
+    C: Policy<H>,
 {
-    catch_raw::<H, C, R>(work).map_err(Fault::panic)
+    catch_raw::<H, C, R>(work).map_err(Failure::panic)
 }
 
-/// Drops what a hook holds; where faults are caught, a panic of a destructor adds none.
-pub(super) fn drop_quietly<H, C, T>(held: T)
+/// Drops what a hook holds; where failures are caught, a panic of a destructor adds none.
+pub(super) fn drop_held<H, C, T>(held: T)
 where
     H: ?Sized,
-    C: Combine<H>,
+    C: Policy<H>,
 {
-    if C::GUARDED {
-        discard(held);
+    if C::CATCH_FAILURES {
+        drop_catching_panic(held);
     }
 }
 
 /// Hands the policy what a hook answered.
 #[inline(always)]
-fn absorb<H, C>(policy: &mut C, entry: &EntryMeta, answer: C::Yield) -> Step<C, C::Wait>
+fn absorb<H, C>(policy: &mut C, entry: &EntryMeta, answer: C::HookOutput) -> Step<C, C::Future>
 where
     H: ?Sized,
-    C: Combine<H>,
+    C: Policy<H>,
 {
-    if !C::GUARDED {
-        return policy.absorb(entry, answer);
+    if !C::CATCH_FAILURES {
+        return policy.on_output(entry, answer);
     }
-    match policy.check(answer) {
-        Ok(answer) => policy.absorb(entry, answer),
-        Err(fault) => policy.fault(entry, fault),
+    match policy.validate_output(answer) {
+        Ok(answer) => policy.on_output(entry, answer),
+        Err(failure) => policy.on_failure(entry, failure),
     }
 }
 
@@ -448,24 +448,24 @@ where
 pub(super) fn take<H, C>(
     policy: &mut C,
     entry: &EntryMeta,
-    answer: Result<C::Yield, Fault>,
-) -> Step<C, C::Wait>
+    answer: Result<C::HookOutput, Failure>,
+) -> Step<C, C::Future>
 where
     H: ?Sized,
-    C: Combine<H>,
+    C: Policy<H>,
 {
     match answer {
         Ok(answer) => absorb(policy, entry, answer),
-        Err(fault) => policy.fault(entry, fault),
+        Err(failure) => policy.on_failure(entry, failure),
     }
 }
 
 /// Whether there is a next hook.
 #[inline(always)]
-fn go_on<'a, H, C>(step: Step<C, C::Wait>) -> ControlFlow<Option<Pause<'a, H, C>>>
+fn go_on<'a, H, C>(step: Step<C, C::Future>) -> ControlFlow<Option<Pause<'a, H, C>>>
 where
     H: ?Sized,
-    C: Combine<H>,
+    C: Policy<H>,
 {
     match step {
         Step::Next => Continue(()),
@@ -479,13 +479,13 @@ where
 fn ask<'a, H, C>(
     cx: &mut Context<'_>,
     policy: &mut C,
-    mut wait: Pin<&mut Option<C::Wait>>,
+    mut wait: Pin<&mut Option<C::Future>>,
     mut flow: ControlFlow<Option<Pause<'a, H, C>>>,
     span: Option<&Span>,
 ) -> ControlFlow<Option<Pause<'a, H, C>>>
 where
     H: ?Sized,
-    C: Combine<H>,
+    C: Policy<H>,
 {
     if !C::BRIEF {
         return flow;
@@ -504,7 +504,7 @@ where
             return Break(Some(Pause::Asked));
         };
         // What has ended stays there: it holds nothing more, and to drop it is a call.
-        flow = go_on(policy.waited(answer));
+        flow = go_on(policy.on_future_ready(answer));
     }
     flow
 }
@@ -517,10 +517,10 @@ fn invoke<'a, H, C>(
     hook: &'a H,
     last: bool,
     dispatch: Option<&Span>,
-) -> Answer<'a, C::Yield>
+) -> HookFuture<'a, C::HookOutput>
 where
     H: ?Sized,
-    C: Combine<H> + 'a,
+    C: Policy<H> + 'a,
 {
     let Some(dispatch) = dispatch else {
         return policy.invoke(&node.meta, hook, last);

@@ -4,9 +4,9 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-use crate::answer::Answer;
 use crate::entry::EntryMeta;
-use crate::fault::Fault;
+use crate::failure::Failure;
+use crate::hook_future::HookFuture;
 
 /// The policy of one dispatch: how a hook is invoked, how its answer is absorbed,
 /// and what comes out at the end. The data live in the policy, so that an early stop
@@ -15,11 +15,11 @@ use crate::fault::Fault;
 /// ```
 /// use std::sync::Arc;
 ///
-/// use hooks_core::{Answer, Combine, Entry, EntryMeta, Never, Slot, Step};
+/// use hooks_core::{HookFuture, Policy, Entry, EntryMeta, Never, Slot, Step};
 ///
 /// /// Looks for something wrong with a text.
 /// trait Rule: Send + Sync {
-///     fn check<'a>(&'a self, text: &'a str) -> Answer<'a, Option<String>>;
+///     fn check<'a>(&'a self, text: &'a str) -> HookFuture<'a, Option<String>>;
 /// }
 ///
 /// /// The rules are asked in order; the first that finds something has the last word.
@@ -28,10 +28,10 @@ use crate::fault::Fault;
 ///     finding: Option<String>,
 /// }
 ///
-/// impl Combine<dyn Rule> for FirstFinding<'_> {
-///     type Yield = Option<String>;
-///     type Outcome = Option<String>;
-///     type Wait = Never<()>;
+/// impl Policy<dyn Rule> for FirstFinding<'_> {
+///     type HookOutput = Option<String>;
+///     type Output = Option<String>;
+///     type Future = Never<()>;
 ///
 ///     fn slot_name(&self) -> &str {
 ///         "rules"
@@ -42,19 +42,19 @@ use crate::fault::Fault;
 ///         _: &'a EntryMeta,
 ///         rule: &'a dyn Rule,
 ///         _last: bool,
-///     ) -> Answer<'a, Option<String>>
+///     ) -> HookFuture<'a, Option<String>>
 ///     where
 ///         Self: 'a,
 ///     {
 ///         rule.check(self.text)
 ///     }
 ///
-///     fn absorb(&mut self, _: &EntryMeta, finding: Option<String>) -> Step<Self, Never<()>> {
+///     fn on_output(&mut self, _: &EntryMeta, finding: Option<String>) -> Step<Self, Never<()>> {
 ///         self.finding = finding;
 ///         if self.finding.is_some() { Step::Stop } else { Step::Next }
 ///     }
 ///
-///     fn waited(&mut self, _: ()) -> Step<Self, Never<()>> {
+///     fn on_future_ready(&mut self, _: ()) -> Step<Self, Never<()>> {
 ///         Step::Next
 ///     }
 ///
@@ -66,16 +66,16 @@ use crate::fault::Fault;
 /// struct NoTabs;
 ///
 /// impl Rule for NoTabs {
-///     fn check<'a>(&'a self, text: &'a str) -> Answer<'a, Option<String>> {
-///         Answer::Ready(text.contains('\t').then(|| "a tab".to_owned()))
+///     fn check<'a>(&'a self, text: &'a str) -> HookFuture<'a, Option<String>> {
+///         HookFuture::Ready(text.contains('\t').then(|| "a tab".to_owned()))
 ///     }
 /// }
 ///
 /// struct NoSecrets;
 ///
 /// impl Rule for NoSecrets {
-///     fn check<'a>(&'a self, text: &'a str) -> Answer<'a, Option<String>> {
-///         Answer::later(async move { text.contains("sk-").then(|| "a key".to_owned()) })
+///     fn check<'a>(&'a self, text: &'a str) -> HookFuture<'a, Option<String>> {
+///         HookFuture::boxed(async move { text.contains("sk-").then(|| "a key".to_owned()) })
 ///     }
 /// }
 ///
@@ -92,19 +92,19 @@ use crate::fault::Fault;
 /// assert_eq!(check("fn main() {}"), None);
 /// assert_eq!(check("let key = \"sk-1\";").as_deref(), Some("a key"));
 /// ```
-pub trait Combine<H: ?Sized>: Sized {
+pub trait Policy<H: ?Sized>: Sized {
     /// What one hook answers.
-    type Yield;
+    type HookOutput;
     /// What the whole dispatch answers.
-    type Outcome;
+    type Output;
     /// The policy's own asynchronous work; [`Never`](crate::Never) where it has none.
-    type Wait: Future;
+    type Future: Future;
 
-    /// Whether panics and timeouts of hooks are handed to [`fault`](Self::fault). If not, a
+    /// Whether panics and timeouts of hooks are handed to [`failure`](Self::on_failure). If not, a
     /// panic goes on to the caller, and nothing is timed.
     ///
     /// Under `panic = "abort"`, and on wasm, a panic ends the process whatever stands here.
-    const GUARDED: bool = false;
+    const CATCH_FAILURES: bool = false;
     /// Whether a hook is started without waiting for the one before it. Answers are then
     /// absorbed as they come.
     const CONCURRENT: bool = false;
@@ -118,7 +118,7 @@ pub trait Combine<H: ?Sized>: Sized {
     fn slot_name(&self) -> &str;
 
     /// Called once, before the first hook, with the number of hooks.
-    fn open(&mut self, hooks: usize) -> Step<Self, Self::Wait> {
+    fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         let _ = hooks;
         Step::Next
     }
@@ -129,48 +129,55 @@ pub trait Combine<H: ?Sized>: Sized {
         entry: &'a EntryMeta,
         hook: &'a H,
         last: bool,
-    ) -> Answer<'a, Self::Yield>
+    ) -> HookFuture<'a, Self::HookOutput>
     where
         Self: 'a;
 
     /// Takes the answer of a hook.
-    fn absorb(&mut self, entry: &EntryMeta, answer: Self::Yield) -> Step<Self, Self::Wait>;
+    fn on_output(
+        &mut self,
+        entry: &EntryMeta,
+        answer: Self::HookOutput,
+    ) -> Step<Self, Self::Future>;
 
     /// Tells an answer that is one from one that says what went wrong, where the policy is
-    /// [`GUARDED`](Self::GUARDED).
+    /// [`CATCH_FAILURES`](Self::CATCH_FAILURES).
     ///
     /// # Errors
-    /// With what went wrong, which [`fault`](Self::fault) is then given (`X-2`).
+    /// With what went wrong, which [`failure`](Self::on_failure) is then given (`X-2`).
     #[inline(always)]
-    fn check(&mut self, answer: Self::Yield) -> Result<Self::Yield, Fault> {
+    fn validate_output(&mut self, answer: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
         Ok(answer)
     }
 
-    /// Takes what went wrong in a hook, where the policy is [`GUARDED`](Self::GUARDED) (`X-2`).
+    /// Takes what went wrong in a hook, where the policy is [`CATCH_FAILURES`](Self::CATCH_FAILURES) (`X-2`).
     ///
     /// # Panics
-    /// As long as it is not implemented: a guarded policy has to say what a fault means. The
+    /// As long as it is not implemented: a guarded policy has to say what a failure means. The
     /// others are not told of any.
-    fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Self::Wait> {
-        unreachable!("`{}` {fault}, which no policy asked for", entry.name())
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Self::Future> {
+        unreachable!("`{}` {failure}, which no policy asked for", entry.name())
     }
 
     /// The time that one call of a hook may take, where the policy is
-    /// [`GUARDED`](Self::GUARDED) and the slot has a timer.
+    /// [`CATCH_FAILURES`](Self::CATCH_FAILURES) and the slot has a timer.
     fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
         entry.timeout()
     }
 
     /// Called once after the last hook, unless something stopped the dispatch before.
-    fn close(&mut self) -> Step<Self, Self::Wait> {
+    fn after_hooks(&mut self) -> Step<Self, Self::Future> {
         Step::Stop
     }
 
     /// Takes the answer of what the policy waited for.
-    fn waited(&mut self, answer: <Self::Wait as Future>::Output) -> Step<Self, Self::Wait>;
+    fn on_future_ready(
+        &mut self,
+        answer: <Self::Future as Future>::Output,
+    ) -> Step<Self, Self::Future>;
 
     /// The outcome, whether all hooks ran or something stopped the dispatch.
-    fn finish(self) -> Self::Outcome;
+    fn finish(self) -> Self::Output;
 }
 
 /// What a policy `C` wants next (`X-4`).
@@ -180,7 +187,7 @@ pub enum Step<C, W> {
     /// Nothing more.
     Stop,
     /// To wait for the future that this function makes; its answer goes to
-    /// [`Combine::waited`]. It is made where it is to stay.
+    /// [`Policy::on_future_ready`]. It is made where it is to stay.
     Wait(fn(&mut C) -> W),
 }
 

@@ -7,11 +7,11 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use crate::answer::Answer;
 use crate::bounds::MaybeSend;
 use crate::companion::Role;
-use crate::dispatch::{Combine, Step};
+use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
+use crate::hook_future::HookFuture;
 use crate::typed::signature::{Object, Signature};
 
 /// Says what the output of a hook means for a dispatch (`#[hook(fallback, custom = Type)]`):
@@ -151,16 +151,16 @@ where
 
 const HANDED_ON: &str = "a pipeline goes on with a call only";
 
-impl<'a, 'h, S, C, D, F> Combine<dyn Object<S> + 'h> for Relayed<'a, S, C, D>
+impl<'a, 'h, S, C, D, F> Policy<dyn Object<S> + 'h> for Relayed<'a, S, C, D>
 where
     S: Relay + ?Sized,
     C: Steps<S::Call, S::Out>,
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out> + MaybeSend,
 {
-    type Yield = S::Out;
-    type Outcome = S::Out;
-    type Wait = F;
+    type HookOutput = S::Out;
+    type Output = S::Out;
+    type Future = F;
 
     fn slot_name(&self) -> &str {
         S::NAME
@@ -171,7 +171,7 @@ where
         _: &'b EntryMeta,
         hook: &'b (dyn Object<S> + 'h),
         _last: bool,
-    ) -> Answer<'b, S::Out>
+    ) -> HookFuture<'b, S::Out>
     where
         Self: 'b,
     {
@@ -180,7 +180,7 @@ where
         hook.start(S::join(call, context), ())
     }
 
-    fn absorb(&mut self, _: &EntryMeta, output: S::Out) -> Step<Self, Self::Wait> {
+    fn on_output(&mut self, _: &EntryMeta, output: S::Out) -> Step<Self, Self::Future> {
         match C::next(output) {
             ControlFlow::Continue(call) => {
                 self.call = Some(call);
@@ -193,7 +193,7 @@ where
         }
     }
 
-    fn close(&mut self) -> Step<Self, Self::Wait> {
+    fn after_hooks(&mut self) -> Step<Self, Self::Future> {
         if !S::READY {
             return Step::Wait(Self::wait_for_default);
         }
@@ -201,7 +201,7 @@ where
         Step::Stop
     }
 
-    fn waited(&mut self, answer: S::Out) -> Step<Self, Self::Wait> {
+    fn on_future_ready(&mut self, answer: S::Out) -> Step<Self, Self::Future> {
         self.answer = Some(answer);
         Step::Stop
     }

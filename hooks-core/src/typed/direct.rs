@@ -9,8 +9,8 @@
 use std::future::Future;
 use std::marker::PhantomData;
 
-use crate::answer::Answer;
 use crate::bounds::MaybeSend;
+use crate::hook_future::HookFuture;
 use crate::typed::signature::{Signature, Started};
 
 /// A function `F` as a hook of the slot `S`; `READY` says whether its body cannot wait.
@@ -56,7 +56,10 @@ where
 {
     #[inline]
     fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S> {
-        Ok(Answer::__of(READY, self.function.call_last(args, last)))
+        Ok(HookFuture::__new(
+            READY,
+            self.function.call_last(args, last),
+        ))
     }
 }
 
@@ -68,7 +71,7 @@ where
 {
     #[inline]
     fn __hooks_start(&self, args: S::Args<'a>, _: S::Last) -> Started<'b, 'a, S> {
-        Ok(Answer::__of(READY, self.function.call_plain(args)))
+        Ok(HookFuture::__new(READY, self.function.call_plain(args)))
     }
 }
 

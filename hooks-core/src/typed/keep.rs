@@ -25,7 +25,7 @@ impl<T> Handover<T> for () {
 /// The outputs of a dispatch, as far as its end needs them.
 pub trait Keep<T> {
     /// What the dispatch answers.
-    type Outcome;
+    type Output;
     /// Whether the outputs are collected, so that the default is no answer to
     /// "every hook went on" (`fallback + chain + aggregate`).
     const COLLECTS: bool;
@@ -41,7 +41,7 @@ pub trait Keep<T> {
     /// Takes the latest output away.
     fn take_latest(&mut self) -> Option<T>;
     /// The outputs in the form of the outcome.
-    fn finish(self) -> Self::Outcome;
+    fn finish(self) -> Self::Output;
 }
 
 /// Only the latest output.
@@ -49,7 +49,7 @@ pub trait Keep<T> {
 pub struct Latest<T>(Option<T>);
 
 impl<T> Keep<T> for Latest<T> {
-    type Outcome = T;
+    type Output = T;
     const COLLECTS: bool = false;
 
     #[inline(always)]
@@ -138,7 +138,7 @@ fn push_apart<T>(mut outputs: Vec<T>, output: T) -> Vec<T> {
 }
 
 impl<T> Keep<T> for Gathered<T> {
-    type Outcome = Self;
+    type Output = Self;
     const COLLECTS: bool = true;
 
     #[inline(always)]

@@ -17,11 +17,11 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-use crate::answer::Answer;
 use crate::bounds::MaybeSend;
 use crate::companion::Gate;
-use crate::dispatch::{Combine, Step};
+use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
+use crate::hook_future::HookFuture;
 use crate::typed::keep::{Handover, Keep};
 use crate::typed::kind::Kind;
 use crate::typed::signature::{Object, Signature};
@@ -147,7 +147,7 @@ fn next<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     }
 }
 
-impl<'a, 'h, S, M, G, V, R, K, D, F> Combine<dyn Object<S> + 'h> for Typed<'a, S, M, G, V, K, D>
+impl<'a, 'h, S, M, G, V, R, K, D, F> Policy<dyn Object<S> + 'h> for Typed<'a, S, M, G, V, K, D>
 where
     S: Signature + ?Sized,
     M: Kind,
@@ -158,9 +158,9 @@ where
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out> + MaybeSend,
 {
-    type Yield = S::Out;
-    type Outcome = K::Outcome;
-    type Wait = Waiting<F, R>;
+    type HookOutput = S::Out;
+    type Output = K::Output;
+    type Future = Waiting<F, R>;
     const BRIEF: bool = !G::AT_ONCE || !S::READY;
 
     #[inline(always)]
@@ -169,7 +169,7 @@ where
     }
 
     #[inline(always)]
-    fn open(&mut self, hooks: usize) -> Step<Self, Self::Wait> {
+    fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         self.hooks = hooks;
         let leads = M::leads(hooks);
         if hooks > 0 || !M::FALLS_BACK {
@@ -188,7 +188,7 @@ where
         _: &'b EntryMeta,
         hook: &'b (dyn Object<S> + 'h),
         last: bool,
-    ) -> Answer<'b, S::Out>
+    ) -> HookFuture<'b, S::Out>
     where
         Self: 'b,
     {
@@ -197,12 +197,12 @@ where
     }
 
     #[inline(always)]
-    fn absorb(&mut self, _: &EntryMeta, output: S::Out) -> Step<Self, Self::Wait> {
+    fn on_output(&mut self, _: &EntryMeta, output: S::Out) -> Step<Self, Self::Future> {
         self.review(output)
     }
 
     #[inline(always)]
-    fn close(&mut self) -> Step<Self, Self::Wait> {
+    fn after_hooks(&mut self) -> Step<Self, Self::Future> {
         if Self::FALLS_BACK {
             self.run_default()
         } else {
@@ -211,7 +211,7 @@ where
     }
 
     #[inline(always)]
-    fn waited(&mut self, answer: Waited<S::Out>) -> Step<Self, Self::Wait> {
+    fn on_future_ready(&mut self, answer: Waited<S::Out>) -> Step<Self, Self::Future> {
         match answer {
             Waited::Default(output) => self.absorb_default(output),
             Waited::Review(output, flow) => {
@@ -222,7 +222,7 @@ where
     }
 
     #[inline(always)]
-    fn finish(self) -> K::Outcome {
+    fn finish(self) -> K::Output {
         self.kept.finish()
     }
 }

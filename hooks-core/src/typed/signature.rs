@@ -2,9 +2,9 @@
 
 use std::future::Future;
 
-use crate::answer::Answer;
 use crate::bounds::{HookObject, MaybeSend};
 use crate::future::Never;
+use crate::hook_future::HookFuture;
 use crate::typed::keep::Handover;
 
 /// The shape of a slot. `#[hooks]` implements it for `dyn SlotTrait`, which serves as
@@ -54,25 +54,27 @@ pub trait Starts<H>: Signature {
         hook: &'b H,
         args: Self::Args<'a>,
         last: Self::Last,
-    ) -> Answer<'b, Self::Out>;
+    ) -> HookFuture<'b, Self::Out>;
 }
 
 /// What a typed slot stores: a hook that can be called through `dyn`.
 pub trait Object<S: Signature + ?Sized>: HookObject {
     /// Starts the hook.
-    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> Answer<'b, S::Out>;
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out>;
 }
 
 impl<H: HookObject, S: Starts<H> + ?Sized> Object<S> for H {
     #[inline]
-    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> Answer<'b, S::Out> {
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
         S::start(self, args, last)
     }
 }
 
 /// What was started, or what was given where the hook does not take it as it is.
-pub type Started<'b, 'a, S> =
-    Result<Answer<'b, <S as Signature>::Out>, (<S as Signature>::Args<'a>, <S as Signature>::Last)>;
+pub type Started<'b, 'a, S> = Result<
+    HookFuture<'b, <S as Signature>::Out>,
+    (<S as Signature>::Args<'a>, <S as Signature>::Last),
+>;
 
 /// A hook that implements its slot's trait.
 #[derive(Debug)]

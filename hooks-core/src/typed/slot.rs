@@ -83,7 +83,7 @@ impl<'h, S: Signature + ?Sized + 'h> dyn Registry<'h, S> + '_ {
         P: Deref + HookObject + 'h,
     {
         let hook: Arc<dyn Object<S> + 'h> = Arc::<Provider<P>>::clone(provider);
-        self.insert(Entry::of_type(hook, type_name::<P::Target>()));
+        self.insert(Entry::with_type_name(hook, type_name::<P::Target>()));
     }
 }
 
@@ -211,7 +211,7 @@ where
         &'a self,
         chain: C,
         args: S::Args<'a>,
-    ) -> impl Future<Output = K::Outcome> + use<'a, 'h, S, M, G, E, K, C>
+    ) -> impl Future<Output = K::Output> + use<'a, 'h, S, M, G, E, K, C>
     where
         K: Keep<S::Out> + 'a,
         C: Gate<S::Out> + 'a,

@@ -1,7 +1,7 @@
 //! A hook of the gate, by itself. In: a request. Out: a judgement, or a restriction; and what a failure
 //! of the hook means.
 
-use hooks_runtime::{Answer, EntryMeta, FailurePolicy, HookError};
+use hooks_runtime::{EntryMeta, FailurePolicy, HookError, HookFuture};
 
 use crate::classify::{Classification, Classifier, Judgement};
 use crate::request::PermissionRequest;
@@ -37,12 +37,12 @@ pub trait Classify: Send + Sync + 'static {
 
 /// [`Classify`], as a slot holds it.
 pub(super) trait Classifies: Send + Sync {
-    fn start<'a>(&'a self, request: &'a PermissionRequest) -> Answer<'a, Option<Judgement>>;
+    fn start<'a>(&'a self, request: &'a PermissionRequest) -> HookFuture<'a, Option<Judgement>>;
 }
 
 impl<H: Classify> Classifies for H {
-    fn start<'a>(&'a self, request: &'a PermissionRequest) -> Answer<'a, Option<Judgement>> {
-        Answer::later(self.classify(request))
+    fn start<'a>(&'a self, request: &'a PermissionRequest) -> HookFuture<'a, Option<Judgement>> {
+        HookFuture::boxed(self.classify(request))
     }
 }
 
@@ -112,7 +112,7 @@ pub(super) trait Restricts: Send + Sync {
         &'a self,
         request: &'a PermissionRequest,
         found: &'a Classification,
-    ) -> Answer<'a, Result<Option<Restriction>, HookError>>;
+    ) -> HookFuture<'a, Result<Option<Restriction>, HookError>>;
 }
 
 impl<H: Restrict> Restricts for H {
@@ -120,8 +120,8 @@ impl<H: Restrict> Restricts for H {
         &'a self,
         request: &'a PermissionRequest,
         found: &'a Classification,
-    ) -> Answer<'a, Result<Option<Restriction>, HookError>> {
-        Answer::later(self.restrict(request, found))
+    ) -> HookFuture<'a, Result<Option<Restriction>, HookError>> {
+        HookFuture::boxed(self.restrict(request, found))
     }
 }
 

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_runtime::{Answer, Combine, EntryMeta, FailurePolicy, Fault, HookError, Never, Step};
+use hooks_runtime::{
+    EntryMeta, Failure, FailurePolicy, HookError, HookFuture, Never, Policy, Step,
+};
 use tokio::time::Instant;
 
 use super::hook::{Classifies, Restriction, Restricts, on_failure};
@@ -26,7 +28,7 @@ pub(super) struct FirstJudgement<'r> {
 pub(super) struct Found {
     pub(super) judgement: Option<Judgement>,
     /// The last hook that failed, and how.
-    pub(super) fault: Option<(Arc<str>, Fault)>,
+    pub(super) fault: Option<(Arc<str>, Failure)>,
     /// Whether that ended the dispatch.
     pub(super) failed: bool,
 }
@@ -42,12 +44,12 @@ impl<'r> FirstJudgement<'r> {
     }
 }
 
-impl<'h> Combine<dyn Classifies + 'h> for FirstJudgement<'_> {
-    type Yield = Option<Judgement>;
-    type Outcome = Found;
-    type Wait = Never<()>;
+impl<'h> Policy<dyn Classifies + 'h> for FirstJudgement<'_> {
+    type HookOutput = Option<Judgement>;
+    type Output = Found;
+    type Future = Never<()>;
 
-    const GUARDED: bool = true;
+    const CATCH_FAILURES: bool = true;
 
     fn slot_name(&self) -> &'static str {
         "classify"
@@ -58,14 +60,14 @@ impl<'h> Combine<dyn Classifies + 'h> for FirstJudgement<'_> {
         _: &'a EntryMeta,
         hook: &'a (dyn Classifies + 'h),
         _: bool,
-    ) -> Answer<'a, Self::Yield>
+    ) -> HookFuture<'a, Self::HookOutput>
     where
         Self: 'a,
     {
         hook.start(self.request)
     }
 
-    fn absorb(&mut self, _: &EntryMeta, answer: Self::Yield) -> Step<Self, Never<()>> {
+    fn on_output(&mut self, _: &EntryMeta, answer: Self::HookOutput) -> Step<Self, Never<()>> {
         self.found.judgement = answer;
         match self.found.judgement {
             Some(_) => Step::Stop,
@@ -73,8 +75,8 @@ impl<'h> Combine<dyn Classifies + 'h> for FirstJudgement<'_> {
         }
     }
 
-    fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
-        self.found.fault = Some((entry.shared_name(), fault));
+    fn on_failure(&mut self, entry: &EntryMeta, fault: Failure) -> Step<Self, Never<()>> {
+        self.found.fault = Some((entry.name_arc(), fault));
         self.found.failed = on_failure(entry) != FailurePolicy::Isolate;
         match self.found.failed {
             true => Step::Stop,
@@ -86,7 +88,7 @@ impl<'h> Combine<dyn Classifies + 'h> for FirstJudgement<'_> {
         Some(left(entry, self.until))
     }
 
-    fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 
@@ -110,7 +112,7 @@ pub(super) struct Strictest<'r> {
 pub(super) struct Said {
     pub(super) verdict: Option<Verdict>,
     /// The last hook that failed, and how.
-    pub(super) fault: Option<(Arc<str>, Fault)>,
+    pub(super) fault: Option<(Arc<str>, Failure)>,
 }
 
 impl<'r> Strictest<'r> {
@@ -136,12 +138,12 @@ impl<'r> Strictest<'r> {
     }
 }
 
-impl<'h> Combine<dyn Restricts + 'h> for Strictest<'_> {
-    type Yield = Result<Option<Restriction>, HookError>;
-    type Outcome = Said;
-    type Wait = Never<()>;
+impl<'h> Policy<dyn Restricts + 'h> for Strictest<'_> {
+    type HookOutput = Result<Option<Restriction>, HookError>;
+    type Output = Said;
+    type Future = Never<()>;
 
-    const GUARDED: bool = true;
+    const CATCH_FAILURES: bool = true;
 
     fn slot_name(&self) -> &'static str {
         "restrict"
@@ -152,18 +154,18 @@ impl<'h> Combine<dyn Restricts + 'h> for Strictest<'_> {
         _: &'a EntryMeta,
         hook: &'a (dyn Restricts + 'h),
         _: bool,
-    ) -> Answer<'a, Self::Yield>
+    ) -> HookFuture<'a, Self::HookOutput>
     where
         Self: 'a,
     {
         hook.start(self.request, self.found)
     }
 
-    fn check(&mut self, answer: Self::Yield) -> Result<Self::Yield, Fault> {
-        answer.map(Ok).map_err(|error| error.fault().clone())
+    fn validate_output(&mut self, answer: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
+        answer.map(Ok).map_err(|error| error.failure().clone())
     }
 
-    fn absorb(&mut self, entry: &EntryMeta, answer: Self::Yield) -> Step<Self, Never<()>> {
+    fn on_output(&mut self, entry: &EntryMeta, answer: Self::HookOutput) -> Step<Self, Never<()>> {
         let (effect, reason) = match answer {
             Ok(Some(Restriction::Ask(reason))) => (Effect::Ask, reason),
             Ok(Some(Restriction::Deny(reason))) => (Effect::Deny, reason),
@@ -177,11 +179,11 @@ impl<'h> Combine<dyn Restricts + 'h> for Strictest<'_> {
         }
     }
 
-    fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
+    fn on_failure(&mut self, entry: &EntryMeta, fault: Failure) -> Step<Self, Never<()>> {
         if on_failure(entry) != FailurePolicy::Isolate {
             self.say(Verdict::of_failed_hook(&entry.name(), fault.kind()));
         }
-        self.said.fault = Some((entry.shared_name(), fault));
+        self.said.fault = Some((entry.name_arc(), fault));
         Step::Next
     }
 
@@ -189,7 +191,7 @@ impl<'h> Combine<dyn Restricts + 'h> for Strictest<'_> {
         Some(left(entry, self.until))
     }
 
-    fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 

@@ -180,7 +180,7 @@ impl<'a> SlotExpansion<'a> {
         let (answer, default) = if slot.ready {
             let default = names::default(method, *place);
             (
-                quote_spanned!(*place=> #private::AtOnce::new(move || Self::#default(#(#idents),*))),
+                quote_spanned!(*place=> #private::Lazy::new(move || Self::#default(#(#idents),*))),
                 self.default_now(&default),
             )
         } else {

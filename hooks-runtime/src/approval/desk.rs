@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use futures_util::future::{Either, FutureExt, Shared, WeakShared, select};
-use hooks_core::{BoxFuture, Fault, Timer};
+use hooks_core::{BoxFuture, Failure, Timer};
 use jiff::Timestamp;
 
 use super::memory::Memory;
@@ -152,7 +152,9 @@ impl Desk {
         match select(self.question(request, provider), up).await {
             Either::Left((decision, _)) => decision,
             Either::Right((Ok(()), _)) => ApprovalDecision::TimedOut,
-            Either::Right((Err(panic), _)) => ApprovalDecision::NoTime(text(&Fault::panic(panic))),
+            Either::Right((Err(panic), _)) => {
+                ApprovalDecision::NoTime(text(&Failure::panic(panic)))
+            }
         }
     }
 
@@ -235,7 +237,7 @@ async fn put(request: &Arc<ApprovalRequest>, provider: &dyn Asks) -> ApprovalDec
         });
     };
     let caught = AssertUnwindSafe(asking).catch_unwind().await;
-    let panic = caught.err().map(Fault::panic);
+    let panic = caught.err().map(Failure::panic);
     // What panics once the answer is there does not take it back.
     made.unwrap_or_else(|| match panic {
         Some(panic) => failed(&panic),

@@ -14,7 +14,7 @@ use clap::Parser;
 use hooks_runtime::display::escape;
 use hooks_runtime::events::command::CommandError;
 use hooks_runtime::testing::contract::{ContractCase, ContractFailure, Stop, Subject, TIME_LIMIT};
-use hooks_runtime::{CommandHook, EmitOptions, Fault, HookRegistry, RegisterOptions, events};
+use hooks_runtime::{CommandHook, EmitOptions, Failure, HookRegistry, RegisterOptions, events};
 use serde_json::{Value, json};
 
 /// Puts a program that is an event hook through what every hook has to hold: it answers
@@ -221,8 +221,8 @@ fn starts(hook: &CommandHook) -> Result<(), String> {
         Ok(emission) => Some(emission),
         Err(error) => error.emission(),
     };
-    for fault in emission.iter().flat_map(|emission| &emission.faults) {
-        if let Fault::Error(error) = &fault.fault {
+    for failure in emission.iter().flat_map(|emission| &emission.failures) {
+        if let Failure::Error(error) = &failure.failure {
             if let Some(error @ CommandError::Start { .. }) = error.downcast_ref() {
                 return Err(error.to_string());
             }

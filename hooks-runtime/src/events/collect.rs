@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_core::{Answer, Combine, EntryId, EntryMeta, Fault, Never, Step};
+use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Step};
 
-use super::emission::{HookFault, HookOutput, UserMessage};
+use super::emission::{HandlerFailure, HookOutput, UserMessage};
 use super::emit::output;
 use super::event::Scene;
 use super::handler::{Handler, Reply, Spoken};
@@ -25,7 +25,7 @@ pub struct Collected {
     /// What hooks printed and did not suppress, in the order in which it was printed.
     pub output: Vec<HookOutput>,
     /// What went wrong; timeouts too (`E-54`).
-    pub faults: Vec<HookFault>,
+    pub failures: Vec<HandlerFailure>,
 }
 
 impl Collected {
@@ -44,7 +44,7 @@ pub(crate) struct Collect<'a> {
     /// Each with the rank of its hook, because they come in any order.
     answers: Vec<(Rank, (Arc<str>, Map))>,
     messages: Vec<(Rank, UserMessage)>,
-    faults: Vec<(Rank, HookFault)>,
+    failures: Vec<(Rank, HandlerFailure)>,
     /// The hooks whose output is suppressed.
     muted: Vec<EntryId>,
 }
@@ -60,18 +60,18 @@ impl<'a> Collect<'a> {
             timeout,
             answers: Vec::new(),
             messages: Vec::new(),
-            faults: Vec::new(),
+            failures: Vec::new(),
             muted: Vec::new(),
         }
     }
 }
 
-impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
-    type Yield = Reply;
-    type Outcome = Collected;
-    type Wait = Never<()>;
+impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
+    type HookOutput = Reply;
+    type Output = Collected;
+    type Future = Never<()>;
 
-    const GUARDED: bool = true;
+    const CATCH_FAILURES: bool = true;
     const CONCURRENT: bool = true;
 
     fn slot_name(&self) -> &str {
@@ -83,7 +83,7 @@ impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
         entry: &'b EntryMeta,
         hook: &'b (dyn Handler + 'h),
         _: bool,
-    ) -> Answer<'b, Reply>
+    ) -> HookFuture<'b, Reply>
     where
         Self: 'b,
     {
@@ -96,12 +96,12 @@ impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
         hook.start(entry, scene)
     }
 
-    fn check(&mut self, reply: Reply) -> Result<Reply, Fault> {
+    fn validate_output(&mut self, reply: Reply) -> Result<Reply, Failure> {
         reply.check(|_| false)
     }
 
     /// The data count for any action, and none ends the collection (`E-53`).
-    fn absorb(&mut self, entry: &EntryMeta, reply: Reply) -> Step<Self, Never<()>> {
+    fn on_output(&mut self, entry: &EntryMeta, reply: Reply) -> Step<Self, Never<()>> {
         let Some(Spoken::Result(result)) = reply.0.map(|spoken| *spoken) else {
             return Step::Next;
         };
@@ -113,14 +113,14 @@ impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
             self.messages.push((rank, message));
         }
         if let Some(data) = result.into_data() {
-            self.answers.push((rank, (entry.shared_name(), data)));
+            self.answers.push((rank, (entry.name_arc(), data)));
         }
         Step::Next
     }
 
-    fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
-        let fault = HookFault::logged(entry, self.name, fault);
-        self.faults.push((rank(entry), fault));
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
+        let failure = HandlerFailure::logged(entry, self.name, failure);
+        self.failures.push((rank(entry), failure));
         Step::Next
     }
 
@@ -132,7 +132,7 @@ impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
         })
     }
 
-    fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 
@@ -141,7 +141,7 @@ impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
             answers: in_order(self.answers),
             messages: in_order(self.messages),
             output: output(self.transcript.into_lines(), &self.muted),
-            faults: in_order(self.faults),
+            failures: in_order(self.failures),
         }
     }
 }

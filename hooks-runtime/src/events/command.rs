@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{Either, select, try_join3};
-use hooks_core::{FailurePolicy, Fault};
+use hooks_core::{Failure, FailurePolicy};
 use serde::de::value::{self, StrDeserializer};
 use serde::de::{IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -40,12 +40,12 @@ pub(crate) mod group;
 /// |---|---|---|
 /// | 0 | empty | `continue` |
 /// | 0 | ends with a [`HookResult`] in JSON: all of it, or the last line | that |
-/// | 0 | anything else | a [fault](Fault::Invalid) |
+/// | 0 | anything else | a [failure](Failure::Invalid) |
 /// | 2 | | `deny`, with standard error as the reason |
-/// | another, or a signal | | a [fault](Fault::Error) |
+/// | another, or a signal | | a [failure](Failure::Error) |
 ///
 /// A JSON object without `action` is a [`HookResult`] only if all its fields are those of one: an
-/// object with another field, such as `decision`, is an answer in another format, and a fault.
+/// object with another field, such as `decision`, is an answer in another format, and a failure.
 /// Beside an `action`, other fields are kept. `{}` is `continue`.
 ///
 /// An answer that denies or asks stands, with the defaults for the rest, also where another
@@ -53,19 +53,19 @@ pub(crate) mod group;
 ///
 /// Standard error, as far as the output limit goes, and the standard output before the answer
 /// are printed into the transcript, unless the answer suppresses them (`E-150`). A program
-/// that takes too long, or writes too much to its standard output, is killed, and a fault
+/// that takes too long, or writes too much to its standard output, is killed, and a failure
 /// says so; it is killed, too, when the emission is dropped. With the end of the program end
 /// the processes that it has started (on Unix: its process group), however it ends: those that
 /// still hold its standard output or error, in which its answer may be on its way, 200 ms later.
 /// One that has left the group lives on, and is not waited for any longer. Where something
 /// still holds the standard output by then, and the hook has not named an `action`, that is
-/// `continue` if its faults are [isolated](FailurePolicy::Isolate), and else a
-/// [fault](Fault::Error).
+/// `continue` if its failures are [isolated](FailurePolicy::Isolate), and else a
+/// [failure](Failure::Error).
 ///
 /// Without a name of its own, the hook has that of the program's file. Programs need a tokio
 /// runtime with its drivers for time and for input and output.
 ///
-/// A fault of an event hook means no only where the registration says
+/// A failure of an event hook means no only where the registration says
 /// [`FailClosed`](hooks_core::FailurePolicy::FailClosed).
 ///
 /// ```no_run
@@ -288,7 +288,7 @@ impl EventHook for Program {
         let errors = String::from_utf8_lossy(&written.errors);
         print(event, &errors);
         let Some(status) = ended? else {
-            let limit = Fault::Timeout(self.0.time_limit);
+            let limit = Failure::Timeout(self.0.time_limit);
             return Err(HookError::from_fault(limit));
         };
         if status.code() == Some(0) {
@@ -306,9 +306,9 @@ impl EventHook for Program {
 
 /// The answer at the end of a program's output.
 fn answer(event: Event<'_>, written: &Written) -> Result<HookResult, HookError> {
-    // Where a fault is one fault among others, it is taken for what it says so far.
+    // Where a failure is one failure among others, it is taken for what it says so far.
     let is_left_open = !written.is_all && policy(event.hook()) != FailurePolicy::Isolate;
-    let invalid = |why: String| Err(HookError::from_fault(Fault::invalid(why)));
+    let invalid = |why: String| Err(HookError::from_fault(Failure::invalid(why)));
     let alone = |no: HookResult, why: &dyn fmt::Display| {
         event.print(format!(
             "the answer is taken without its other fields: {why}"

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::emission::{Emission, HookFault};
+use super::emission::{Emission, HandlerFailure};
 use crate::Map;
 
 /// The data of an event, from a map, a [`Value`], or nothing (`E-41`).
@@ -144,7 +144,7 @@ pub enum EmitError {
     /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate).
     Hook {
         /// What went wrong, and where.
-        fault: HookFault,
+        failure: HandlerFailure,
         /// What had come together until then. Its action is no answer: hooks are missing.
         emission: Box<Emission>,
     },
@@ -164,7 +164,7 @@ impl fmt::Display for EmitError {
                 f,
                 "the data of an event are an object, not {found}; put it into a field"
             ),
-            EmitError::Hook { fault, .. } => fault.fmt(f),
+            EmitError::Hook { failure, .. } => failure.fmt(f),
             EmitError::Deadline { after, .. } => {
                 write!(f, "the hooks were not done after {after:?}")
             }
@@ -176,7 +176,7 @@ impl fmt::Display for EmitError {
 impl Error for EmitError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            EmitError::Hook { fault, .. } => fault.source(),
+            EmitError::Hook { failure, .. } => failure.source(),
             EmitError::NotAnObject { .. } | EmitError::Deadline { .. } => None,
         }
     }

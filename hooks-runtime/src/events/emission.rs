@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use hooks_core::__private::Parked;
-use hooks_core::{EntryMeta, Fault, Report};
+use hooks_core::__private::ColdOption;
+use hooks_core::{EntryMeta, Failure, Report};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -60,9 +60,9 @@ pub struct Emission {
     /// are trusted for a question if there is one, and the last one for [`Action::Modify`].
     pub decided_by: Option<Arc<str>>,
     /// What went wrong, in execution order (`E-36`).
-    pub faults: Items<HookFault>,
+    pub failures: Items<HandlerFailure>,
     /// What most emissions have nothing of.
-    pub(crate) rest: Parked<Box<Rest>>,
+    pub(crate) rest: ColdOption<Box<Rest>>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -141,13 +141,13 @@ pub struct HookOutput {
 /// Something that went wrong in a hook (`E-36`).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct HookFault {
+pub struct HandlerFailure {
     /// The hook.
     pub hook: Arc<str>,
     /// The event.
     pub event: Arc<str>,
     /// What went wrong.
-    pub fault: Fault,
+    pub failure: Failure,
 }
 
 impl UserMessage {
@@ -156,42 +156,46 @@ impl UserMessage {
         Some(UserMessage {
             text: result.user_message.clone()?,
             level: result.user_message_level,
-            hook: entry.shared_name(),
+            hook: entry.name_arc(),
         })
     }
 }
 
-impl fmt::Display for HookFault {
+impl fmt::Display for HandlerFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let HookFault { hook, event, fault } = self;
-        write!(f, "hook `{hook}` of event `{event}` {fault}")
+        let HandlerFailure {
+            hook,
+            event,
+            failure,
+        } = self;
+        write!(f, "hook `{hook}` of event `{event}` {failure}")
     }
 }
 
-impl std::error::Error for HookFault {
+impl std::error::Error for HandlerFailure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.fault.source()
+        self.failure.source()
     }
 }
 
-impl HookFault {
-    /// What went wrong in the hook of this entry; this is the one place where a fault of an
+impl HandlerFailure {
+    /// What went wrong in the hook of this entry; this is the one place where a failure of an
     /// event hook is logged.
-    pub(crate) fn logged(entry: &EntryMeta, event: &Arc<str>, fault: Fault) -> Self {
-        let fault = HookFault {
-            hook: entry.shared_name(),
+    pub(crate) fn logged(entry: &EntryMeta, event: &Arc<str>, failure: Failure) -> Self {
+        let failure = HandlerFailure {
+            hook: entry.name_arc(),
             event: Arc::clone(event),
-            fault,
+            failure,
         };
         tracing::warn!(
             target: "hooks_runtime",
-            event = &*fault.event,
-            hook = &*fault.hook,
-            kind = fault.fault.kind(),
+            event = &*failure.event,
+            hook = &*failure.hook,
+            kind = failure.failure.kind(),
             "{}",
-            fault.text()
+            failure.text()
         );
-        fault
+        failure
     }
 
     /// What is displayed, also where a hook's own error panics when it is.

@@ -4,15 +4,15 @@
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 
-use hooks_core::__private::Parked;
+use hooks_core::__private::ColdOption;
 use hooks_core::{
-    Answer, Combine, EntryId, EntryMeta, FailurePolicy, Fault, Never, Report, Slot, Step,
+    EntryId, EntryMeta, Failure, FailurePolicy, HookFuture, Never, Policy, Report, Slot, Step,
 };
 use jiff::Timestamp;
 
 use super::data::EmitError;
 use super::emission::{
-    Emission, HookFault, HookOutput, Injection, Provenance, Question, Rest, UserMessage,
+    Emission, HandlerFailure, HookOutput, Injection, Provenance, Question, Rest, UserMessage,
 };
 use super::event::Scene;
 use super::handler::{Handler, Reply, Spoken};
@@ -67,11 +67,11 @@ struct Said {
     question: Option<Question>,
     injections: Items<Injection>,
     messages: Items<UserMessage>,
-    faults: Items<HookFault>,
+    failures: Items<HandlerFailure>,
     /// The hooks whose output is suppressed.
     muted: Vec<EntryId>,
-    /// The fault with which the emission ended.
-    raised: Option<HookFault>,
+    /// The failure with which the emission ended.
+    raised: Option<HandlerFailure>,
 }
 
 impl<'t> Gathered<'t> {
@@ -125,20 +125,20 @@ impl<'t> Gathered<'t> {
     fn hear(&mut self, entry: &EntryMeta, spoken: Spoken) -> ControlFlow<()> {
         match spoken {
             Spoken::Result(result) => self.take(entry, Box::new(result)),
-            Spoken::Fault(fault) => self.fail(entry, fault),
+            Spoken::Failure(failure) => self.fail(entry, failure),
         }
     }
 
     /// Takes an answer that says more than to go on.
     fn take(&mut self, entry: &EntryMeta, mut result: Box<HookResult>) -> ControlFlow<()> {
         if let Err(why) = result.check() {
-            let fault = Fault::invalid(why.to_string());
+            let failure = Failure::invalid(why.to_string());
             if policy(entry) != FailurePolicy::Isolate {
-                return self.fail(entry, fault);
+                return self.fail(entry, failure);
             }
             // Without the question it would be a yes: it stands, as if it had not said how
             // long.
-            self.note(entry, fault);
+            self.note(entry, failure);
             result.approval_timeout = APPROVAL_TIMEOUT;
             result.approval_default = ApprovalDefault::Deny;
         }
@@ -156,7 +156,7 @@ impl<'t> Gathered<'t> {
                 append_to_last_tool_result: result.append_to_last_tool_result,
                 provenance: Provenance {
                     source: "hook".into(),
-                    hook: entry.shared_name(),
+                    hook: entry.name_arc(),
                     event: Arc::clone(self.name),
                     at: Timestamp::now(),
                 },
@@ -218,35 +218,35 @@ impl<'t> Gathered<'t> {
             && question.is_some_and(|question| !question.is_trusted && by.is_trusted())
     }
 
-    /// Does what the registration says to a fault (`X-2`).
+    /// Does what the registration says to a failure (`X-2`).
     #[cold]
-    fn fail(&mut self, entry: &EntryMeta, fault: Fault) -> ControlFlow<()> {
-        let fault = self.note(entry, fault);
+    fn fail(&mut self, entry: &EntryMeta, failure: Failure) -> ControlFlow<()> {
+        let failure = self.note(entry, failure);
         match policy(entry) {
             FailurePolicy::Isolate => Continue(()),
             FailurePolicy::Propagate => {
-                self.said().raised = Some(fault);
+                self.said().raised = Some(failure);
                 Break(())
             }
             // What is not known here must not mean yes.
-            _ => self.take(entry, Box::new(HookResult::deny(fault.text()))),
+            _ => self.take(entry, Box::new(HookResult::deny(failure.text()))),
         }
     }
 
     /// Writes down what went wrong, in the emission and in the log (`E-36`).
-    fn note(&mut self, entry: &EntryMeta, fault: Fault) -> HookFault {
-        let fault = HookFault::logged(entry, self.name, fault);
-        self.said().faults.push(fault.clone());
-        fault
+    fn note(&mut self, entry: &EntryMeta, failure: Failure) -> HandlerFailure {
+        let failure = HandlerFailure::logged(entry, self.name, failure);
+        self.said().failures.push(failure.clone());
+        failure
     }
 }
 
-impl<'h> Combine<dyn Handler + 'h> for Waterfall<'_, '_> {
-    type Yield = Reply;
-    type Outcome = ();
-    type Wait = Never<()>;
+impl<'h> Policy<dyn Handler + 'h> for Waterfall<'_, '_> {
+    type HookOutput = Reply;
+    type Output = ();
+    type Future = Never<()>;
 
-    const GUARDED: bool = true;
+    const CATCH_FAILURES: bool = true;
 
     fn slot_name(&self) -> &str {
         self.0.name
@@ -258,7 +258,7 @@ impl<'h> Combine<dyn Handler + 'h> for Waterfall<'_, '_> {
         entry: &'b EntryMeta,
         hook: &'b (dyn Handler + 'h),
         _: bool,
-    ) -> Answer<'b, Reply>
+    ) -> HookFuture<'b, Reply>
     where
         Self: 'b,
     {
@@ -272,13 +272,13 @@ impl<'h> Combine<dyn Handler + 'h> for Waterfall<'_, '_> {
     }
 
     #[inline(always)]
-    fn check(&mut self, reply: Reply) -> Result<Reply, Fault> {
+    fn validate_output(&mut self, reply: Reply) -> Result<Reply, Failure> {
         // Without the question, or the no, it would be a yes: that is for `take`.
         reply.check(|action| matches!(action, Action::AskUser | Action::Deny))
     }
 
     #[inline(always)]
-    fn absorb(&mut self, entry: &EntryMeta, reply: Reply) -> Step<Self, Never<()>> {
+    fn on_output(&mut self, entry: &EntryMeta, reply: Reply) -> Step<Self, Never<()>> {
         if self.0.fields.has_changed() {
             self.0.modified(entry);
         }
@@ -289,11 +289,11 @@ impl<'h> Combine<dyn Handler + 'h> for Waterfall<'_, '_> {
     }
 
     #[cold]
-    fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
-        step(self.0.fail(entry, fault))
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
+        step(self.0.fail(entry, failure))
     }
 
-    fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 
@@ -358,7 +358,7 @@ fn complete(
 ) -> Result<Emission, EmitError> {
     let printed = transcript.into_lines();
     let said = said.map(|said| *said).unwrap_or_default();
-    emission.rest = Parked::from(Box::new(Rest {
+    emission.rest = ColdOption::from(Box::new(Rest {
         decision: said.decision,
         question: said.question,
         output: output(printed, &said.muted),
@@ -366,11 +366,11 @@ fn complete(
     }));
     emission.injections = said.injections;
     emission.messages = said.messages;
-    emission.faults = said.faults;
+    emission.failures = said.failures;
     match said.raised {
         None => Ok(emission),
-        Some(fault) => Err(EmitError::Hook {
-            fault,
+        Some(failure) => Err(EmitError::Hook {
+            failure,
             emission: Box::new(emission),
         }),
     }
@@ -389,7 +389,7 @@ pub(crate) fn output(printed: Vec<Printed>, muted: &[EntryId]) -> Vec<HookOutput
         .collect()
 }
 
-/// What a fault of this hook does (`X-2`).
+/// What a failure of this hook does (`X-2`).
 pub(crate) fn policy(entry: &EntryMeta) -> FailurePolicy {
     entry.on_failure().unwrap_or(FailurePolicy::Isolate)
 }
@@ -397,7 +397,7 @@ pub(crate) fn policy(entry: &EntryMeta) -> FailurePolicy {
 fn name(slot: &Slot<dyn Handler>, id: EntryId) -> Option<Arc<str>> {
     let mut entries = slot.iter().map(|(_, entry)| entry);
     let entry = entries.find(|entry| entry.id() == id)?;
-    Some(entry.shared_name())
+    Some(entry.name_arc())
 }
 
 impl Emission {
@@ -410,8 +410,8 @@ impl Emission {
             injections: Items::new(),
             messages: Items::new(),
             decided_by: None,
-            faults: Items::new(),
-            rest: Parked::none(),
+            failures: Items::new(),
+            rest: ColdOption::none(),
         }
     }
 }

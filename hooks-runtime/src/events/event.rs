@@ -134,7 +134,7 @@ impl<'a> Event<'a> {
     pub fn print(&self, text: impl Into<String>) {
         self.transcript.print(Printed {
             id: self.hook.id(),
-            hook: self.hook.shared_name(),
+            hook: self.hook.name_arc(),
             text: text.into(),
         });
     }

@@ -17,7 +17,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use hooks_core::{Answer, EntryMeta, Fault, hooks};
+use hooks_core::{EntryMeta, Failure, HookFuture, hooks};
 
 use super::event::{Event, Scene};
 use super::result::{APPROVAL_TIMEOUT, Action, HookResult};
@@ -41,7 +41,7 @@ pub trait EventHooks {
 pub trait Handler: Send + Sync {
     /// Starts the hook of this entry. What it is to keep of the event while it waits, it
     /// holds by itself.
-    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> Answer<'a, Reply>;
+    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> HookFuture<'a, Reply>;
 }
 
 /// What a hook answered: nothing where it goes on, or has changed single fields, which have
@@ -61,7 +61,7 @@ pub enum Spoken {
     /// Its answer.
     Result(HookResult),
     /// What went wrong.
-    Fault(Fault),
+    Failure(Failure),
 }
 
 impl Reply {
@@ -89,16 +89,16 @@ impl Reply {
         }
     }
 
-    /// The fault that the answer says, if it says one, or is: fields that do not hold are, unless
+    /// The failure that the answer says, if it says one, or is: fields that do not hold are, unless
     /// the action stands all the same.
     #[inline(always)]
-    pub(crate) fn check(self, stands: impl FnOnce(Action) -> bool) -> Result<Self, Fault> {
+    pub(crate) fn check(self, stands: impl FnOnce(Action) -> bool) -> Result<Self, Failure> {
         match self.0 {
             None => Ok(self),
             Some(spoken) => match *spoken {
-                Spoken::Fault(fault) => Err(fault),
+                Spoken::Failure(failure) => Err(failure),
                 Spoken::Result(ref result) => match result.check() {
-                    Err(why) if !stands(result.action) => Err(Fault::invalid(why.to_string())),
+                    Err(why) if !stands(result.action) => Err(Failure::invalid(why.to_string())),
                     _ => Ok(Reply(Some(spoken))),
                 },
             },
@@ -106,8 +106,8 @@ impl Reply {
     }
 
     #[cold]
-    fn failed(fault: Fault) -> Self {
-        Reply(Some(Box::new(Spoken::Fault(fault))))
+    fn failed(failure: Failure) -> Self {
+        Reply(Some(Box::new(Spoken::Failure(failure))))
     }
 }
 
@@ -120,7 +120,7 @@ impl Reply {
 pub trait HookAnswer<Time> {
     /// The answer, as an emission takes it.
     #[doc(hidden)]
-    fn give<'a>(self, scene: Scene<'_>) -> Answer<'a, Reply>
+    fn give<'a>(self, scene: Scene<'_>) -> HookFuture<'a, Reply>
     where
         Self: Send;
 }
@@ -159,8 +159,8 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> Given for Result<HookResult, E> {
 #[diagnostic::do_not_recommend]
 impl<R: Given> HookAnswer<Now> for R {
     #[inline(always)]
-    fn give<'a>(self, scene: Scene<'_>) -> Answer<'a, Reply> {
-        Answer::Ready(self.reply(Some(scene)))
+    fn give<'a>(self, scene: Scene<'_>) -> HookFuture<'a, Reply> {
+        HookFuture::Ready(self.reply(Some(scene)))
     }
 }
 
@@ -169,11 +169,11 @@ impl<F> HookAnswer<Later<Now>> for F
 where
     F: Future<Output: Given> + 'static,
 {
-    fn give<'a>(self, _: Scene<'_>) -> Answer<'a, Reply>
+    fn give<'a>(self, _: Scene<'_>) -> HookFuture<'a, Reply>
     where
         F: Send,
     {
-        Answer::later(async move { self.await.reply(None) })
+        HookFuture::boxed(async move { self.await.reply(None) })
     }
 }
 
@@ -289,7 +289,7 @@ where
     R: HookAnswer<Time> + Send,
 {
     #[inline]
-    fn start<'a>(&'a self, _: &'a EntryMeta, mut scene: Scene<'_>) -> Answer<'a, Reply> {
+    fn start<'a>(&'a self, _: &'a EntryMeta, mut scene: Scene<'_>) -> HookFuture<'a, Reply> {
         let (event, data) = scene.share();
         (self.0)(event, data).give(scene)
     }
@@ -318,7 +318,7 @@ where
     R: HookAnswer<Time> + Send,
 {
     #[inline]
-    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> Answer<'a, Reply> {
+    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> HookFuture<'a, Reply> {
         (self.0)(scene.event(entry)).give(scene)
     }
 }
@@ -336,17 +336,17 @@ impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
 
 impl<H: EventHook> Handler for TypedHandler<H> {
     #[inline]
-    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> Answer<'a, Reply> {
+    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> HookFuture<'a, Reply> {
         // A hook that may wait is started anew, with an event that it holds.
         let answer = match self.0.__hooks_start((scene.event(entry),), ()) {
-            Ok(Answer::Ready(result)) => Some(result),
+            Ok(HookFuture::Ready(result)) => Some(result),
             _ => None,
         };
         if let Some(result) = answer {
-            return Answer::Ready(result.reply(Some(scene)));
+            return HookFuture::Ready(result.reply(Some(scene)));
         }
         let held = scene.hold(entry);
-        Answer::later(async move { self.0.call(held.event()).await.reply(None) })
+        HookFuture::boxed(async move { self.0.call(held.event()).await.reply(None) })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use hooks_core::__private::Parked;
+use hooks_core::__private::ColdOption;
 use serde::{Serialize, Serializer};
 
 /// A `Vec` of one word, of what an [`Emission`](super::Emission) has seldom anything of (`E-29`,
@@ -26,13 +26,13 @@ use serde::{Serialize, Serializer};
     clippy::box_collection,
     reason = "a word where there is nothing, which is nearly always"
 )]
-pub struct Items<T>(Parked<Box<Vec<T>>>);
+pub struct Items<T>(ColdOption<Box<Vec<T>>>);
 
 impl<T> Items<T> {
     /// None.
     #[inline(always)]
     pub const fn new() -> Self {
-        Items(Parked::none())
+        Items(ColdOption::none())
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use hooks_core::__private::Parked;
+use hooks_core::__private::ColdOption;
 use hooks_core::{EntryId, Registration, Report, Timer, Unregister};
 use pin_project_lite::pin_project;
 
@@ -93,13 +93,13 @@ impl HookRegistry {
             None => options.trusted(H::TRUSTED),
         };
         let mut entry = options.entry(hook.into_handler::<Time>(), std::any::type_name::<H>(), 0);
-        if entry.meta().given_name().is_none() {
+        if entry.meta().explicit_name().is_none() {
             entry = match name {
                 Some(name) => entry.name(name),
                 None => entry,
             };
         }
-        let (name, priority) = (entry.meta().shared_name(), entry.meta().priority());
+        let (name, priority) = (entry.meta().name_arc(), entry.meta().priority());
         let timer = &self.inner.timer;
         let id = self
             .inner
@@ -142,7 +142,7 @@ impl HookRegistry {
     /// # Errors
     /// If the data are no object (`E-41`), or a hook fails that was registered with
     /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate). Other hooks that
-    /// fail are among the emission's [`faults`](Emission::faults) (`E-36`).
+    /// fail are among the emission's [`failures`](Emission::failures) (`E-36`).
     pub fn emit<'a, D: Into<EventData>>(
         &'a self,
         event: &'a str,
@@ -172,7 +172,7 @@ impl HookRegistry {
         let Some((name, slot)) = table.hooks(event) else {
             let mut emission = Emission::of(table.completed(map));
             if options.report {
-                emission.rest = Parked::from(Box::new(Rest {
+                emission.rest = ColdOption::from(Box::new(Rest {
                     report: Some(Report::default()),
                     ..Rest::default()
                 }));

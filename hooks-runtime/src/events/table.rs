@@ -81,7 +81,7 @@ impl Table {
     /// The names of the hooks by event (`E-70` to `E-74`).
     pub(super) fn names(&self, event: Option<&str>) -> BTreeMap<String, Vec<String>> {
         let names = |slot: &Slot<dyn Handler>| {
-            let names = slot.iter().filter_map(|(_, entry)| entry.given_name());
+            let names = slot.iter().filter_map(|(_, entry)| entry.explicit_name());
             names.map(str::to_owned).collect()
         };
         match event {
@@ -152,7 +152,7 @@ pub struct EventDescriptor {
     pub priority: i32,
     /// The time that one call may take.
     pub timeout: Option<Duration>,
-    /// What a fault does.
+    /// What a failure does.
     pub on_failure: FailurePolicy,
     /// Whether the host vouches for what the hook says.
     pub trusted: bool,
@@ -163,7 +163,7 @@ impl EventDescriptor {
         EventDescriptor {
             id: entry.id(),
             event: Arc::clone(event),
-            name: entry.given_name().map(str::to_owned),
+            name: entry.explicit_name().map(str::to_owned),
             hook_type: entry.hook_type(),
             priority: entry.priority(),
             timeout: entry.timeout(),

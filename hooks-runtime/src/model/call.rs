@@ -206,7 +206,7 @@ async fn run<O: ModelOutput>(
     mut request: ModelRequest,
     tx: Events<O::Value>,
 ) {
-    request.extensions = request.extensions.over(&model.parts.defaults);
+    request.extensions = request.extensions.with_defaults(&model.parts.defaults);
     if let Err(error) = send::<O>(&model, request, &tx).await {
         tx.send(Err(error)).await;
     }

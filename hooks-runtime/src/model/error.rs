@@ -64,13 +64,13 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Whether the provider is at fault: an `error:provider`. What the budget refuses, and
+    /// Whether the provider is at failure: an `error:provider`. What the budget refuses, and
     /// what the model answers in the wrong form, is not.
     pub fn is_provider_error(&self) -> bool {
         matches!(self, ModelError::Adapter(_) | ModelError::Incomplete { .. })
     }
 
-    /// The data of an `error:provider` event, where the provider is at fault.
+    /// The data of an `error:provider` event, where the provider is at failure.
     ///
     /// | Field | |
     /// |---|---|
@@ -104,7 +104,7 @@ impl ModelError {
     }
 }
 
-/// Emits `error:provider` (`E-80`), where the provider is at fault, and nothing otherwise; a
+/// Emits `error:provider` (`E-80`), where the provider is at failure, and nothing otherwise; a
 /// [`HookedModel`](super::HookedModel) emits nothing itself. The orchestrator adds its own
 /// fields, such as the operation or the session, as `more`; they give way to those of
 /// [`provider_error_data`](ModelError::provider_error_data).

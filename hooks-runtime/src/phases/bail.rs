@@ -1,7 +1,7 @@
 //! The policy of PRE: the first response that is not `CONTINUE` ends it (`R-09` to `R-13`).
 
-use hooks_core::__private::discard;
-use hooks_core::{Answer, Combine, EntryMeta, FailurePolicy, Fault, Never, Step};
+use hooks_core::__private::drop_catching_panic;
+use hooks_core::{EntryMeta, Failure, FailurePolicy, HookFuture, Never, Policy, Step};
 
 use super::hook::Pre;
 use super::registry::{Phase, log};
@@ -25,12 +25,12 @@ impl<'a, Req: ?Sized> Bail<'a, Req> {
     }
 }
 
-impl<'h, Req: ?Sized> Combine<dyn Pre<Req> + 'h> for Bail<'_, Req> {
-    type Yield = Result<HookResponse, HookError>;
-    type Outcome = Result<HookResponse, HookError>;
-    type Wait = Never<()>;
+impl<'h, Req: ?Sized> Policy<dyn Pre<Req> + 'h> for Bail<'_, Req> {
+    type HookOutput = Result<HookResponse, HookError>;
+    type Output = Result<HookResponse, HookError>;
+    type Future = Never<()>;
 
-    const GUARDED: bool = true;
+    const CATCH_FAILURES: bool = true;
 
     fn slot_name(&self) -> &str {
         "PRE"
@@ -41,36 +41,36 @@ impl<'h, Req: ?Sized> Combine<dyn Pre<Req> + 'h> for Bail<'_, Req> {
         _: &'b EntryMeta,
         hook: &'b (dyn Pre<Req> + 'h),
         _: bool,
-    ) -> Answer<'b, Self::Yield>
+    ) -> HookFuture<'b, Self::HookOutput>
     where
         Self: 'b,
     {
         hook.start(self.request)
     }
 
-    fn check(&mut self, answer: Self::Yield) -> Result<Self::Yield, Fault> {
+    fn validate_output(&mut self, answer: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
         answer.map(Ok).map_err(HookError::into_fault)
     }
 
-    fn absorb(&mut self, _: &EntryMeta, answer: Self::Yield) -> Step<Self, Never<()>> {
+    fn on_output(&mut self, _: &EntryMeta, answer: Self::HookOutput) -> Step<Self, Never<()>> {
         let goes_on = answer.as_ref().is_ok_and(HookResponse::is_continue);
         self.answer = answer;
         if goes_on { Step::Next } else { Step::Stop }
     }
 
-    fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
         self.answer = match Phase::Pre.policy(entry.on_failure()) {
             FailurePolicy::Isolate => {
-                log(Phase::Pre, entry, &fault);
-                discard(fault);
+                log(Phase::Pre, entry, &failure);
+                drop_catching_panic(failure);
                 return Step::Next;
             }
-            FailurePolicy::Propagate => Err(HookError::of(entry.shared_name(), fault)),
+            FailurePolicy::Propagate => Err(HookError::of(entry.name_arc(), failure)),
             // What is not known here must not mean yes.
             _ => {
-                log(Phase::Pre, entry, &fault);
-                let reason = format!("hook `{}` {}", entry.name(), text(&fault));
-                discard(fault);
+                log(Phase::Pre, entry, &failure);
+                let reason = format!("hook `{}` {}", entry.name(), text(&failure));
+                drop_catching_panic(failure);
                 Ok(HookResponse::new(ResponseAction::Deny)
                     .reason(reason)
                     .error_type("hook_failure"))
@@ -79,11 +79,11 @@ impl<'h, Req: ?Sized> Combine<dyn Pre<Req> + 'h> for Bail<'_, Req> {
         Step::Stop
     }
 
-    fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 
-    fn finish(self) -> Self::Outcome {
+    fn finish(self) -> Self::Output {
         self.answer
     }
 }

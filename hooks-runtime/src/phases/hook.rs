@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 
-use hooks_core::Answer;
+use hooks_core::HookFuture;
 
 use super::response::HookResponse;
 use crate::HookError;
@@ -59,11 +59,11 @@ pub trait PreHook<Req: ?Sized>: Send + Sync {
     ) -> impl Future<Output = Result<HookResponse, HookError>> + Send;
 
     #[doc(hidden)]
-    fn __start<'a>(&'a self, request: &'a Req) -> Answer<'a, Result<HookResponse, HookError>>
+    fn __start<'a>(&'a self, request: &'a Req) -> HookFuture<'a, Result<HookResponse, HookError>>
     where
         Self: Sized,
     {
-        Answer::later(self.execute(request))
+        HookFuture::boxed(self.execute(request))
     }
 }
 
@@ -123,22 +123,22 @@ pub trait PostHook<Res: ?Sized>: Send + Sync {
         &'a self,
         result: &'a Res,
         request_id: Option<&'a str>,
-    ) -> Answer<'a, Result<(), HookError>>
+    ) -> HookFuture<'a, Result<(), HookError>>
     where
         Self: Sized,
     {
-        Answer::later(self.execute(result, request_id))
+        HookFuture::boxed(self.execute(result, request_id))
     }
 }
 
 /// A PRE hook as a registry holds it.
 pub(crate) trait Pre<Req: ?Sized>: Send + Sync {
-    fn start<'a>(&'a self, request: &'a Req) -> Answer<'a, Result<HookResponse, HookError>>;
+    fn start<'a>(&'a self, request: &'a Req) -> HookFuture<'a, Result<HookResponse, HookError>>;
 }
 
 impl<Req: ?Sized, H: PreHook<Req>> Pre<Req> for H {
     #[inline]
-    fn start<'a>(&'a self, request: &'a Req) -> Answer<'a, Result<HookResponse, HookError>> {
+    fn start<'a>(&'a self, request: &'a Req) -> HookFuture<'a, Result<HookResponse, HookError>> {
         self.__start(request)
     }
 }
@@ -149,7 +149,7 @@ pub(crate) trait Post<Res: ?Sized>: Send + Sync {
         &'a self,
         result: &'a Res,
         request_id: Option<&'a str>,
-    ) -> Answer<'a, Result<(), HookError>>;
+    ) -> HookFuture<'a, Result<(), HookError>>;
 }
 
 impl<Res: ?Sized, H: PostHook<Res>> Post<Res> for H {
@@ -158,7 +158,7 @@ impl<Res: ?Sized, H: PostHook<Res>> Post<Res> for H {
         &'a self,
         result: &'a Res,
         request_id: Option<&'a str>,
-    ) -> Answer<'a, Result<(), HookError>> {
+    ) -> HookFuture<'a, Result<(), HookError>> {
         self.__start(result, request_id)
     }
 }
@@ -222,8 +222,8 @@ where
         self.answer(request)
     }
 
-    fn __start<'a>(&'a self, request: &'a Req) -> Answer<'a, Result<HookResponse, HookError>> {
-        Answer::Ready(self.answer(request))
+    fn __start<'a>(&'a self, request: &'a Req) -> HookFuture<'a, Result<HookResponse, HookError>> {
+        HookFuture::Ready(self.answer(request))
     }
 }
 
@@ -285,8 +285,8 @@ where
         &'a self,
         result: &'a Res,
         request_id: Option<&'a str>,
-    ) -> Answer<'a, Result<(), HookError>> {
-        Answer::Ready((self.function)(result, request_id).into_done())
+    ) -> HookFuture<'a, Result<(), HookError>> {
+        HookFuture::Ready((self.function)(result, request_id).into_done())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The policy of POST: every hook runs, whatever becomes of the others (`R-14`).
 
-use hooks_core::__private::discard;
-use hooks_core::{Answer, Combine, EntryMeta, Fault, Never, Step};
+use hooks_core::__private::drop_catching_panic;
+use hooks_core::{EntryMeta, Failure, HookFuture, Never, Policy, Step};
 
 use super::hook::Post;
 use super::registry::{Phase, log};
@@ -19,12 +19,12 @@ impl<'a, Res: ?Sized> Observe<'a, Res> {
     }
 }
 
-impl<'h, Res: ?Sized> Combine<dyn Post<Res> + 'h> for Observe<'_, Res> {
-    type Yield = Result<(), HookError>;
-    type Outcome = ();
-    type Wait = Never<()>;
+impl<'h, Res: ?Sized> Policy<dyn Post<Res> + 'h> for Observe<'_, Res> {
+    type HookOutput = Result<(), HookError>;
+    type Output = ();
+    type Future = Never<()>;
 
-    const GUARDED: bool = true;
+    const CATCH_FAILURES: bool = true;
 
     fn slot_name(&self) -> &str {
         "POST"
@@ -35,28 +35,28 @@ impl<'h, Res: ?Sized> Combine<dyn Post<Res> + 'h> for Observe<'_, Res> {
         _: &'b EntryMeta,
         hook: &'b (dyn Post<Res> + 'h),
         _: bool,
-    ) -> Answer<'b, Self::Yield>
+    ) -> HookFuture<'b, Self::HookOutput>
     where
         Self: 'b,
     {
         hook.start(self.result, self.request_id)
     }
 
-    fn check(&mut self, answer: Self::Yield) -> Result<Self::Yield, Fault> {
+    fn validate_output(&mut self, answer: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
         answer.map(Ok).map_err(HookError::into_fault)
     }
 
-    fn absorb(&mut self, _: &EntryMeta, _: Self::Yield) -> Step<Self, Never<()>> {
+    fn on_output(&mut self, _: &EntryMeta, _: Self::HookOutput) -> Step<Self, Never<()>> {
         Step::Next
     }
 
-    fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
-        log(Phase::Post, entry, &fault);
-        discard(fault);
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
+        log(Phase::Post, entry, &failure);
+        drop_catching_panic(failure);
         Step::Next
     }
 
-    fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 

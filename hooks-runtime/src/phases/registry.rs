@@ -5,7 +5,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use hooks_core::{
-    Entry, EntryId, EntryMeta, FailurePolicy, Fault, Registration, Report, Slot, Timer, Unregister,
+    Entry, EntryId, EntryMeta, Failure, FailurePolicy, Registration, Report, Slot, Timer,
+    Unregister,
 };
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +76,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// What a fault does, where the registration says this of it (`X-2`).
+    /// What a failure does, where the registration says this of it (`X-2`).
     pub(crate) fn policy(self, chosen: Option<FailurePolicy>) -> FailurePolicy {
         chosen.unwrap_or(match self {
             Phase::Pre => FailurePolicy::Propagate,
@@ -301,7 +302,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
 /// The entry under the id of its hook, which is also its name for people, unless that has
 /// been given.
 fn keyed<H>(entry: Entry<H>, key: &str) -> Entry<H> {
-    let entry = match entry.meta().given_name() {
+    let entry = match entry.meta().explicit_name() {
         Some(_) => entry,
         None => entry.name(key.to_owned()),
     };
@@ -322,7 +323,7 @@ fn conditions<H: ?Sized>(slot: &Slot<H>, id: &str) -> RegisterOptions {
         None => RegisterOptions::new(),
         Some((_, entry)) => RegisterOptions {
             priority: Some(entry.priority()),
-            name: entry.given_name().map(|name| name.to_owned().into()),
+            name: entry.explicit_name().map(|name| name.to_owned().into()),
             timeout: entry.timeout(),
             on_failure: entry.on_failure(),
             trusted: Some(entry.is_trusted()),
@@ -330,15 +331,15 @@ fn conditions<H: ?Sized>(slot: &Slot<H>, id: &str) -> RegisterOptions {
     }
 }
 
-/// The one place where a fault of a PRE or POST hook is logged.
-pub(crate) fn log(phase: Phase, entry: &EntryMeta, fault: &Fault) {
+/// The one place where a failure of a PRE or POST hook is logged.
+pub(crate) fn log(phase: Phase, entry: &EntryMeta, failure: &Failure) {
     tracing::warn!(
         target: "hooks_runtime",
         %phase,
         hook = entry.key(),
-        kind = fault.kind(),
+        kind = failure.kind(),
         "{phase} hook {}",
-        text(fault)
+        text(failure)
     );
 }
 
@@ -381,7 +382,7 @@ pub struct HookDescriptor {
     pub priority: Option<i32>,
     /// The time that one call may take.
     pub timeout: Option<Duration>,
-    /// What a fault does.
+    /// What a failure does.
     pub on_failure: FailurePolicy,
 }
 

@@ -183,7 +183,7 @@ impl ContractCase {
     /// thread is left behind, because it cannot be stopped.
     ///
     /// # Errors
-    /// If the hook does not hold it. A fault of the hook – an error, a panic, an answer that
+    /// If the hook does not hold it. A failure of the hook – an error, a panic, an answer that
     /// is none, a time limit – is always one.
     ///
     /// # Panics

@@ -102,7 +102,7 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
         X: Sync,
     {
         if !self.parts.extensions.is_empty() {
-            call.extensions = call.extensions.over(&self.parts.extensions);
+            call.extensions = call.extensions.with_defaults(&self.parts.extensions);
         }
         T::execute(call, &self.hooks, &self.parts.executor)
     }

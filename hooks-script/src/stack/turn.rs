@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hooks_runtime::dispatch::Step;
-use hooks_runtime::{Answer, Combine, EntryMeta, Fault, Map, Never};
+use hooks_runtime::{EntryMeta, Failure as HookFailure, HookFuture, Map, Never, Policy};
 
 use super::budget::Budget;
 use super::member::Member;
@@ -134,12 +134,12 @@ impl<'a> Turns<'a> {
     }
 }
 
-impl<'a> Combine<Member> for Turns<'a> {
-    type Yield = Turn;
-    type Outcome = (Done, Records<'a>);
-    type Wait = Never<()>;
+impl<'a> Policy<Member> for Turns<'a> {
+    type HookOutput = Turn;
+    type Output = (Done, Records<'a>);
+    type Future = Never<()>;
 
-    const GUARDED: bool = true;
+    const CATCH_FAILURES: bool = true;
 
     fn slot_name(&self) -> &str {
         match self.stage {
@@ -148,12 +148,12 @@ impl<'a> Combine<Member> for Turns<'a> {
         }
     }
 
-    fn open(&mut self, hooks: usize) -> Step<Self, Never<()>> {
+    fn before_hooks(&mut self, hooks: usize) -> Step<Self, Never<()>> {
         self.budget.share_among(hooks);
         Step::Next
     }
 
-    fn invoke<'b>(&mut self, _: &'b EntryMeta, member: &'b Member, _: bool) -> Answer<'b, Turn>
+    fn invoke<'b>(&mut self, _: &'b EntryMeta, member: &'b Member, _: bool) -> HookFuture<'b, Turn>
     where
         Self: 'b,
     {
@@ -161,14 +161,14 @@ impl<'a> Combine<Member> for Turns<'a> {
         self.records.begin(&member.hook);
         let mut allowance = self.budget.share();
         if member.is_disabled() {
-            return Answer::Ready(None);
+            return HookFuture::Ready(None);
         }
         let (stage, data) = (self.stage, self.data);
         let message = Arc::clone(&self.done.message);
         let consent = self.stack.consent.as_ref();
         let consent = consent.filter(|_| stage == Stage::Post);
         let scope = self.scope;
-        Answer::later(async move {
+        HookFuture::boxed(async move {
             let permit = match consent {
                 None => None,
                 Some(consent) => {
@@ -182,16 +182,16 @@ impl<'a> Combine<Member> for Turns<'a> {
         })
     }
 
-    fn absorb(&mut self, _: &EntryMeta, turn: Turn) -> Step<Self, Never<()>> {
+    fn on_output(&mut self, _: &EntryMeta, turn: Turn) -> Step<Self, Never<()>> {
         self.take(turn)
     }
 
-    fn fault(&mut self, _: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
+    fn on_failure(&mut self, _: &EntryMeta, failure: HookFailure) -> Step<Self, Never<()>> {
         // The sandbox ends a hook that takes its time: what is late here has waited for a
         // worker, and what panics is the host's.
-        let failure = match fault {
-            Fault::Timeout(_) => Failure::NoWorker,
-            fault => Failure::Engine(fault.to_string()),
+        let failure = match failure {
+            HookFailure::Timeout(_) => Failure::NoWorker,
+            failure => Failure::Engine(failure.to_string()),
         };
         let run = self
             .member
@@ -207,7 +207,7 @@ impl<'a> Combine<Member> for Turns<'a> {
         Some(self.budget.patience())
     }
 
-    fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 

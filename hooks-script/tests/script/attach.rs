@@ -65,7 +65,7 @@ fn s_16_e_36_a_failure_is_isolated_unless_somebody_says_otherwise() {
 
     let emission = emit(events(&failing, RegisterOptions::new()));
     assert_eq!(emission.action, Action::Continue);
-    assert_eq!(emission.faults.len(), 1);
+    assert_eq!(emission.failures.len(), 1);
 
     let options = RegisterOptions::new().on_failure(FailurePolicy::FailClosed);
     assert_eq!(emit(events(&failing, options)).action, Action::Deny);
@@ -191,7 +191,7 @@ fn r_14_s_18_after_a_call_stops_and_failures_are_nobodys_business() {
     let runs: Vec<_> = report
         .entries
         .iter()
-        .map(|entry| entry.run.to_string())
+        .map(|entry| entry.status.to_string())
         .collect();
     assert_eq!(
         runs,

@@ -134,7 +134,7 @@ fn e_36_an_error_is_a_failure_that_says_what_was_sent_and_what_came() {
     let subject = Subject::new(|| |_: Event<'_>| Err::<HookResult, _>("no\u{1b}[31m rules\n"));
     assert_eq!(
         complaint("survives_empty_data", &subject),
-        r"`survives_empty_data` (E-41) does not hold: sent `tool:pre` with {}; came a fault: the hook failed: no\u{1b}[31m rules\n; answer, too, where a field is missing"
+        r"`survives_empty_data` (E-41) does not hold: sent `tool:pre` with {}; came a failure: the hook failed: no\u{1b}[31m rules\n; answer, too, where a field is missing"
     );
     assert_eq!(failures(&subject).len(), CASES.len());
     let said = complaint("survives_a_huge_text", &subject);

@@ -106,7 +106,7 @@ fn e_160_exactly_the_cases_that_do_not_hold_fail_and_say_why() {
         "{said}"
     );
     assert!(
-        said.contains("a fault: the hook panicked: no tool"),
+        said.contains("a failure: the hook panicked: no tool"),
         "{said}"
     );
     assert!(said.contains("field `approval_timeout` is -1"), "{said}");

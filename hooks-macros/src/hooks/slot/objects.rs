@@ -161,11 +161,11 @@ impl SlotExpansion<'_> {
                     __hooks_hook: &'__b #private::Leaf<__H>,
                     args: #args_type,
                     last: #last_type,
-                ) -> #private::Answer<'__b, #output> {
+                ) -> #private::HookFuture<'__b, #output> {
                     match <__H as #name>::__hooks_start(&__hooks_hook.0, args, last) {
                         #private::Ok(answer) => answer,
                         #private::Err(((#(#idents,)*), __hooks_last)) => {
-                            #private::Answer::later(<__H as #name>::call(&__hooks_hook.0, #(#owned,)* #last))
+                            #private::HookFuture::boxed(<__H as #name>::call(&__hooks_hook.0, #(#owned,)* #last))
                         }
                     }
                 }
@@ -180,8 +180,8 @@ impl SlotExpansion<'_> {
                     __hooks_provider: &'__b #private::Provider<__P>,
                     (#(#idents,)*): #args_type,
                     __hooks_last: #last_type,
-                ) -> #private::Answer<'__b, #output> {
-                    #private::Answer::__of(
+                ) -> #private::HookFuture<'__b, #output> {
+                    #private::HookFuture::__new(
                         const { #private::is_ready(<__P::Target as #owner>::__HOOKS_READY, #slot_text) },
                         #owner::#method(&*__hooks_provider.0, #(#idents,)* #last),
                     )

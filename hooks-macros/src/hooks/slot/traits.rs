@@ -70,7 +70,7 @@ impl SlotExpansion<'_> {
                     &'__b self,
                     args: #args_type,
                     last: #last_type,
-                ) -> #private::Result<#private::Answer<'__b, #output>, (#args_type, #last_type)>
+                ) -> #private::Result<#private::HookFuture<'__b, #output>, (#args_type, #last_type)>
                 where
                     Self: #private::Sized,
                 {

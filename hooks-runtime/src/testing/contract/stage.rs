@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hooks_core::__private::discard;
+use hooks_core::__private::drop_catching_panic;
 use tokio::runtime::Builder;
 
 use super::trial::Trial;
@@ -94,7 +94,7 @@ fn play(case: &ContractCase, subject: &Subject, watch: &Arc<Watch>) -> Result<()
         let mut trial = Trial::new(subject, Arc::clone(watch));
         let outcome = (case.run)(&mut trial).await;
         // Within the runtime, which the hook may need for that too.
-        discard(trial);
+        drop_catching_panic(trial);
         outcome
     });
     // A hook may have left something behind that never ends.

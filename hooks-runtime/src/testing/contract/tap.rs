@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use hooks_core::{Answer, EntryMeta};
+use hooks_core::{EntryMeta, HookFuture};
 
 use crate::HookResult;
 use crate::events::event::Scene;
@@ -59,16 +59,16 @@ fn look(seen: &Mutex<Seen>, reply: &Reply) {
 }
 
 impl Handler for Tap {
-    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> Answer<'a, Reply> {
+    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> HookFuture<'a, Reply> {
         lock(&self.seen).calls.push(Arc::clone(scene.name));
         match self.hook.start(entry, scene) {
-            Answer::Ready(reply) => {
+            HookFuture::Ready(reply) => {
                 look(&self.seen, &reply);
-                Answer::Ready(reply)
+                HookFuture::Ready(reply)
             }
-            Answer::Later(answer) => {
+            HookFuture::Boxed(answer) => {
                 let seen = Arc::clone(&self.seen);
-                Answer::later(async move {
+                HookFuture::boxed(async move {
                     let reply = answer.await;
                     look(&seen, &reply);
                     reply

@@ -17,7 +17,8 @@ use super::{Finding, Subject};
 use crate::events::handler::{IntoHandler, Now};
 use crate::testing::shown;
 use crate::{
-    Emission, EmitError, EmitOptions, Event, HookFault, HookRegistry, HookResult, RegisterOptions,
+    Emission, EmitError, EmitOptions, Event, HandlerFailure, HookRegistry, HookResult,
+    RegisterOptions,
 };
 
 /// A hook that a case has made.
@@ -113,7 +114,7 @@ impl Trial {
         let collected = self.registry.collect(event, data.clone(), self.limit());
         let collected = self.subject.stop.unless(collected).await;
         let answer = collected.and_then(|collected| match collected {
-            Ok(collected) => no_fault(&collected.faults),
+            Ok(collected) => no_fault(&collected.failures),
             Err(error) => Err(shown::display(&error)),
         });
         self.judge(answer, event, 1)
@@ -211,18 +212,18 @@ impl Trial {
 
 fn answered(emission: Result<Emission, EmitError>) -> Result<(), String> {
     match emission {
-        Ok(emission) => no_fault(&emission.faults),
+        Ok(emission) => no_fault(&emission.failures),
         Err(EmitError::Deadline { after, .. }) => Err(format!("no answer after {after:?}")),
         Err(error) => Err(shown::display(&error)),
     }
 }
 
-fn no_fault(faults: &[HookFault]) -> Result<(), String> {
-    match faults {
+fn no_fault(failures: &[HandlerFailure]) -> Result<(), String> {
+    match failures {
         [] => Ok(()),
-        [fault, ..] => Err(format!(
-            "a fault: the hook {}",
-            shown::display(&fault.fault)
+        [failure, ..] => Err(format!(
+            "a failure: the hook {}",
+            shown::display(&failure.failure)
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! Policies that have faults caught, hooks timed, and hooks run side by side, each written
+//! Policies that have failures caught, hooks timed, and hooks run side by side, each written
 //! here by hand on the engine.
 
 use std::cell::RefCell;
@@ -12,16 +12,16 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use hooks_core::{
-    Answer, BoxFuture, Combine, Entry, EntryMeta, Fault, Never, Run, Slot, Step, Timer,
+    BoxFuture, Entry, EntryMeta, Failure, HookFuture, HookStatus, Never, Policy, Slot, Step, Timer,
 };
 
 /// A hook that does what the test says.
 trait Hook: Send + Sync {
-    fn start(&self) -> Answer<'_, u32>;
+    fn start(&self) -> HookFuture<'_, u32>;
 }
 
-impl<F: Fn() -> Answer<'static, u32> + Send + Sync> Hook for F {
-    fn start(&self) -> Answer<'_, u32> {
+impl<F: Fn() -> HookFuture<'static, u32> + Send + Sync> Hook for F {
+    fn start(&self) -> HookFuture<'_, u32> {
         self()
     }
 }
@@ -34,19 +34,19 @@ struct Log<const CONCURRENT: bool> {
     is_closed: bool,
 }
 
-impl<const CONCURRENT: bool> Combine<dyn Hook> for Log<CONCURRENT> {
-    type Yield = u32;
-    type Outcome = Vec<String>;
-    type Wait = Never<()>;
+impl<const CONCURRENT: bool> Policy<dyn Hook> for Log<CONCURRENT> {
+    type HookOutput = u32;
+    type Output = Vec<String>;
+    type Future = Never<()>;
 
-    const GUARDED: bool = true;
+    const CATCH_FAILURES: bool = true;
     const CONCURRENT: bool = CONCURRENT;
 
     fn slot_name(&self) -> &str {
         "log"
     }
 
-    fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> Answer<'a, u32>
+    fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> HookFuture<'a, u32>
     where
         Self: 'a,
     {
@@ -54,14 +54,14 @@ impl<const CONCURRENT: bool> Combine<dyn Hook> for Log<CONCURRENT> {
     }
 
     /// Numbers above 100 are none.
-    fn check(&mut self, answer: u32) -> Result<u32, Fault> {
+    fn validate_output(&mut self, answer: u32) -> Result<u32, Failure> {
         match answer {
             0..=100 => Ok(answer),
-            _ => Err(Fault::invalid("too large")),
+            _ => Err(Failure::invalid("too large")),
         }
     }
 
-    fn absorb(&mut self, entry: &EntryMeta, answer: u32) -> Step<Self, Never<()>> {
+    fn on_output(&mut self, entry: &EntryMeta, answer: u32) -> Step<Self, Never<()>> {
         self.lines.push(format!("{} {answer}", entry.name()));
         if self.stop_at == Some(answer) {
             Step::Stop
@@ -70,12 +70,12 @@ impl<const CONCURRENT: bool> Combine<dyn Hook> for Log<CONCURRENT> {
         }
     }
 
-    fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
-        self.lines.push(format!("{} {fault}", entry.name()));
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
+        self.lines.push(format!("{} {failure}", entry.name()));
         Step::Next
     }
 
-    fn close(&mut self) -> Step<Self, Never<()>> {
+    fn after_hooks(&mut self) -> Step<Self, Never<()>> {
         assert!(
             !self.is_closed,
             "the policy is told once that there are no more"
@@ -84,7 +84,7 @@ impl<const CONCURRENT: bool> Combine<dyn Hook> for Log<CONCURRENT> {
         Step::Stop
     }
 
-    fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 
@@ -94,38 +94,38 @@ impl<const CONCURRENT: bool> Combine<dyn Hook> for Log<CONCURRENT> {
 }
 
 /// Writes outside what it is given, and panics by itself at three.
-struct Brittle<const GUARDED: bool>(Rc<RefCell<Vec<String>>>);
+struct Brittle<const CATCH_FAILURES: bool>(Rc<RefCell<Vec<String>>>);
 
-impl<const GUARDED: bool> Combine<dyn Hook> for Brittle<GUARDED> {
-    type Yield = u32;
-    type Outcome = ();
-    type Wait = Never<()>;
+impl<const CATCH_FAILURES: bool> Policy<dyn Hook> for Brittle<CATCH_FAILURES> {
+    type HookOutput = u32;
+    type Output = ();
+    type Future = Never<()>;
 
-    const GUARDED: bool = GUARDED;
+    const CATCH_FAILURES: bool = CATCH_FAILURES;
 
     fn slot_name(&self) -> &str {
         "brittle"
     }
 
-    fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> Answer<'a, u32>
+    fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> HookFuture<'a, u32>
     where
         Self: 'a,
     {
         hook.start()
     }
 
-    fn absorb(&mut self, _: &EntryMeta, answer: u32) -> Step<Self, Never<()>> {
+    fn on_output(&mut self, _: &EntryMeta, answer: u32) -> Step<Self, Never<()>> {
         assert!(answer < 3, "of the policy");
         self.0.borrow_mut().push(answer.to_string());
         Step::Next
     }
 
-    fn fault(&mut self, _: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
-        self.0.borrow_mut().push(fault.to_string());
+    fn on_failure(&mut self, _: &EntryMeta, failure: Failure) -> Step<Self, Never<()>> {
+        self.0.borrow_mut().push(failure.to_string());
         Step::Next
     }
 
-    fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+    fn on_future_ready(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 
@@ -155,15 +155,15 @@ impl Timer for Clock {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn ready(answer: u32) -> impl Fn() -> Answer<'static, u32> {
-    move || Answer::Ready(answer)
+fn ready(answer: u32) -> impl Fn() -> HookFuture<'static, u32> {
+    move || HookFuture::Ready(answer)
 }
 
 /// Answers when it has been asked so often.
-fn after(polls: usize, answer: u32) -> impl Fn() -> Answer<'static, u32> {
+fn after(polls: usize, answer: u32) -> impl Fn() -> HookFuture<'static, u32> {
     move || {
         let mut left = polls;
-        Answer::later(poll_fn(move |_| {
+        HookFuture::boxed(poll_fn(move |_| {
             if left == 0 {
                 return Poll::Ready(answer);
             }
@@ -173,8 +173,8 @@ fn after(polls: usize, answer: u32) -> impl Fn() -> Answer<'static, u32> {
     }
 }
 
-fn never() -> Answer<'static, u32> {
-    Answer::later(std::future::pending())
+fn never() -> HookFuture<'static, u32> {
+    HookFuture::boxed(std::future::pending())
 }
 
 fn slot(clock: &Clock) -> Slot<dyn Hook> {
@@ -209,22 +209,22 @@ fn run<const CONCURRENT: bool>(slot: &Slot<dyn Hook>) -> Vec<String> {
 #[test]
 fn e_36_a_panic_is_a_fault_wherever_it_happens() {
     let mut slot = slot(&Clock::default());
-    add(&mut slot, "at once", || -> Answer<'static, u32> {
+    add(&mut slot, "at once", || -> HookFuture<'static, u32> {
         panic!("one")
     });
     add(&mut slot, "first poll", || {
-        Answer::later(async { panic!("{}", "two") })
+        HookFuture::boxed(async { panic!("{}", "two") })
     });
     add(&mut slot, "later poll", || {
         let mut polls = 0;
-        Answer::later(poll_fn(move |_| {
+        HookFuture::boxed(poll_fn(move |_| {
             polls += 1;
             assert!(polls < 3, "three");
             Poll::Pending
         }))
     });
     add(&mut slot, "not text", || {
-        Answer::later(async { std::panic::panic_any(4) })
+        HookFuture::boxed(async { std::panic::panic_any(4) })
     });
     add(&mut slot, "well", ready(5));
     let expected = [
@@ -314,7 +314,7 @@ fn a_stop_drops_what_runs_side_by_side() {
     let counter = Arc::clone(&dropped);
     add(&mut slot, "never", move || {
         let guard = OnDrop(Arc::clone(&counter));
-        Answer::later(async move {
+        HookFuture::boxed(async move {
             let _guard = guard;
             std::future::pending().await
         })
@@ -354,12 +354,12 @@ fn a_dispatch_that_is_cut_short_gives_what_it_has() {
     add(&mut slot, "not reached", ready(3));
     let mut dispatch = pin!(slot.dispatch_reported(Log::<false>::default()));
     assert!(poll(dispatch.as_mut()).is_pending());
-    let (lines, report) = dispatch.cut_short();
+    let (lines, report) = dispatch.finish_early();
     assert_eq!(lines, ["first 1"]);
     let runs: Vec<_> = report
         .entries
         .iter()
-        .map(|entry| entry.run.to_string())
+        .map(|entry| entry.status.to_string())
         .collect();
     assert_eq!(runs, ["ran", "abandoned", "skipped"]);
 }
@@ -380,10 +380,13 @@ fn a_report_says_what_became_of_each_hook() {
     let [well, ill, stops, late] = &*report.entries else {
         panic!("a line for each hook, not {report}");
     };
-    assert!(matches!(well.run, Run::Ran) && well.took.is_some());
-    assert!(matches!(ill.run, Run::Failed { stopped: false, .. }));
-    assert!(matches!(stops.run, Run::Stopped));
-    assert!(matches!(late.run, Run::Skipped) && late.took.is_none());
+    assert!(matches!(well.status, HookStatus::Completed) && well.elapsed.is_some());
+    assert!(matches!(
+        ill.status,
+        HookStatus::Failed { stopped: false, .. }
+    ));
+    assert!(matches!(stops.status, HookStatus::Stopped));
+    assert!(matches!(late.status, HookStatus::Skipped) && late.elapsed.is_none());
     assert!(report.to_string().contains("late: skipped\n"), "{report}");
     let empty = Slot::<dyn Hook>::new();
     let (_, report) = block_on(empty.dispatch_reported(Log::<false>::default()));
@@ -396,42 +399,42 @@ struct Thinks {
     about: u32,
 }
 
-impl Combine<dyn Hook> for Thinks {
-    type Yield = u32;
-    type Outcome = ();
-    type Wait = Ready<u32>;
+impl Policy<dyn Hook> for Thinks {
+    type HookOutput = u32;
+    type Output = ();
+    type Future = Ready<u32>;
 
-    const GUARDED: bool = true;
+    const CATCH_FAILURES: bool = true;
 
     fn slot_name(&self) -> &str {
         "thinks"
     }
 
-    fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> Answer<'a, u32>
+    fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> HookFuture<'a, u32>
     where
         Self: 'a,
     {
         hook.start()
     }
 
-    fn absorb(&mut self, _: &EntryMeta, answer: u32) -> Step<Self, Ready<u32>> {
+    fn on_output(&mut self, _: &EntryMeta, answer: u32) -> Step<Self, Ready<u32>> {
         self.about = answer;
         Step::Wait(|me| std::future::ready(me.about))
     }
 
-    /// A fault counts as zero.
-    fn fault(&mut self, _: &EntryMeta, _: Fault) -> Step<Self, Ready<u32>> {
+    /// A failure counts as zero.
+    fn on_failure(&mut self, _: &EntryMeta, _: Failure) -> Step<Self, Ready<u32>> {
         self.about = 0;
         Step::Wait(|me| std::future::ready(me.about))
     }
 
     /// Thinks once more.
-    fn close(&mut self) -> Step<Self, Ready<u32>> {
+    fn after_hooks(&mut self) -> Step<Self, Ready<u32>> {
         self.about = self.stop_at;
         Step::Wait(|me| std::future::ready(me.about))
     }
 
-    fn waited(&mut self, answer: u32) -> Step<Self, Ready<u32>> {
+    fn on_future_ready(&mut self, answer: u32) -> Step<Self, Ready<u32>> {
         match answer == self.stop_at {
             true => Step::Stop,
             false => Step::Next,
@@ -443,7 +446,7 @@ impl Combine<dyn Hook> for Thinks {
 
 #[test]
 fn x_2_a_report_says_after_whose_answer_a_policy_decided_to_stop() {
-    let ill = || -> Answer<'static, u32> { panic!("ill") };
+    let ill = || -> HookFuture<'static, u32> { panic!("ill") };
     let mut slot = slot(&Clock::default());
     add(&mut slot, "first", ready(1));
     add(&mut slot, "ill", ill);
@@ -512,18 +515,18 @@ fn an_entry_is_removed_by_its_id_and_no_other() {
 fn e_36_every_mixture_of_hooks_is_told_apart() {
     // Pairs are what miri has the time for.
     const HOOKS: usize = if cfg!(miri) { 2 } else { 4 };
-    type Kind = (fn(u32) -> Answer<'static, u32>, fn(u32) -> String);
+    type Kind = (fn(u32) -> HookFuture<'static, u32>, fn(u32) -> String);
     let kinds: [Kind; 6] = [
-        (|n| Answer::Ready(n), |n| n.to_string()),
+        (|n| HookFuture::Ready(n), |n| n.to_string()),
         (|n| after(0, n)(), |n| n.to_string()),
         (|n| after(2, n)(), |n| n.to_string()),
         (
-            |n| Answer::Ready(n + 100),
+            |n| HookFuture::Ready(n + 100),
             |_| "gave an invalid answer: too large".to_owned(),
         ),
         (|n| panic!("{n}"), |n| format!("panicked: {n}")),
         (
-            |n| Answer::later(async move { panic!("{n}") }),
+            |n| HookFuture::boxed(async move { panic!("{n}") }),
             |n| format!("panicked: {n}"),
         ),
     ];
@@ -554,7 +557,7 @@ fn e_36_every_mixture_of_hooks_is_told_apart() {
 fn x_2_a_panic_of_the_policy_itself_goes_to_the_caller() {
     let mut slot = Slot::new();
     add(&mut slot, "well", ready(1));
-    add(&mut slot, "ill", || -> Answer<'static, u32> {
+    add(&mut slot, "ill", || -> HookFuture<'static, u32> {
         panic!("of the hook")
     });
     add(&mut slot, "fatal", ready(3));
@@ -572,7 +575,7 @@ fn x_2_a_panic_of_the_policy_itself_goes_to_the_caller() {
 fn without_a_guard_a_panic_goes_to_the_caller() {
     let mut slot = Slot::new();
     add(&mut slot, "well", ready(1));
-    add(&mut slot, "ill", || -> Answer<'static, u32> {
+    add(&mut slot, "ill", || -> HookFuture<'static, u32> {
         panic!("no")
     });
     let lines = Rc::default();

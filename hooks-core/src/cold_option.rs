@@ -5,13 +5,13 @@ use std::mem::ManuallyDrop;
 
 /// An `Option` whose drop is one comparison where it holds nothing: the drop of a value is
 /// not inlined to wherever what holds it goes out of scope.
-pub struct Parked<T>(ManuallyDrop<Option<T>>);
+pub struct ColdOption<T>(ManuallyDrop<Option<T>>);
 
-impl<T> Parked<T> {
+impl<T> ColdOption<T> {
     /// Nothing.
     #[inline(always)]
     pub const fn none() -> Self {
-        Parked(ManuallyDrop::new(None))
+        ColdOption(ManuallyDrop::new(None))
     }
 
     /// The value, if there is one.
@@ -36,14 +36,14 @@ impl<T> Parked<T> {
     }
 }
 
-impl<T: Default> Parked<T> {
+impl<T: Default> ColdOption<T> {
     /// What is there, put there if need be.
     pub fn get_or_default(&mut self) -> &mut T {
         self.0.get_or_insert_default()
     }
 }
 
-impl<T> Drop for Parked<T> {
+impl<T> Drop for ColdOption<T> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.0.is_some() {
@@ -58,26 +58,26 @@ fn clear<T>(value: &mut Option<T>) {
     *value = None;
 }
 
-impl<T> Default for Parked<T> {
+impl<T> Default for ColdOption<T> {
     #[inline(always)]
     fn default() -> Self {
-        Parked::none()
+        ColdOption::none()
     }
 }
 
-impl<T> From<T> for Parked<T> {
+impl<T> From<T> for ColdOption<T> {
     fn from(value: T) -> Self {
-        Parked(ManuallyDrop::new(Some(value)))
+        ColdOption(ManuallyDrop::new(Some(value)))
     }
 }
 
-impl<T: Clone> Clone for Parked<T> {
+impl<T: Clone> Clone for ColdOption<T> {
     fn clone(&self) -> Self {
-        Parked(self.0.clone())
+        ColdOption(self.0.clone())
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Parked<T> {
+impl<T: fmt::Debug> fmt::Debug for ColdOption<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_ref().fmt(f)
     }
@@ -87,15 +87,15 @@ impl<T: fmt::Debug> fmt::Debug for Parked<T> {
 mod tests {
     use std::sync::Arc;
 
-    use super::Parked;
+    use super::ColdOption;
 
     #[test]
     fn a_value_is_dropped_once() {
         let value = Arc::new(());
         let held = || Arc::strong_count(&value) - 1;
 
-        drop(Parked::<Arc<()>>::none());
-        let one = Parked::from(Arc::clone(&value));
+        drop(ColdOption::<Arc<()>>::none());
+        let one = ColdOption::from(Arc::clone(&value));
         let mut two = one.clone();
         assert_eq!(held(), 2);
         drop(one);

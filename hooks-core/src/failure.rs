@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Prints as the end of a sentence about the hook: "panicked: …".
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum Failure {
     /// The hook answered with an error.
     Error(Arc<dyn Error + Send + Sync>),
     /// The hook panicked, with this message.
@@ -24,15 +24,15 @@ pub enum Fault {
     Invalid(Arc<str>),
 }
 
-impl Fault {
+impl Failure {
     /// An error of the hook's own.
     pub fn error(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Fault::Error(error.into().into())
+        Failure::Error(error.into().into())
     }
 
     /// An answer that breaks its contract.
     pub fn invalid(why: impl Into<Arc<str>>) -> Self {
-        Fault::Invalid(why.into())
+        Failure::Invalid(why.into())
     }
 
     /// A panic, with the payload that `catch_unwind` gave.
@@ -43,61 +43,61 @@ impl Fault {
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
             .unwrap_or("not a text")
             .into();
-        discard(payload);
-        Fault::Panic(message)
+        drop_catching_panic(payload);
+        Failure::Panic(message)
     }
 
-    /// The kind of fault in one word, for logs and metrics: `error`, `panic`, `timeout` or
+    /// The kind of failure in one word, for logs and metrics: `error`, `panic`, `timeout` or
     /// `invalid`.
     pub fn kind(&self) -> &'static str {
         match self {
-            Fault::Error(_) => "error",
-            Fault::Panic(_) => "panic",
-            Fault::Timeout(_) => "timeout",
-            Fault::Invalid(_) => "invalid",
+            Failure::Error(_) => "error",
+            Failure::Panic(_) => "panic",
+            Failure::Timeout(_) => "timeout",
+            Failure::Invalid(_) => "invalid",
         }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Error(error) => write!(f, "failed: {error}"),
-            Fault::Panic(message) => write!(f, "panicked: {message}"),
-            Fault::Timeout(limit) => write!(f, "had no answer after {limit:?}"),
-            Fault::Invalid(why) => write!(f, "gave an invalid answer: {why}"),
+            Failure::Error(error) => write!(f, "failed: {error}"),
+            Failure::Panic(message) => write!(f, "panicked: {message}"),
+            Failure::Timeout(limit) => write!(f, "had no answer after {limit:?}"),
+            Failure::Invalid(why) => write!(f, "gave an invalid answer: {why}"),
         }
     }
 }
 
-impl Error for Fault {
+impl Error for Failure {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Fault::Error(error) => Some(&**error),
-            Fault::Panic(_) | Fault::Timeout(_) | Fault::Invalid(_) => None,
+            Failure::Error(error) => Some(&**error),
+            Failure::Panic(_) | Failure::Timeout(_) | Failure::Invalid(_) => None,
         }
     }
 }
 
 /// Drops something of a hook's, whose destructor may panic: that is no news any more.
-pub fn discard<T>(value: T) {
+pub fn drop_catching_panic<T>(value: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         mem::forget(payload);
     }
 }
 
-/// What a fault of a hook does to the dispatch. Every slot has one of its own, and a
+/// What a failure of a hook does to the dispatch. Every slot has one of its own, and a
 /// registration may ask for another (`X-2`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum FailurePolicy {
-    /// The dispatch ends with the fault.
+    /// The dispatch ends with the failure.
     Propagate,
-    /// The fault is logged, and the dispatch goes on as if the hook were not there.
+    /// The failure is logged, and the dispatch goes on as if the hook were not there.
     Isolate,
-    /// The dispatch ends with the answer no, which names the hook and its fault: what a
+    /// The dispatch ends with the answer no, which names the hook and its failure: what a
     /// security hook needs.
     FailClosed,
 }

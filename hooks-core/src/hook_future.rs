@@ -10,28 +10,28 @@ use tracing::{Instrument, Span};
 use crate::bounds::{BoxFuture, MaybeSend};
 
 /// What a started hook gives back (`E-13`).
-pub enum Answer<'a, T> {
+pub enum HookFuture<'a, T> {
     /// The answer: costs no allocation, and no future.
     Ready(T),
     /// The future of the answer, for the dispatch to wait for.
-    Later(BoxFuture<'a, T>),
+    Boxed(BoxFuture<'a, T>),
 }
 
-impl<'a, T> Answer<'a, T> {
+impl<'a, T> HookFuture<'a, T> {
     /// The answer of this future, boxed: the only allocation of a hook that may wait.
     #[inline]
-    pub fn later(answer: impl Future<Output = T> + MaybeSend + 'a) -> Self {
-        Answer::Later(Box::pin(answer))
+    pub fn boxed(answer: impl Future<Output = T> + MaybeSend + 'a) -> Self {
+        HookFuture::Boxed(Box::pin(answer))
     }
 
     /// The answer at once where `ready` says that the future never waits, else later.
     #[doc(hidden)]
     #[inline(always)]
-    pub fn __of(ready: bool, answer: impl Future<Output = T> + MaybeSend + 'a) -> Self {
+    pub fn __new(ready: bool, answer: impl Future<Output = T> + MaybeSend + 'a) -> Self {
         if ready {
-            Answer::Ready(now(answer))
+            HookFuture::Ready(now(answer))
         } else {
-            Answer::later(answer)
+            HookFuture::boxed(answer)
         }
     }
 
@@ -41,17 +41,17 @@ impl<'a, T> Answer<'a, T> {
         T: 'a,
     {
         match self {
-            Answer::Later(answer) => Answer::Later(Box::pin(answer.instrument(span))),
+            HookFuture::Boxed(answer) => HookFuture::Boxed(Box::pin(answer.instrument(span))),
             ready => ready,
         }
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Answer<'_, T> {
+impl<T: fmt::Debug> fmt::Debug for HookFuture<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Answer::Ready(answer) => f.debug_tuple("Ready").field(answer).finish(),
-            Answer::Later(_) => f.write_str("Later"),
+            HookFuture::Ready(answer) => f.debug_tuple("Ready").field(answer).finish(),
+            HookFuture::Boxed(_) => f.write_str("Boxed"),
         }
     }
 }
