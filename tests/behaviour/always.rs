@@ -85,7 +85,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default", r#"forget ["from home"]"#]);
             }
 
-            /// §4.3, always: `last` is then the previous hook's output
+            /// X-5, §4.3, always: `last` is then the previous hook's output
             #[test]
             fn a_later_hook_is_given_the_output_of_the_hook_before_it() {
                 let set = StepsSet::new().with_hooks(Step("a")).with_walk(Forget);

@@ -193,7 +193,7 @@ macro_rules! rules {
                 assert_eq!(block_on(second.cost_center()), "second");
             }
 
-            /// T-04
+            /// T-04, X-8
             #[test]
             fn with_consumes_and_returns_the_set_and_register_borrows_it() {
                 let mut set: AppHooksSet<'_> = AppHooksSet::new().with_choose_model(ByHand("a"));

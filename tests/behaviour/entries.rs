@@ -98,7 +98,7 @@ macro_rules! rules {
                 assert_eq!(steps(&set), ["early", "a", "b", "c"]);
             }
 
-            /// Entries: 0 is the priority of everything registered without one
+            /// 0 is the priority of everything registered without one
             #[test]
             fn the_default_priority_is_zero() {
                 let set = StepsSet::new()
@@ -124,7 +124,7 @@ macro_rules! rules {
                 assert_eq!(steps(&set), ["min", "zero", "max"]);
             }
 
-            /// Entries: a key that exists is replaced where it stands
+            /// a key that exists is replaced where it stands
             #[test]
             fn the_same_key_replaces_and_keeps_its_place_among_equals() {
                 let set = StepsSet::new()

@@ -387,6 +387,7 @@ fn e_37_e_56_changes_in_place_do_not_leak_to_the_others() {
     assert_eq!(log.lines(), [r#"{"a":1}"#]);
 }
 
+/// Also `X-10`.
 #[test]
 fn e_42_dropping_a_collection_drops_every_hook() {
     let registry = HookRegistry::new();

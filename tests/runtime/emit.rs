@@ -204,6 +204,7 @@ fn e_24_a_later_deny_beats_what_came_before() {
     }
 }
 
+/// Also `X-5`.
 #[test]
 fn e_25_modify_replaces_the_data_for_later_handlers() {
     let (registry, log) = (HookRegistry::new(), Log::new());

@@ -105,6 +105,7 @@ fn r_02_the_priority_is_that_of_the_options_else_the_hooks_own_else_100() {
     );
 }
 
+/// Also `X-1`.
 #[test]
 fn r_02_r_03_the_default_stands_between_99_and_101() {
     let (registry, log) = (Registry::new(), Log::new());
@@ -138,6 +139,7 @@ fn r_03_equals_run_as_registered() {
     assert_eq!(log.lines(), ["a", "b", "c", "d", "e"]);
 }
 
+/// Also `X-3`.
 #[test]
 fn r_04_the_same_id_replaces() {
     let (registry, log) = (Registry::new(), Log::new());
@@ -347,6 +349,7 @@ fn r_11_unknown_actions_come_from_and_go_to_json() {
     assert!(!response.is_continue());
 }
 
+/// Also `X-5`.
 #[test]
 fn r_12_all_continue_gives_the_last_response() {
     let (registry, log) = (Registry::new(), Log::new());

@@ -32,6 +32,7 @@ fn e_01_register_returns_what_unregisters() {
     assert!(order(&registry, &log).is_empty());
 }
 
+/// Also `X-1`.
 #[test]
 fn e_01_the_priority_is_zero_unless_given() {
     let (registry, log) = (HookRegistry::new(), Log::new());
@@ -108,6 +109,7 @@ fn e_05_one_handler_may_be_registered_twice_and_for_many_events() {
     assert_eq!(log.lines(), ["other"]);
 }
 
+/// Also `X-3`.
 #[test]
 fn e_06_hooks_of_one_name_are_unregistered_one_by_one() {
     let (registry, log) = (HookRegistry::new(), Log::new());

@@ -83,6 +83,7 @@ fn report_holds_the_hooks_in_execution_order() {
     assert!(report.stopped_by().is_none());
 }
 
+/// Also `X-4`.
 #[test]
 fn e_23_report_says_who_stopped_and_who_was_skipped() {
     let registry = HookRegistry::new();
@@ -256,6 +257,7 @@ fn report_of_an_emission_changes_nothing_else() {
     assert_eq!(with.failures.len(), without.failures.len());
 }
 
+/// Also `X-4`.
 #[test]
 fn r_10_report_of_a_pre_run() {
     let registry = PhaseRegistry::<str, str>::new();

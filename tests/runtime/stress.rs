@@ -1,5 +1,5 @@
 //! Many threads that register, unregister and emit at once; hooks that change the registry
-//! they run in (E-07, E-08, E-43).
+//! they run in (E-07, E-08, E-43, X-8).
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, mpsc};

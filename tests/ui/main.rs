@@ -18,6 +18,7 @@ fn what_must_pass_passes() {
     trybuild::TestCases::new().pass("pass/*.rs");
 }
 
+/// The cases hold `T-02`, `T-05`, `T-21`, `T-23`, `T-24`, `T-31` and `T-62`.
 #[test]
 fn a_mistake_is_refused_in_the_recorded_words() {
     let version = compiler_version();

@@ -123,6 +123,7 @@ fn s_16_a_failure_of_a_hook_that_has_to_agree_rejects_without_its_words() {
     assert!(!rejection.message.contains("no'"), "{rejection}");
 }
 
+/// `S-14`: the host runs the stages before and after its action, with separate calls.
 #[test]
 fn s_17_s_18_after_an_action_all_hooks_run_whatever_they_do() {
     let stops = "export default () => { throw new HookStopException('noted'); };";
