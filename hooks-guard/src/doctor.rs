@@ -17,7 +17,7 @@ use jiff::{Timestamp, ToSpan};
 use self::check::{mode, same};
 use crate::install::in_path;
 
-/// What the other parts of the program find (P-43). An error is a line that says what is wrong.
+/// What the other parts of the program find. An error is a line that says what is wrong.
 pub trait Service {
     /// The daemon at its address; none if nothing listens there.
     fn daemon(&self) -> Result<Option<Daemon>, String>;
@@ -29,7 +29,7 @@ pub trait Service {
     fn configuration(&self) -> Result<Vec<String>, String>;
 }
 
-/// A daemon that answers (P-43).
+/// A daemon that answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Daemon {
     /// Where it listens.
@@ -38,7 +38,7 @@ pub struct Daemon {
     pub version: String,
 }
 
-/// An audit trail that can be opened (P-15).
+/// An audit trail that can be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audit {
     /// The file, or the server without its password.
@@ -49,7 +49,7 @@ pub struct Audit {
     pub newest: Option<Timestamp>,
 }
 
-/// A file of rules (P-06).
+/// A file of rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFile {
     /// Which.
@@ -60,7 +60,7 @@ pub struct RuleFile {
     pub trusted: Option<bool>,
 }
 
-/// Looks at everything, and changes nothing; what is well is among the checks, too (P-43).
+/// Looks at everything, and changes nothing; what is well is among the checks, too.
 pub fn examine(around: &Surroundings<'_>, service: &impl Service) -> Vec<Check> {
     let mut checks = vec![binary(around)];
     checks.extend(agents::checks(around));
@@ -75,7 +75,7 @@ pub fn examine(around: &Surroundings<'_>, service: &impl Service) -> Vec<Check> 
     checks
 }
 
-/// How the worst of them is (P-43). Without any, all is well.
+/// How the worst of them is. Without any, all is well.
 #[must_use]
 pub fn worst(checks: &[Check]) -> State {
     checks

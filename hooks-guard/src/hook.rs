@@ -8,7 +8,7 @@ use crate::classify::{Classification, Classifier, Decision, Explanation};
 
 /// A [`Classifier`] as a PRE hook of a [`PhaseRegistry`](hooks_runtime::PhaseRegistry), such as
 /// that of a `HookEngine`: it looks at the command in a request, and keeps from running what
-/// somebody has to agree to first (P-06).
+/// somebody has to agree to first.
 ///
 /// | The command | The answer |
 /// |---|---|
@@ -16,7 +16,7 @@ use crate::classify::{Classification, Classifier, Decision, Explanation};
 /// | is [allowed](Self::allow) | `CONTINUE`, with the class as `classification` |
 /// | is not | `DENY`, with the class, the reasoning, and the explanation as its details |
 /// | breaks a [rule](Self::deny) | `DENY`, with the class, and the rule's reason |
-/// | is none that could be classified | an error, which ends the run (R-13) |
+/// | is none that could be classified | an error, which ends the run |
 ///
 /// Several of them are entries of one slot: the first that objects decides, and none can allow
 /// what another one does not. Where a stage asks a language model

@@ -14,7 +14,7 @@ pub(crate) const MOST_NAME: usize = 500;
 /// The longest path of a directory, in characters.
 pub(crate) const MOST_PATH: usize = 4_096;
 
-/// What somebody wants to do (P-01): a shell command, or access to files by a tool that is no
+/// What somebody wants to do: a shell command, or access to files by a tool that is no
 /// shell.
 ///
 /// In JSON the body of `POST /api/hooks/permission-request`; whatever goes beyond the command and
@@ -88,7 +88,7 @@ impl PermissionRequest {
     }
 }
 
-/// Access to files by a tool that is no shell (P-06).
+/// Access to files by a tool that is no shell.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileAccess {
@@ -158,7 +158,7 @@ impl fmt::Display for NetworkAccess {
     }
 }
 
-/// A part of a command, and what it does (P-09). Positions are in characters.
+/// A part of a command, and what it does. Positions are in characters.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandPart {
@@ -173,14 +173,14 @@ pub struct CommandPart {
     pub decided: bool,
 }
 
-/// What was decided about a [`PermissionRequest`] (P-05).
+/// What was decided about a [`PermissionRequest`].
 ///
 /// In JSON the answer of `POST /api/hooks/permission-request`; `id`, `secret`, `denied`, `approved`,
 /// `left_to_agent`, `hidden_code` and `rule` are additive.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ruling {
-    /// Whether somebody has to agree first (P-06).
+    /// Whether somebody has to agree first.
     pub decision: Decision,
     /// The strongest effect.
     pub classification: Crud,
@@ -190,7 +190,7 @@ pub struct Ruling {
     pub confidence: f64,
     /// Why, at length, for people.
     pub explanation: String,
-    /// How the class was found (P-07).
+    /// How the class was found.
     pub classification_method: Method,
     /// When it was decided.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]

@@ -30,7 +30,7 @@ const TEXT_CHARS: usize = 300;
 /// What the runs are before.
 const ACTION: &str = "permission-request";
 
-/// Hooks in JavaScript for the gate, and the history of their runs (`S-20`).
+/// Hooks in JavaScript for the gate, and the history of their runs.
 ///
 /// | The hook | Then |
 /// |---|---|
@@ -66,7 +66,7 @@ pub struct ScriptHooks {
     history: RunHistory,
 }
 
-/// Why there is no such hook (`S-03`).
+/// Why there is no such hook.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ScriptError {

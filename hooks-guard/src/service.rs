@@ -25,7 +25,7 @@ use crate::rules::Verdict;
 
 pub use crate::dispatches::{Dispatch, HookRun, Runs, ScriptRuns, Step, StepRun};
 
-/// Judges requests, has every decision on disk before it is given out (P-15), and keeps the
+/// Judges requests, has every decision on disk before it is given out, and keeps the
 /// questions that wait for an answer.
 ///
 /// Cheap to clone; clones are one service.
@@ -50,7 +50,7 @@ struct Inner {
 /// In the trail, by whom a request is answered that the agent itself refused.
 const BY_AGENT: &str = "agent";
 
-/// Why a request got no decision (P-12, P-15).
+/// Why a request got no decision.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ServiceError {
@@ -65,7 +65,7 @@ pub enum ServiceError {
     TooManyQuestions(TooManyQuestions),
 }
 
-/// What a person says to a question (P-26).
+/// What a person says to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// Whether it may happen.
@@ -76,7 +76,7 @@ pub struct Reply {
     pub note: Option<String>,
 }
 
-/// What came of a person's answer (P-26).
+/// What came of a person's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Responded {
     /// It was taken to the trail.
@@ -92,7 +92,7 @@ pub enum Responded {
     HiddenCode,
 }
 
-/// For how long an approval holds (P-26).
+/// For how long an approval holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -172,7 +172,7 @@ impl PermissionService {
         self.inner.dispatches.runs(slot).hooks
     }
 
-    /// How long it took to judge the last request, without its record (P-43); no time before the
+    /// How long it took to judge the last request, without its record; no time before the
     /// first.
     #[must_use]
     pub fn classification_latency(&self) -> Duration {

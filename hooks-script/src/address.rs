@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is one of the public internet (`S-01`). Addresses of this machine, of
+/// Whether an address is one of the public internet. Addresses of this machine, of
 /// private and carriers' networks, of a link, of groups, of clouds' metadata services, and
 /// those that carry another address inside are not, nor is anything set aside for a use of its
 /// own.

@@ -40,7 +40,7 @@ impl Attached {
     }
 
     /// Runs it, before or after `action`. What it throws is logged, and the run is recorded, also
-    /// if it is given up (`S-15`, `S-20`).
+    /// if it is given up.
     async fn run(&self, stage: Stage, action: &str, message: &Map) -> Run {
         let data = (self.data)(message);
         let occasion = Occasion::new().action(action);
@@ -61,7 +61,7 @@ impl Attached {
 /// | The hook | The answer |
 /// |---|---|
 /// | returns `{ out }` | `modify` with `out` in the place of the data; to go on, if it is the same |
-/// | stops | `deny`, with class and message as the reason (`S-15`, `S-19`) |
+/// | stops | `deny`, with class and message as the reason |
 /// | fails | an error, which the registration isolates unless it says otherwise; `deny`, if the hook [fails closed](ScriptHook::fail_closed) |
 ///
 /// The host does not vouch for it: no answer of it asks or approves. Hooks that
@@ -100,8 +100,8 @@ pub struct ScriptEventHook {
 /// | The hook | Before the call | After it |
 /// |---|---|---|
 /// | returns | `CONTINUE`; it has to be an `{ out }`, which has no effect, because a request cannot be changed | nothing |
-/// | stops | `DENY`: `error_type` is the class, `reason` the message | logged as an annotation (`S-18`) |
-/// | fails | an error, which ends the run unless the registration says otherwise (`R-13`); `DENY`, if the hook [fails closed](ScriptHook::fail_closed) | an error, which is logged |
+/// | stops | `DENY`: `error_type` is the class, `reason` the message | logged as an annotation |
+/// | fails | an error, which ends the run unless the registration says otherwise; `DENY`, if the hook [fails closed](ScriptHook::fail_closed) | an error, which is logged |
 ///
 /// ```
 /// use hooks_runtime::{PhaseRegistry, RegisterOptions, ResponseAction};
@@ -169,7 +169,7 @@ impl ScriptEventHook {
         self
     }
 
-    /// Where its runs are recorded, with the name of the event as the action (`S-20`); nowhere,
+    /// Where its runs are recorded, with the name of the event as the action; nowhere,
     /// unless given.
     #[must_use]
     pub fn with_history(mut self, history: RunHistory) -> Self {
@@ -197,7 +197,7 @@ impl ScriptPhaseHook {
         self
     }
 
-    /// Where its runs are recorded, with the id of the hook as the action (`S-20`); nowhere,
+    /// Where its runs are recorded, with the id of the hook as the action; nowhere,
     /// unless given.
     #[must_use]
     pub fn with_history(mut self, history: RunHistory) -> Self {

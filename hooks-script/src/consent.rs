@@ -1,4 +1,4 @@
-//! Who agreed to what a hook may do beyond computing, and whether that still holds (`S-21`).
+//! Who agreed to what a hook may do beyond computing, and whether that still holds.
 //!
 //! The store is a list of changes that only grows. Whether there is consent is read off it
 //! anew at every check, so that a revocation needs to reach nobody.
@@ -21,7 +21,7 @@ use crate::scope::Scope;
 use crate::store::StoreError;
 
 /// What is asked for: that this version of a hook may use a capability, for somebody and
-/// somewhere (`S-21`).
+/// somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsentRequest {
     hook: String,
@@ -31,7 +31,7 @@ pub struct ConsentRequest {
     scope: Scope,
 }
 
-/// What a check comes to (`S-21`). Only [`Granted`](Consent::Granted) is a yes.
+/// What a check comes to. Only [`Granted`](Consent::Granted) is a yes.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Consent {
@@ -43,7 +43,7 @@ pub enum Consent {
     Missing(Missing),
 }
 
-/// Why nobody's word counts (`S-21`).
+/// Why nobody's word counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Missing {
@@ -55,7 +55,7 @@ pub enum Missing {
     Revoked,
 }
 
-/// What somebody decided (`S-21`).
+/// What somebody decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
@@ -67,7 +67,7 @@ pub enum Decision {
     Revoke,
 }
 
-/// One entry of the store's history (`S-21`).
+/// One entry of the store's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConsentChange {
@@ -92,7 +92,7 @@ pub struct ConsentChange {
     pub scope: Scope,
 }
 
-/// Why a consent cannot be recorded (`S-21`).
+/// Why a consent cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConsentError {
@@ -104,7 +104,7 @@ pub enum ConsentError {
     Everything,
 }
 
-/// Why a permit is void (`S-21`).
+/// Why a permit is void.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PermitVoid {
@@ -119,7 +119,7 @@ pub enum PermitVoid {
     Store(#[from] StoreError),
 }
 
-/// The consents of users, out of reach of any hook (`S-21`). A clone is the same store.
+/// The consents of users, out of reach of any hook. A clone is the same store.
 ///
 /// An approval is of one version of a hook: a hook whose source has changed, or what its manifest
 /// asks to be told, asks again. It
@@ -158,7 +158,7 @@ enum Backend {
     Sqlite(crate::store::Database),
 }
 
-/// A consent that was found, to be looked at again right before it is used (`S-21`).
+/// A consent that was found, to be looked at again right before it is used.
 #[derive(Debug, Clone)]
 #[must_use = "a permit that nobody checks holds nothing back"]
 pub struct Permit {

@@ -5,12 +5,12 @@ use hooks_runtime::Map;
 use crate::hook::ScriptHook;
 use crate::run::{Run, Verdict};
 
-/// An action that a hook does not let happen (`S-15`, `S-19`): what the client is told.
+/// An action that a hook does not let happen: what the client is told.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{class}: {message} (hook `{hook}`)")]
 #[non_exhaustive]
 pub struct Rejection {
-    /// The name of the class that was thrown: the category (`S-19`). `HookFailure` for a hook
+    /// The name of the class that was thrown: the category. `HookFailure` for a hook
     /// that fails closed.
     pub class: String,
     /// What it says. Of a failure, nothing but that there was one.
@@ -21,7 +21,7 @@ pub struct Rejection {
 
 impl ScriptHook {
     /// Whether a failure of this hook rejects the action. Unless it does, the action goes on
-    /// with the message as it was (`S-16`): a hook that has to say yes fails closed.
+    /// with the message as it was: a hook that has to say yes fails closed.
     #[must_use]
     pub fn fail_closed(mut self, closed: bool) -> Self {
         self.fail_closed = closed;

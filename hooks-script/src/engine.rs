@@ -16,7 +16,7 @@ use crate::run::Failure;
 use crate::sandbox::{self, Allowance, Ended, Load, Pool, Said, Sandbox, Status};
 use crate::source;
 
-/// Runs hooks in sandboxed JavaScript: QuickJS, compiled to WebAssembly (`S-01`, `S-02`).
+/// Runs hooks in sandboxed JavaScript: QuickJS, compiled to WebAssembly.
 ///
 /// A clone is the same engine. Its worker threads end when the last clone and the last hook
 /// are gone.
@@ -53,7 +53,7 @@ pub(crate) struct Shared {
     random: Box<dyn Fn() -> u64 + Send + Sync>,
 }
 
-/// The settings of a [`ScriptEngine`] (`S-02`, `S-10`, `S-22`).
+/// The settings of a [`ScriptEngine`].
 #[must_use]
 pub struct ScriptEngineBuilder {
     limits: Limits,
@@ -86,7 +86,7 @@ impl ScriptEngine {
     }
 
     /// Compiles a hook and runs its top level, once: every run begins with the state that this
-    /// leaves (`S-03`, `S-24`).
+    /// leaves.
     ///
     /// Waits for a worker, on this thread: an executor gives it a thread that may block.
     ///
@@ -199,13 +199,13 @@ impl ScriptEngineBuilder {
         self
     }
 
-    /// What hooks may see of a user, a channel and a guild; nothing, unless given (`S-10`).
+    /// What hooks may see of a user, a channel and a guild; nothing, unless given.
     pub fn public_fields(mut self, fields: PublicFields) -> Self {
         self.fields = fields;
         self
     }
 
-    /// The time that a run is told, in milliseconds since 1970 (`S-02`). It stands still
+    /// The time that a run is told, in milliseconds since 1970. It stands still
     /// during the run. Fixed at 0, unless given.
     pub fn clock(mut self, now_ms: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
         self.clock = Box::new(now_ms);

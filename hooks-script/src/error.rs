@@ -3,7 +3,7 @@
 use crate::manifest::ManifestError;
 use crate::run::{Failure, Position};
 
-/// Why there is no engine (`S-22`).
+/// Why there is no engine.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -27,11 +27,11 @@ pub enum BuildError {
     Engine(String),
 }
 
-/// Why a hook is refused, with the place in its source where there is one (`S-03`, `S-05`).
+/// Why a hook is refused, with the place in its source where there is one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// Its manifest breaks a rule (`S-05`, `S-06`).
+    /// Its manifest breaks a rule.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     /// It does not compile.
@@ -50,7 +50,7 @@ pub enum RegisterError {
         /// Where that is named.
         position: Option<Position>,
     },
-    /// It exports something else than one function, as `default` (`S-03`).
+    /// It exports something else than one function, as `default`.
     #[error("{message}; a hook exports one function, with `export default`")]
     Exports {
         /// What is wrong.

@@ -10,7 +10,7 @@ use hooks_runtime::Map;
 
 use crate::manifest::{ContextKey, Manifest};
 
-/// The public fields of what hooks can ask to see (`S-10`): by name and type. Nothing is
+/// The public fields of what hooks can ask to see: by name and type. Nothing is
 /// public that is not named here; a value of another type than declared is left out.
 ///
 /// ```
@@ -26,7 +26,7 @@ pub struct PublicFields {
     of: [Vec<Field>; ContextKey::ALL.len()],
 }
 
-/// One public field (`S-10`).
+/// One public field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     name: String,
@@ -119,7 +119,7 @@ impl PublicFields {
         self
     }
 
-    /// `data` as a hook with this manifest sees it (`S-07`): a key that was not asked for, or
+    /// `data` as a hook with this manifest sees it: a key that was not asked for, or
     /// not given, is absent.
     pub(crate) fn visible(&self, data: &ContextData, manifest: &Manifest) -> Map {
         let mut visible = Map::new();
@@ -140,7 +140,7 @@ impl PublicFields {
 }
 
 /// What a run is about: the user, the channel and the guild, as the host holds them. Only
-/// their [`PublicFields`] reach a hook (`S-10`).
+/// their [`PublicFields`] reach a hook.
 ///
 /// ```
 /// use hooks_script::ContextData;
@@ -158,7 +158,7 @@ pub struct ContextData {
     of: [Option<Map>; ContextKey::ALL.len()],
 }
 
-/// Why something cannot be context data (`S-10`).
+/// Why something cannot be context data.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {

@@ -21,7 +21,7 @@ use crate::run::{Failure, Run, Stage, Stop, Verdict};
 use crate::sandbox::{Allowance, Ended, Report, Said, Snapshot, Start, Status};
 
 /// A hook that is registered with an engine; see [`ScriptEngine`](crate::ScriptEngine) for an
-/// example. It keeps nothing from one run to the next (`S-24`). A clone is the same hook.
+/// example. It keeps nothing from one run to the next. A clone is the same hook.
 #[derive(Clone)]
 pub struct ScriptHook {
     shared: Arc<Shared>,
@@ -33,7 +33,7 @@ pub struct ScriptHook {
     pub(crate) fail_closed: bool,
 }
 
-/// What a hook is given (`S-08`).
+/// What a hook is given.
 #[derive(Serialize)]
 struct Context<'a> {
     stage: Stage,
@@ -115,15 +115,14 @@ impl ScriptHook {
         self.shared.sandbox.limits()
     }
 
-    /// Runs the hook before an action (`S-11`), on a worker thread: waits for a free one.
+    /// Runs the hook before an action, on a worker thread: waits for a free one.
     ///
-    /// The hook gets a copy of `message`: what it changes without returning it has no effect
-    /// (`S-13`). A dropped future ends the run within a few milliseconds, or before it begins.
+    /// The hook gets a copy of `message`: what it changes without returning it has no effect. A dropped future ends the run within a few milliseconds, or before it begins.
     pub async fn run_pre(&self, message: &Map, data: &ContextData) -> Run {
         self.run(Stage::Pre, message, data).await
     }
 
-    /// Runs the hook after an action (`S-17`); otherwise like [`run_pre`](Self::run_pre). What
+    /// Runs the hook after an action; otherwise like [`run_pre`](Self::run_pre). What
     /// it returns is ignored.
     pub async fn run_post(&self, message: &Map, data: &ContextData) -> Run {
         self.run(Stage::Post, message, data).await
@@ -136,7 +135,7 @@ impl ScriptHook {
     }
 
     /// Runs the hook after an action, with `context.http` if the permit is for this version of
-    /// the hook and [`HTTP`](crate::HTTP), and still holds (`S-21`); else as
+    /// the hook and [`HTTP`](crate::HTTP), and still holds; else as
     /// [`run_post`](Self::run_post). Nothing is sent: see [`Run::outbox`].
     pub async fn run_post_permitted(
         &self,
@@ -291,7 +290,7 @@ fn no_json(said: &Said) -> String {
     format!("returned what cannot become JSON: {why}; {REMEDY}")
 }
 
-/// The message in what a hook returned: `{out}`, an object in an object (`S-11`, `S-12`).
+/// The message in what a hook returned: `{out}`, an object in an object.
 fn out(json: Vec<u8>) -> Result<Map, String> {
     let json = without_half_characters(json);
     let deep = |_| format!("returned what is deeper than {DEEPEST} levels; {REMEDY}");

@@ -81,11 +81,10 @@ pub use stack::{
 pub use store::Database;
 pub use store::StoreError;
 
-/// `hook-stop.js`: the definition of `HookStopException` that hooks find, for their authors
-/// (`S-15`). The engine runs this very text.
+/// `hook-stop.js`: the definition of `HookStopException` that hooks find, for their authors. The engine runs this very text.
 pub const HOOK_STOP: &str = include_str!("../js/hook-stop.js");
 
-/// `hook.d.ts`: the types of what a hook is given and answers (`S-08`, `S-11`), for authors who
+/// `hook.d.ts`: the types of what a hook is given and answers, for authors who
 /// use TypeScript.
 pub const HOOK_TYPES: &str = include_str!("../js/hook.d.ts");
 

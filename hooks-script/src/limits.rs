@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What a hook may use, each time it runs (`S-22`). All are enforced. Reaching one is the
+/// What a hook may use, each time it runs. All are enforced. Reaching one is the
 /// [`Failure`](crate::Failure) of the same name, but: `input_fuel` is `Reading`; `load_fuel` and
 /// `source` are errors of registration; lines of the console are dropped; a full outbox is a
 /// `RangeError` in the script; and a stop stands, also where memory was refused.

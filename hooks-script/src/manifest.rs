@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The schema of a manifest: JSON Schema, draft 2020-12. It says which JSON [`Manifest::parse`]
-/// accepts (`S-05`), as far as `serde_json` reads that: numbers in range, whole characters, and
+/// accepts, as far as `serde_json` reads that: numbers in range, whole characters, and
 /// at most 127 levels.
 pub const MANIFEST_SCHEMA: &str = include_str!("../schema/manifest.schema.json");
 
@@ -18,11 +18,11 @@ const LONGEST_NAME: usize = 200;
 /// What a manifest's `hash` begins with.
 const HASH_PREFIX: &str = "sha256-";
 
-/// Something that a hook can ask to see (`S-06`).
+/// Something that a hook can ask to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ContextKey {
-    /// The public part of the user who acts (`S-10`).
+    /// The public part of the user who acts.
     User,
     /// The channel in which it happens.
     Channel,
@@ -50,7 +50,7 @@ impl fmt::Display for ContextKey {
     }
 }
 
-/// What a hook says about itself (`S-05`): where it comes from, what it is called, and what
+/// What a hook says about itself: where it comes from, what it is called, and what
 /// it asks to see.
 ///
 /// ```
@@ -75,7 +75,7 @@ pub struct Manifest {
     hash: Option<String>,
 }
 
-/// Why something is no manifest (`S-05`, `S-06`).
+/// Why something is no manifest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManifestError {
@@ -109,7 +109,7 @@ pub enum ManifestError {
         /// What it may have.
         limit: usize,
     },
-    /// Nothing of this name can be asked for (`S-06`).
+    /// Nothing of this name can be asked for.
     #[error("`context[{index}]` is `{key}`; ask for `user`, `channel` or `guild`")]
     UnknownKey {
         /// Where in `context`, from 0.
@@ -125,7 +125,7 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// A manifest in code. Keys that are named twice count once (`S-06`).
+    /// A manifest in code. Keys that are named twice count once.
     ///
     /// # Errors
     ///

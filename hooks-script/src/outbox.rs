@@ -1,4 +1,4 @@
-//! What hooks ask to be sent after an action (`S-01`, `S-21`): requests that a run leaves
+//! What hooks ask to be sent after an action: requests that a run leaves
 //! behind, and the host sends, or does not.
 
 #[cfg(feature = "fetch")]
@@ -10,10 +10,10 @@ use crate::hook::ScriptHook;
 #[cfg(feature = "fetch")]
 pub use self::send::{OutboxSender, OutboxSenderBuilder, SendError};
 
-/// The capability of making requests, as consents name it (`S-21`).
+/// The capability of making requests, as consents name it.
 pub const HTTP: &str = "http";
 
-/// A `POST` that a hook asks for, with `context.http.post(url, body)` (`S-01`). Nobody has
+/// A `POST` that a hook asks for, with `context.http.post(url, body)`. Nobody has
 /// looked at it: it is what a script says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::outbox::OutboundRequest;
 
-/// When a hook runs (`S-08`, `S-14`).
+/// When a hook runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", try_from = "String")]
 pub enum Stage {
@@ -38,7 +38,7 @@ impl fmt::Display for Stage {
     }
 }
 
-/// One run of a hook (`S-20`).
+/// One run of a hook.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Run {
@@ -67,25 +67,25 @@ pub struct Run {
     pub(crate) began: bool,
 }
 
-/// How a run ended (`S-11`, `S-15`, `S-16`).
+/// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// It returned. Before the action, this is the message from now on (`S-11`); after it,
-    /// nothing, and the map is empty (`S-17`).
+    /// It returned. Before the action, this is the message from now on; after it,
+    /// nothing, and the map is empty.
     Out(Map),
     /// It threw a `HookStopException`. Before the action, that stops the stack and rejects the
-    /// action (`S-15`); after it, it is an annotation (`S-18`).
+    /// action; after it, it is an annotation.
     Stop(Stop),
-    /// It failed. The message stays as it was (`S-12`, `S-16`).
+    /// It failed. The message stays as it was.
     Failed(Failure),
 }
 
-/// What a hook stopped with (`S-15`, `S-19`).
+/// What a hook stopped with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stop {
-    /// The name of the exception's class (`S-19`).
+    /// The name of the exception's class.
     pub class: String,
     /// Its message.
     pub message: String,
@@ -93,7 +93,7 @@ pub struct Stop {
     pub stack: String,
 }
 
-/// Why a run has no result (`S-16`, `S-22`). Never a yes: what a hook that fails means is for
+/// Why a run has no result. Never a yes: what a hook that fails means is for
 /// whoever runs it to say.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -110,7 +110,7 @@ pub enum Failure {
         /// The same, as a place in the source.
         position: Option<Position>,
     },
-    /// It returned something else than `{out}` with an object in it (`S-12`).
+    /// It returned something else than `{out}` with an object in it.
     #[error("{0}")]
     BadReturn(String),
     /// It used up its fuel.
@@ -193,7 +193,7 @@ impl Failure {
 /// some of them; of the limits the host speaks.
 pub(crate) const NO_LIMITS: [&str; 3] = ["thrown", "bad_return", "engine"];
 
-/// A place in the source of a hook, both numbers from 1 (`S-03`).
+/// A place in the source of a hook, both numbers from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Position {
     /// The line.
@@ -208,7 +208,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// A line of the console (`S-02`).
+/// A line of the console.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConsoleLine {
@@ -225,7 +225,7 @@ impl fmt::Display for ConsoleLine {
     }
 }
 
-/// A function of the console (`S-02`).
+/// A function of the console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ConsoleLevel {
     /// `console.log`.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The user, guild and channel that something is about, by the host's own ids (`S-21`). An id
+/// The user, guild and channel that something is about, by the host's own ids. An id
 /// that is not given stands for all of its kind.
 ///
 /// ```

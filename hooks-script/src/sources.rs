@@ -28,7 +28,7 @@ use crate::store::StoreError;
 /// The longest that a server can keep its answer from being looked at again.
 const LONGEST_FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Where the code of a hook is (`S-05`).
+/// Where the code of a hook is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
@@ -45,7 +45,7 @@ pub enum Source {
     Url(String),
 }
 
-/// The code of a hook, and how it came (`S-05`).
+/// The code of a hook, and how it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loaded {
@@ -57,7 +57,7 @@ pub struct Loaded {
     pub freshness: Freshness,
 }
 
-/// How new a source is (`S-05`).
+/// How new a source is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Freshness {
@@ -76,7 +76,7 @@ pub enum Freshness {
     },
 }
 
-/// Why there is no source (`S-05`).
+/// Why there is no source.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
@@ -119,7 +119,7 @@ pub enum SourceError {
     Store(#[from] StoreError),
 }
 
-/// Reads sources, and keeps every version that it sees (`S-05`). A clone is the same.
+/// Reads sources, and keeps every version that it sees. A clone is the same.
 ///
 /// ```
 /// use hooks_script::{Source, Sources, Versions};

@@ -1,5 +1,5 @@
 //! Hooks in an order, with a budget: before an action the message goes from one to the next,
-//! after it they look on (`S-09`, `S-11`, `S-14` to `S-19`).
+//! after it they look on.
 
 mod budget;
 mod member;
@@ -33,7 +33,7 @@ use self::turn::{Done, Turns};
 const FUEL: u64 = 1_000_000_000;
 const WALL: Duration = Duration::from_secs(5);
 
-/// Hooks that run before and after the actions of a server, in an order (`S-11`, `S-14`). A
+/// Hooks that run before and after the actions of a server, in an order. A
 /// clone is the same stack; a run goes by the hooks and the order that it began with.
 ///
 /// Every hook has an equal share of what is left of the stack's fuel and time, at most what the
@@ -76,7 +76,7 @@ pub(crate) struct Inner {
     pub(crate) consent: Option<ConsentStore>,
 }
 
-/// The settings of a [`ScriptStack`] (`S-22`).
+/// The settings of a [`ScriptStack`].
 #[must_use]
 pub struct ScriptStackBuilder {
     fuel: u64,
@@ -88,7 +88,7 @@ pub struct ScriptStackBuilder {
 }
 
 /// What a run of the stack is about, besides the message: in which order, for the records, and
-/// for the consents (`S-20`, `S-21`).
+/// for the consents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Occasion {
     pub(crate) order: Option<String>,
@@ -96,26 +96,26 @@ pub struct Occasion {
     pub(crate) scope: Scope,
 }
 
-/// An action that no hook stopped (`S-11`).
+/// An action that no hook stopped.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PreOutcome {
-    /// The message from now on (`S-11`).
+    /// The message from now on.
     pub message: Map,
     /// What became of each hook, in the order in which they ran.
     pub runs: Vec<StackRun>,
 }
 
-/// What hooks did after an action. Nothing of it is for the user (`S-17`).
+/// What hooks did after an action. Nothing of it is for the user.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PostOutcome {
     /// What became of each hook, in the order in which they ran. A
-    /// [`Stop`](crate::Verdict::Stop) is an annotation (`S-18`).
+    /// [`Stop`](crate::Verdict::Stop) is an annotation.
     pub runs: Vec<StackRun>,
 }
 
-/// What became of one hook of a stack (`S-20`).
+/// What became of one hook of a stack.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct StackRun {
@@ -186,12 +186,11 @@ impl ScriptStack {
         found.inspect(|(member, _)| member.enable()).is_some()
     }
 
-    /// Runs the hooks before an action: each is given the message as the one before left it
-    /// (`S-09`), until one stops it.
+    /// Runs the hooks before an action: each is given the message as the one before left it, until one stops it.
     ///
     /// # Errors
     ///
-    /// The rejection, for the client: a hook stopped the action (`S-15`), or one failed, or is
+    /// The rejection, for the client: a hook stopped the action, or one failed, or is
     /// disabled, that [has to agree](ScriptHook::fail_closed). No hook behind it has run.
     pub async fn run_pre(&self, message: Map, data: &ContextData) -> Result<PreOutcome, Rejection> {
         self.run_pre_on(&Occasion::new(), message, data).await
@@ -218,7 +217,7 @@ impl ScriptStack {
         }
     }
 
-    /// Runs the hooks after an action that is done and acknowledged (`S-14`), with the message as
+    /// Runs the hooks after an action that is done and acknowledged, with the message as
     /// it was in the end. All of them run, whatever becomes of the others.
     pub async fn run_post(&self, message: Map, data: &ContextData) -> PostOutcome {
         self.run_post_on(&Occasion::new(), message, data).await
@@ -281,7 +280,7 @@ impl ScriptStackBuilder {
         self
     }
 
-    /// Where a record of every run goes (`S-20`). A record that cannot be kept is logged.
+    /// Where a record of every run goes. A record that cannot be kept is logged.
     ///
     /// A run of the stack that is given up, its future dropped, leaves the records of the hooks
     /// that had run, and one that says `skipped` of the hook whose turn it was. A database is
@@ -291,7 +290,7 @@ impl ScriptStackBuilder {
         self
     }
 
-    /// Who agreed to requests of hooks after an action (`S-21`). Without it, no hook can make
+    /// Who agreed to requests of hooks after an action. Without it, no hook can make
     /// any.
     pub fn consent(mut self, consent: ConsentStore) -> Self {
         self.consent = Some(consent);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// What the address of a trail says (P-25).
+/// What the address of a trail says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrailAddress<'a> {
     /// A PostgreSQL database: the address itself.
@@ -14,7 +14,7 @@ pub enum TrailAddress<'a> {
 }
 
 impl<'a> TrailAddress<'a> {
-    /// Reads the address that [`AuditStore::open`](super::AuditStore::open) takes (P-25); none if it
+    /// Reads the address that [`AuditStore::open`](super::AuditStore::open) takes; none if it
     /// is the address of something else.
     #[must_use]
     pub fn read(url: &'a str) -> Option<Self> {

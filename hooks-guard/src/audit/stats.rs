@@ -11,7 +11,7 @@ use super::record::{ceil_us, floor_us, time_of};
 use super::tally::{Pieces, billionths};
 use super::tx::Tx;
 
-/// What `GET /decisions` shows beside the records (P-28): of all decisions, whatever the filter.
+/// What `GET /decisions` shows beside the records: of all decisions, whatever the filter.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
@@ -37,16 +37,16 @@ pub struct Totals {
     pub expired_confirmations: u64,
 }
 
-/// Of which time statistics are wanted (P-31).
+/// Of which time statistics are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Period {
-    /// After this time (P-23); from the first record on without.
+    /// After this time; from the first record on without.
     pub since: Option<Timestamp>,
-    /// Before this time (P-23); up to the last record without.
+    /// Before this time; up to the last record without.
     pub until: Option<Timestamp>,
 }
 
-/// The answer of `GET /stats` (P-30).
+/// The answer of `GET /stats`.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
@@ -67,7 +67,7 @@ pub struct Stats {
     pub generated_at: Timestamp,
 }
 
-/// Decisions by class (P-30).
+/// Decisions by class.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Classifications {
@@ -81,7 +81,7 @@ pub struct Classifications {
     pub delete: u64,
 }
 
-/// Decisions by what became of them (P-28).
+/// Decisions by what became of them.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserResponses {
@@ -96,7 +96,7 @@ pub struct UserResponses {
 }
 
 /// How long decisions took, by the records' `response_time_ms`; zeros without a record. The
-/// percentiles are nearest ranks: times that occurred (P-30).
+/// percentiles are nearest ranks: times that occurred.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Performance {
@@ -114,7 +114,7 @@ pub struct Performance {
     pub p99_response_time_ms: u64,
 }
 
-/// How sure decisions were; zeros without a record (P-30).
+/// How sure decisions were; zeros without a record.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Confidence {
@@ -126,7 +126,7 @@ pub struct Confidence {
     pub low_confidence_count: u64,
 }
 
-/// The period that was counted (P-31).
+/// The period that was counted.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Covered {

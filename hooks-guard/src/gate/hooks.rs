@@ -12,11 +12,11 @@ use crate::classify::Classification;
 use crate::dispatches::ScriptRuns;
 use crate::request::PermissionRequest;
 
-/// The extension points of the gate (P-07).
+/// The extension points of the gate.
 ///
 /// | Slot | Which hook counts | One that fails, panics, or takes too long |
 /// |---|---|---|
-/// | `classify` | the first that knows what the request would do; if none does, it has to be confirmed | ends it: the request has to be confirmed (P-08) |
+/// | `classify` | the first that knows what the request would do; if none does, it has to be confirmed | ends it: the request has to be confirmed |
 /// | `restrict` | the strictest, up to the first that denies; the strictest of it and the rules decides | has somebody asked, and the others go on |
 ///
 /// A hook registered with [`FailurePolicy::Isolate`] is left out where it fails, as if it were not
@@ -29,7 +29,7 @@ pub struct GateHooks {
     scripts: Vec<crate::script::ScriptHooks>,
 }
 
-/// A slot of the gate as it stands (`X-9`).
+/// A slot of the gate as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SlotDescription {
@@ -43,7 +43,7 @@ pub struct SlotDescription {
     pub entries: Vec<HookDescription>,
 }
 
-/// A hook of the gate (`X-9`).
+/// A hook of the gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookDescription {
@@ -58,7 +58,7 @@ pub struct HookDescription {
 }
 
 impl GateHooks {
-    /// No hooks: nothing can be judged (P-12).
+    /// No hooks: nothing can be judged.
     #[must_use]
     pub fn new() -> Self {
         Self {

@@ -15,7 +15,7 @@ use crate::request::PermissionRequest;
 use crate::rules::{Effect, Verdict};
 
 /// The first hook that knows decides; one that fails ends the dispatch without an answer, for
-/// what it would have said is not known (P-08).
+/// what it would have said is not known.
 pub(super) struct FirstJudgement<'r> {
     request: &'r PermissionRequest,
     /// The time of all hooks together.

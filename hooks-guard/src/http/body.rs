@@ -1,4 +1,4 @@
-//! Bodies in JSON, whatever a client calls them (P-14).
+//! Bodies in JSON, whatever a client calls them.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(super) async fn bytes(body: Body) -> Result<Bytes, ApiError> {
     }
 }
 
-/// The object that a body holds (P-02).
+/// The object that a body holds.
 pub(crate) async fn object(body: Body) -> Result<Map<String, Value>, ApiError> {
     let bytes = bytes(body).await?;
     match serde_json::from_slice(&bytes) {
@@ -42,7 +42,7 @@ pub(crate) async fn object(body: Body) -> Result<Map<String, Value>, ApiError> {
     }
 }
 
-/// A text of a body, if it is there; null is as good as absent (P-03).
+/// A text of a body, if it is there; null is as good as absent.
 pub(crate) fn text(
     map: &mut Map<String, Value>,
     field: &'static str,

@@ -1,4 +1,4 @@
-//! The one envelope of errors (P-44).
+//! The one envelope of errors.
 
 use std::time::Duration;
 

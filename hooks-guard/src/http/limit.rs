@@ -108,7 +108,7 @@ impl RateLimit {
 }
 
 /// From where a connection comes; none for the Unix socket. [`Server`](super::Server) puts it with every
-/// request; without it a client counts as one of the Unix socket (P-11).
+/// request; without it a client counts as one of the Unix socket.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub Option<SocketAddr>);
 

@@ -2,8 +2,8 @@
 //!
 //! | Request | Is |
 //! |---|---|
-//! | `POST /api/hooks/permission-request` | decides about a command (P-01 … P-15) |
-//! | `GET /api/hooks/decisions` | the audit trail, newest first (P-20 … P-28) |
+//! | `POST /api/hooks/permission-request` | decides about a command |
+//! | `GET /api/hooks/decisions` | the audit trail, newest first |
 //! | `GET /api/hooks/decisions/{id}?wait=SECONDS` | one decision; waits for its answer |
 //! | `POST /api/hooks/decisions/{id}/executed` | reports that it ran; needs its secret |
 //! | `POST /api/hooks/decisions/{id}/redeem` | uses an approval, which serves once; needs its secret |
@@ -13,16 +13,16 @@
 //! | `GET /api/hooks/remembered` | what was approved for longer |
 //! | `DELETE /api/hooks/remembered/{id}` | revokes it; needs the operator's token |
 //! | `GET /api/hooks/events` | what happens, as it happens (server-sent events) |
-//! | `GET /api/hooks/stats` | statistics (P-30, P-31) |
+//! | `GET /api/hooks/stats` | statistics |
 //! | `GET /api/hooks/series` | the same over time |
 //! | `GET /api/hooks/export` | the trail as JSON lines or a table |
 //! | `GET /api/hooks/registered` | which hooks judge, and how they did |
-//! | `DELETE /api/hooks/cleanup` | deletes old records (P-40 … P-42) |
+//! | `DELETE /api/hooks/cleanup` | deletes old records |
 //! | `GET /api/hooks/identity` | proves that the service has the key |
 //! | `GET /api/hooks/openapi.json` | all of this, for programs |
 //! | `GET`, `POST`, `DELETE /api/console/session` | signs the operator in and out in a browser |
 //! | `GET /`, `/trail`, … | the console, for people |
-//! | `GET /health`, `GET /metrics` | how the service is (P-43), and Prometheus' view of it |
+//! | `GET /health`, `GET /metrics` | how the service is, and Prometheus' view of it |
 
 mod app;
 mod body;

@@ -10,7 +10,7 @@ use super::error::ApiError;
 use super::sessions::Sessions;
 
 /// What has to be presented to answer a question, to take an answer back, or to delete records
-/// where that is bound to it. It lives in memory alone (P-26).
+/// where that is bound to it. It lives in memory alone.
 #[derive(Clone)]
 pub struct OperatorToken(String);
 

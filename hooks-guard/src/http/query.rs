@@ -94,7 +94,7 @@ impl Query {
             .ok_or_else(|| ApiError::invalid_date(name))
     }
 
-    /// The filters of the trail, which all combine (P-20).
+    /// The filters of the trail, which all combine.
     pub(crate) fn filter(&self) -> Result<Filter, ApiError> {
         const CLASSES: [Crud; 4] = [Crud::Read, Crud::Create, Crud::Update, Crud::Delete];
         const RESPONSES: [UserResponse; 3] = [

@@ -35,7 +35,7 @@ const WAITING: u32 = 16 * 1024;
 /// How long requests that run may go on when the service ends.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The service could not be had on a socket (P-16).
+/// The service could not be had on a socket.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -78,7 +78,7 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
-/// The sockets of a service, on which nobody is answered yet (P-16).
+/// The sockets of a service, on which nobody is answered yet.
 #[derive(Debug)]
 pub struct Sockets {
     tcp: TcpListener,
@@ -110,7 +110,7 @@ impl Sockets {
     }
 }
 
-/// The service on its sockets (P-16).
+/// The service on its sockets.
 #[derive(Debug)]
 pub struct Server {
     sockets: Sockets,

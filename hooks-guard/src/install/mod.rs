@@ -35,7 +35,7 @@ pub(crate) use plan::{HookCall, Plan};
 pub(crate) use plugin::{is_installed as plugin_is_installed, text as plugin_text};
 pub(crate) use version::{claude_ignores_lateness, in_path};
 
-/// What is to be done with the settings of an agent.
+/// What is to be done with the settings of an agent.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The directories in which agents keep the user's settings.
@@ -83,7 +83,7 @@ impl Options {
     }
 }
 
-/// Registers the hook in the agent's settings. A second time changes nothing.
+/// Registers the hook in the agent's settings. A second time changes nothing.
 ///
 /// Codex skips a hook, without a message, until it is trusted: who installs the hook trusts it,
 /// and the trust is written as well.
@@ -229,7 +229,7 @@ fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Undo>,
 }
 
 /// Takes the hook out of the agent's settings: byte for byte what was there before, if nothing
-/// else was changed since.
+/// else was changed since.
 ///
 /// # Errors
 /// As [`install`].

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::protocol::Agent;
 
-/// Whose settings are meant.
+/// Whose settings are meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The user's, for all projects.
@@ -13,7 +13,7 @@ pub enum Place {
     Project(PathBuf),
 }
 
-/// The directories in which agents keep the user's settings.
+/// The directories in which agents keep the user's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Homes {
     /// The user's home.
@@ -87,7 +87,7 @@ impl Homes {
 }
 
 /// Every file in which an agent's settings can be: what is written there decides what the agent
-/// asks about. Files and directories, whether or not they are there.
+/// asks about. Files and directories, whether or not they are there.
 #[must_use]
 pub fn settings_files(homes: &Homes, project: Option<&Path>) -> Vec<PathBuf> {
     // Claude Code's own memory of what it may do, and of which projects it trusts.

@@ -7,8 +7,7 @@ use thiserror::Error;
 
 /// Why rules could not be loaded.
 ///
-/// Whoever cannot load the rules does not know what is forbidden, and has to ask about everything
-/// (P-06).
+/// Whoever cannot load the rules does not know what is forbidden, and has to ask about everything.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RulesError {
@@ -41,7 +40,7 @@ pub enum RulesError {
     Mistakes(Vec<Mistake>),
 }
 
-/// A mistake in a file of rules (P-06), such as
+/// A mistake in a file of rules, such as
 /// ``guard.toml:3:1: `programm` is no key of a rule; did you mean `program`?``
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {

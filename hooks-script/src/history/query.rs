@@ -8,7 +8,7 @@ use super::to_the_microsecond;
 /// The most records of a page.
 const LONGEST_PAGE: usize = 1000;
 
-/// Which records of a [`RunHistory`](crate::RunHistory) are wanted (`S-20`). Each call narrows
+/// Which records of a [`RunHistory`](crate::RunHistory) are wanted. Each call narrows
 /// it; a second call of the same replaces the first.
 ///
 /// ```
@@ -28,7 +28,7 @@ pub struct RunQuery {
     pub(super) limit: usize,
 }
 
-/// A page of records, newest first (`S-20`).
+/// A page of records, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunPage {

@@ -13,7 +13,7 @@ use crate::hook::ScriptHook;
 use crate::run::{Failure, NO_LIMITS, Run, Stage, Verdict};
 use crate::scope::Scope;
 
-/// One run of a hook (`S-20`): who, where, how it ended and what it cost. Never what the hook
+/// One run of a hook: who, where, how it ended and what it cost. Never what the hook
 /// was given, returned or wrote to its console.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -47,7 +47,7 @@ pub struct RunRecord {
     pub(super) is_class_known: bool,
 }
 
-/// How a run ended (`S-15` to `S-19`).
+/// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "lowercase")]
 #[non_exhaustive]
@@ -56,7 +56,7 @@ pub enum RunOutcome {
     Success,
     /// It threw a `HookStopException`: before the action a rejection, after it a note.
     Stopped {
-        /// The name of the class: the category (`S-19`).
+        /// The name of the class: the category.
         class: String,
         /// What it says.
         message: String,
@@ -81,7 +81,7 @@ pub enum RunOutcome {
     },
 }
 
-/// The four ways for a run to end (`S-20`).
+/// The four ways for a run to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutcomeKind {
@@ -100,7 +100,7 @@ impl RunRecord {
     /// stands in an exception is taken out of it: texts of eight and more characters, shorter
     /// ones of four and more if they stand there as a whole, and, unless it is of a class that the
     /// engine throws, words of three and more that are not in the source of the hook. The name of its class stays as it
-    /// is where it stands in the source, too (`S-19`).
+    /// is where it stands in the source, too.
     pub fn of(
         hook: &ScriptHook,
         stage: Stage,
@@ -167,8 +167,7 @@ impl RunRecord {
         }
     }
 
-    /// Says through `tracing` what the hook threw, with its trace, or why it did not run (`S-15`
-    /// to `S-17`).
+    /// Says through `tracing` what the hook threw, with its trace, or why it did not run.
     pub(crate) fn log(&self) {
         let RunRecord {
             source,

@@ -28,7 +28,7 @@ const FUEL: &[u64] = &[
     1_000_000_000,
 ];
 
-/// The runs of one hook that ended in one way, with one class (`S-19`, `S-20`).
+/// The runs of one hook that ended in one way, with one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunGroup {
@@ -47,7 +47,7 @@ pub struct RunGroup {
     pub fuel: Histogram,
 }
 
-/// How values are spread (`S-20`).
+/// How values are spread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Histogram {

@@ -23,7 +23,7 @@ const WHOLE: usize = 4;
 const WORD: usize = 3;
 
 /// Masks what often is private in a text: e-mail addresses, runs of seven and more digits, and
-/// what looks like a key, a password or a token (`S-20`).
+/// what looks like a key, a password or a token.
 ///
 /// ```
 /// use hooks_script::mask;

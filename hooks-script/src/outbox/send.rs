@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BODY: usize = 64 << 10;
 
 /// Sends the requests of hooks by `https` to the hosts that it is told, and to public addresses
-/// only (`S-01`). It follows no redirect, uses no proxy, and reads no answer but the status.
+/// only. It follows no redirect, uses no proxy, and reads no answer but the status.
 ///
 /// Needs a Tokio runtime. A clone shares the connections.
 ///
@@ -40,7 +40,7 @@ pub struct OutboxSender {
     settings: OutboxSenderBuilder,
 }
 
-/// The settings of an [`OutboxSender`] (`S-01`).
+/// The settings of an [`OutboxSender`].
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct OutboxSenderBuilder {
@@ -51,7 +51,7 @@ pub struct OutboxSenderBuilder {
     allow_private: bool,
 }
 
-/// Why a request was not sent, or not answered well (`S-01`, `S-21`).
+/// Why a request was not sent, or not answered well.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
@@ -115,7 +115,7 @@ impl OutboxSender {
     }
 
     /// Sends one request of a run of this hook, and answers with the status. The consent is
-    /// looked at again right before (`S-21`). Dropping the future ends the connection; whether
+    /// looked at again right before. Dropping the future ends the connection; whether
     /// the server has the request by then cannot be known.
     ///
     /// # Errors

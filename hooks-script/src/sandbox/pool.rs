@@ -1,4 +1,4 @@
-//! The threads on which scripts run (`S-22`): a run is synchronous, needs a stack of its own
+//! The threads on which scripts run: a run is synchronous, needs a stack of its own
 //! size, and is not to hold up an executor.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -20,7 +20,7 @@ use crate::guard::{self, Allowed, Guard, Lookup, Refused};
 const TIMEOUT: Duration = Duration::from_secs(10);
 const REDIRECTS: usize = 5;
 
-/// Reads sources from `https` URLs (`S-05`). It connects to public addresses only
+/// Reads sources from `https` URLs. It connects to public addresses only
 /// ([`is_public_address`](crate::is_public_address)), and to the very addresses that it looked
 /// at: a name is resolved once for a connection. A redirect is held to the same. Proxies that
 /// the environment names are not used.
@@ -34,7 +34,7 @@ pub struct Fetcher {
     guard: Guard,
 }
 
-/// The settings of a [`Fetcher`] (`S-05`).
+/// The settings of a [`Fetcher`].
 #[must_use]
 pub struct FetcherBuilder {
     timeout: Duration,
@@ -44,7 +44,7 @@ pub struct FetcherBuilder {
     lookup: Lookup,
 }
 
-/// Why a URL cannot be read (`S-05`).
+/// Why a URL cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {

@@ -21,7 +21,7 @@ struct Health {
     is_disabled: AtomicBool,
 }
 
-/// How a hook of a stack is doing (`S-16`).
+/// How a hook of a stack is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookState {

@@ -10,7 +10,7 @@ use crate::history::{RunHistory, RunRecord};
 use crate::hook::ScriptHook;
 use crate::run::{Run, Stage, Verdict};
 
-/// One record for each hook whose turn it was (`S-20`).
+/// One record for each hook whose turn it was.
 pub(crate) struct Records<'a> {
     history: Option<&'a RunHistory>,
     stage: Stage,

@@ -115,7 +115,7 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// What a run means for the action: nothing where that is over (`S-17`, `S-18`).
+    /// What a run means for the action: nothing where that is over.
     fn decide(&mut self, member: &Member, run: &Run) -> Step<Self, Never<()>> {
         if self.stage == Stage::Post {
             return Step::Next;

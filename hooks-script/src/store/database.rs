@@ -42,7 +42,7 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
 
 /// A SQLite database for a [`ConsentStore`](crate::ConsentStore), a
 /// [`RunHistory`](crate::RunHistory) and [`Versions`](crate::Versions); one file can hold all
-/// three (`S-20`, `S-21`). A clone is the same database. Needs a Tokio runtime.
+/// three. A clone is the same database. Needs a Tokio runtime.
 ///
 /// A change is written through to the disk before the call that makes it returns.
 #[derive(Debug, Clone)]
