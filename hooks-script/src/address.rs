@@ -2,10 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is one of the public internet. Addresses of this machine, of
-/// private and carriers' networks, of a link, of groups, of clouds' metadata services, and
-/// those that carry another address inside are not, nor is anything set aside for a use of its
-/// own.
+/// Returns whether an address belongs to the public internet. Returns `false` for addresses of this
+/// machine, for private, carrier-grade, link-local and multicast networks, for the metadata
+/// services of clouds, for addresses that embed another address, and for reserved ranges.
 ///
 /// ```
 /// use hooks_script::is_public_address;

@@ -39,8 +39,8 @@ impl Attached {
         }
     }
 
-    /// Runs it, before or after `action`. What it throws is logged, and the run is recorded, also
-    /// if it is given up.
+    /// Runs the hook before or after `action`. Logs what it throws, and records the run, even if
+    /// the run is dropped.
     async fn run(&self, stage: Stage, action: &str, message: &Map) -> Run {
         let data = (self.data)(message);
         let occasion = Occasion::new().action(action);
@@ -169,8 +169,8 @@ impl ScriptEventHook {
         self
     }
 
-    /// Where its runs are recorded, with the name of the event as the action; nowhere,
-    /// unless given.
+    /// Sets the history that records the runs, with the name of the event as the action. Default:
+    /// no history.
     #[must_use]
     pub fn with_history(mut self, history: RunHistory) -> Self {
         self.attached.history = Some(history);
@@ -197,8 +197,8 @@ impl ScriptPhaseHook {
         self
     }
 
-    /// Where its runs are recorded, with the id of the hook as the action; nowhere,
-    /// unless given.
+    /// Sets the history that records the runs, with the id of the hook as the action. Default: no
+    /// history.
     #[must_use]
     pub fn with_history(mut self, history: RunHistory) -> Self {
         self.attached.history = Some(history);

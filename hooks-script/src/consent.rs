@@ -1,4 +1,4 @@
-//! Who agreed to what a hook may do beyond computing, and whether that still holds.
+//! Consents of users to the capabilities of hooks, and whether these consents still hold.
 //!
 //! The store is a list of changes that only grows. Whether there is consent is read off it
 //! anew at every check, so that a revocation needs to reach nobody.
@@ -20,8 +20,7 @@ use crate::manifest::ContextKey;
 use crate::scope::Scope;
 use crate::store::StoreError;
 
-/// What is asked for: that this version of a hook may use a capability, for somebody and
-/// somewhere.
+/// A request that a version of a hook may use a capability, for a user and within a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsentRequest {
     hook: String,
@@ -31,7 +30,7 @@ pub struct ConsentRequest {
     scope: Scope,
 }
 
-/// What a check comes to. Only [`Granted`](Consent::Granted) is a yes.
+/// Result of a consent check. Only [`Granted`](Consent::Granted) permits the capability.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Consent {
@@ -43,7 +42,7 @@ pub enum Consent {
     Missing(Missing),
 }
 
-/// Why nobody's word counts.
+/// Why no consent applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Missing {
@@ -55,7 +54,7 @@ pub enum Missing {
     Revoked,
 }
 
-/// What somebody decided.
+/// A decision about a consent request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
@@ -67,7 +66,7 @@ pub enum Decision {
     Revoke,
 }
 
-/// One entry of the store's history.
+/// An entry of the store's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConsentChange {
@@ -92,7 +91,7 @@ pub struct ConsentChange {
     pub scope: Scope,
 }
 
-/// Why a consent cannot be recorded.
+/// Error returned when a consent cannot be recorded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConsentError {
@@ -104,7 +103,7 @@ pub enum ConsentError {
     Everything,
 }
 
-/// Why a permit is void.
+/// Error returned when a permit no longer holds.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PermitVoid {
@@ -119,7 +118,7 @@ pub enum PermitVoid {
     Store(#[from] StoreError),
 }
 
-/// The consents of users, out of reach of any hook. A clone is the same store.
+/// Stores the consents of users. Hooks cannot access the store. Clones share it.
 ///
 /// An approval is of one version of a hook: a hook whose source has changed, or what its manifest
 /// asks to be told, asks again. It
@@ -158,7 +157,7 @@ enum Backend {
     Sqlite(crate::store::Database),
 }
 
-/// A consent that was found, to be looked at again right before it is used.
+/// A consent that was found. It is checked again immediately before it is used.
 #[derive(Debug, Clone)]
 #[must_use = "a permit that nobody checks holds nothing back"]
 pub struct Permit {

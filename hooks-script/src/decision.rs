@@ -5,13 +5,13 @@ use hooks_runtime::Map;
 use crate::hook::ScriptHook;
 use crate::run::{Run, Verdict};
 
-/// An action that a hook does not let happen: what the client is told.
+/// A rejected action, as reported to the client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{class}: {message} (hook `{hook}`)")]
 #[non_exhaustive]
 pub struct Rejection {
-    /// The name of the class that was thrown: the category. `HookFailure` for a hook
-    /// that fails closed.
+    /// The name of the thrown class, which serves as the category. `HookFailure` for a hook that
+    /// fails closed.
     pub class: String,
     /// What it says. Of a failure, nothing but that there was one.
     pub message: String,
@@ -20,8 +20,8 @@ pub struct Rejection {
 }
 
 impl ScriptHook {
-    /// Whether a failure of this hook rejects the action. Unless it does, the action goes on
-    /// with the message as it was: a hook that has to say yes fails closed.
+    /// Sets whether a failure of this hook rejects the action. By default the action continues with
+    /// the message unchanged, so a hook that must approve an action has to fail closed.
     #[must_use]
     pub fn fail_closed(mut self, closed: bool) -> Self {
         self.fail_closed = closed;

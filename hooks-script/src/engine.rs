@@ -53,7 +53,7 @@ pub(crate) struct Shared {
     random: Box<dyn Fn() -> u64 + Send + Sync>,
 }
 
-/// The settings of a [`ScriptEngine`].
+/// Builder of a [`ScriptEngine`].
 #[must_use]
 pub struct ScriptEngineBuilder {
     limits: Limits,
@@ -85,8 +85,7 @@ impl ScriptEngine {
         self.shared.sandbox.limits()
     }
 
-    /// Compiles a hook and runs its top level, once: every run begins with the state that this
-    /// leaves.
+    /// Compiles a hook and runs its top level once. Every run starts from the resulting state.
     ///
     /// Waits for a worker, on this thread: an executor gives it a thread that may block.
     ///
@@ -199,14 +198,14 @@ impl ScriptEngineBuilder {
         self
     }
 
-    /// What hooks may see of a user, a channel and a guild; nothing, unless given.
+    /// Sets the fields of a user, a channel and a guild that hooks can see. Default: none.
     pub fn public_fields(mut self, fields: PublicFields) -> Self {
         self.fields = fields;
         self
     }
 
-    /// The time that a run is told, in milliseconds since 1970. It stands still
-    /// during the run. Fixed at 0, unless given.
+    /// Sets the clock of the runs, in milliseconds since 1970. The time is constant during a run.
+    /// Default: 0.
     pub fn clock(mut self, now_ms: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
         self.clock = Box::new(now_ms);
         self

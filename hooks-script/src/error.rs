@@ -3,7 +3,7 @@
 use crate::manifest::ManifestError;
 use crate::run::{Failure, Position};
 
-/// Why there is no engine.
+/// Error returned when an engine cannot be built.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -27,11 +27,12 @@ pub enum BuildError {
     Engine(String),
 }
 
-/// Why a hook is refused, with the place in its source where there is one.
+/// Error returned when a hook cannot be registered, with the position in its source if there is
+/// one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// Its manifest breaks a rule.
+    /// The manifest is invalid.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     /// It does not compile.
@@ -50,7 +51,7 @@ pub enum RegisterError {
         /// Where that is named.
         position: Option<Position>,
     },
-    /// It exports something else than one function, as `default`.
+    /// The source does not export exactly one function as `default`.
     #[error("{message}; a hook exports one function, with `export default`")]
     Exports {
         /// What is wrong.

@@ -10,8 +10,8 @@ use hooks_runtime::Map;
 
 use crate::manifest::{ContextKey, Manifest};
 
-/// The public fields of what hooks can ask to see: by name and type. Nothing is
-/// public that is not named here; a value of another type than declared is left out.
+/// The public fields of users, channels and guilds, by name and type. A field that is not declared
+/// here is not visible; a value whose type differs from the declaration is left out.
 ///
 /// ```
 /// use hooks_script::{Field, PublicFields};
@@ -26,7 +26,7 @@ pub struct PublicFields {
     of: [Vec<Field>; ContextKey::ALL.len()],
 }
 
-/// One public field.
+/// A public field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     name: String,
@@ -119,8 +119,8 @@ impl PublicFields {
         self
     }
 
-    /// `data` as a hook with this manifest sees it: a key that was not asked for, or
-    /// not given, is absent.
+    /// Returns `data` as a hook with this manifest sees it. A key that was not requested, or that
+    /// has no value, is absent.
     pub(crate) fn visible(&self, data: &ContextData, manifest: &Manifest) -> Map {
         let mut visible = Map::new();
         for key in manifest.context() {
@@ -139,8 +139,8 @@ impl PublicFields {
     }
 }
 
-/// What a run is about: the user, the channel and the guild, as the host holds them. Only
-/// their [`PublicFields`] reach a hook.
+/// The user, the channel and the guild of a run, as the host stores them. Hooks see their
+/// [`PublicFields`] only.
 ///
 /// ```
 /// use hooks_script::ContextData;
@@ -158,7 +158,7 @@ pub struct ContextData {
     of: [Option<Map>; ContextKey::ALL.len()],
 }
 
-/// Why something cannot be context data.
+/// Error returned when a value cannot be context data.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {

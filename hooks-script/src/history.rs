@@ -1,4 +1,4 @@
-//! What hooks did: one record a run, without anything that they were given.
+//! History of runs: one record per run, without any of the hook's input.
 
 mod anonymous;
 mod memory;
@@ -30,7 +30,7 @@ use crate::store::{StoreError, at_microsecond};
 /// The most characters of a hook's own text, unless the host says otherwise.
 const TEXT_CHARS: usize = 1000;
 
-/// The runs of hooks, newest first. A clone is the same history.
+/// History of runs, newest first. Clones share it.
 ///
 /// What a hook says when it throws is the only part of a record that is not the host's or a
 /// number. It is kept without what the hook was given, [masked](mask), and cut off. A hook that

@@ -21,7 +21,7 @@ use crate::run::{Failure, Run, Stage, Stop, Verdict};
 use crate::sandbox::{Allowance, Ended, Report, Said, Snapshot, Start, Status};
 
 /// A hook that is registered with an engine; see [`ScriptEngine`](crate::ScriptEngine) for an
-/// example. It keeps nothing from one run to the next. A clone is the same hook.
+/// example. It keeps no state between runs. Clones are the same hook.
 #[derive(Clone)]
 pub struct ScriptHook {
     shared: Arc<Shared>,
@@ -33,7 +33,7 @@ pub struct ScriptHook {
     pub(crate) fail_closed: bool,
 }
 
-/// What a hook is given.
+/// The input of a hook.
 #[derive(Serialize)]
 struct Context<'a> {
     stage: Stage,
@@ -115,15 +115,16 @@ impl ScriptHook {
         self.shared.sandbox.limits()
     }
 
-    /// Runs the hook before an action, on a worker thread: waits for a free one.
+    /// Runs the hook before an action, on a worker thread. Waits until a worker is free.
     ///
-    /// The hook gets a copy of `message`: what it changes without returning it has no effect. A dropped future ends the run within a few milliseconds, or before it begins.
+    /// The hook gets a copy of `message`, so changing it without returning it has no effect.
+    /// Dropping the future ends the run within a few milliseconds, or before it starts.
     pub async fn run_pre(&self, message: &Map, data: &ContextData) -> Run {
         self.run(Stage::Pre, message, data).await
     }
 
-    /// Runs the hook after an action; otherwise like [`run_pre`](Self::run_pre). What
-    /// it returns is ignored.
+    /// Runs the hook after an action, like [`run_pre`](Self::run_pre), and ignores its return
+    /// value.
     pub async fn run_post(&self, message: &Map, data: &ContextData) -> Run {
         self.run(Stage::Post, message, data).await
     }
@@ -134,9 +135,9 @@ impl ScriptHook {
             .await
     }
 
-    /// Runs the hook after an action, with `context.http` if the permit is for this version of
-    /// the hook and [`HTTP`](crate::HTTP), and still holds; else as
-    /// [`run_post`](Self::run_post). Nothing is sent: see [`Run::outbox`].
+    /// Runs the hook after an action, with `context.http` if the permit is for this version of the
+    /// hook and for [`HTTP`](crate::HTTP), and still holds; otherwise like
+    /// [`run_post`](Self::run_post). Sends nothing: see [`Run::outbox`].
     pub async fn run_post_permitted(
         &self,
         message: &Map,
@@ -290,7 +291,7 @@ fn no_json(said: &Said) -> String {
     format!("returned what cannot become JSON: {why}; {REMEDY}")
 }
 
-/// The message in what a hook returned: `{out}`, an object in an object.
+/// Returns the message in a hook's return value, `{out}`: an object in an object.
 fn out(json: Vec<u8>) -> Result<Map, String> {
     let json = without_half_characters(json);
     let deep = |_| format!("returned what is deeper than {DEEPEST} levels; {REMEDY}");

@@ -81,11 +81,11 @@ pub use stack::{
 pub use store::Database;
 pub use store::StoreError;
 
-/// `hook-stop.js`: the definition of `HookStopException` that hooks find, for their authors. The engine runs this very text.
+/// `hook-stop.js`: the definition of `HookStopException`, for authors of hooks. The engine runs
+/// this text.
 pub const HOOK_STOP: &str = include_str!("../js/hook-stop.js");
 
-/// `hook.d.ts`: the types of what a hook is given and answers, for authors who
-/// use TypeScript.
+/// `hook.d.ts`: the types of a hook's input and return value, for authors who use TypeScript.
 pub const HOOK_TYPES: &str = include_str!("../js/hook.d.ts");
 
 /// The page of the book, whose Rust blocks are tests of this crate.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// What a hook may use, each time it runs. All are enforced. Reaching one is the
-/// [`Failure`](crate::Failure) of the same name, but: `input_fuel` is `Reading`; `load_fuel` and
-/// `source` are errors of registration; lines of the console are dropped; a full outbox is a
-/// `RangeError` in the script; and a stop stands, also where memory was refused.
+/// Limits of a run. All limits are enforced. Exceeding a limit is the [`Failure`](crate::Failure)
+/// of the same name, with these exceptions: `input_fuel` is `Reading`; `load_fuel` and `source` are
+/// errors of the registration; lines of the console are dropped; a full outbox is a `RangeError` in
+/// the script; a stop stands even if memory was refused.
 ///
 /// ```
 /// use std::time::Duration;

@@ -6,9 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The schema of a manifest: JSON Schema, draft 2020-12. It says which JSON [`Manifest::parse`]
-/// accepts, as far as `serde_json` reads that: numbers in range, whole characters, and
-/// at most 127 levels.
+/// JSON Schema of a manifest, draft 2020-12. It accepts the same JSON as [`Manifest::parse`],
+/// within the bounds of `serde_json`: numbers in range, whole characters, and at most 127 levels.
 pub const MANIFEST_SCHEMA: &str = include_str!("../schema/manifest.schema.json");
 
 /// The most characters of a manifest's `source` and `name`.
@@ -18,11 +17,11 @@ const LONGEST_NAME: usize = 200;
 /// What a manifest's `hash` begins with.
 const HASH_PREFIX: &str = "sha256-";
 
-/// Something that a hook can ask to see.
+/// Context data that a hook can request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ContextKey {
-    /// The public part of the user who acts.
+    /// The public fields of the acting user.
     User,
     /// The channel in which it happens.
     Channel,
@@ -50,8 +49,7 @@ impl fmt::Display for ContextKey {
     }
 }
 
-/// What a hook says about itself: where it comes from, what it is called, and what
-/// it asks to see.
+/// Manifest of a hook: its source, its name and the context data that it requests.
 ///
 /// ```
 /// use hooks_script::{ContextKey, Manifest};
@@ -75,7 +73,7 @@ pub struct Manifest {
     hash: Option<String>,
 }
 
-/// Why something is no manifest.
+/// Error returned when a manifest is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManifestError {
@@ -109,7 +107,7 @@ pub enum ManifestError {
         /// What it may have.
         limit: usize,
     },
-    /// Nothing of this name can be asked for.
+    /// There is no context data of this name.
     #[error("`context[{index}]` is `{key}`; ask for `user`, `channel` or `guild`")]
     UnknownKey {
         /// Where in `context`, from 0.
@@ -125,7 +123,7 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// A manifest in code. Keys that are named twice count once.
+    /// Creates a manifest. Duplicate keys count once.
     ///
     /// # Errors
     ///

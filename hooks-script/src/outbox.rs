@@ -1,5 +1,5 @@
-//! What hooks ask to be sent after an action: requests that a run leaves
-//! behind, and the host sends, or does not.
+//! Outbound requests of hooks after an action. A run leaves them in its outbox; the host decides
+//! whether to send them.
 
 #[cfg(feature = "fetch")]
 mod send;
@@ -10,11 +10,11 @@ use crate::hook::ScriptHook;
 #[cfg(feature = "fetch")]
 pub use self::send::{OutboxSender, OutboxSenderBuilder, SendError};
 
-/// The capability of making requests, as consents name it.
+/// Name of the capability to make requests, as used in consents.
 pub const HTTP: &str = "http";
 
-/// A `POST` that a hook asks for, with `context.http.post(url, body)`. Nobody has
-/// looked at it: it is what a script says.
+/// A `POST` that a hook requested with `context.http.post(url, body)`. It is unchecked input from a
+/// script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutboundRequest {

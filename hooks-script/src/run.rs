@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::outbox::OutboundRequest;
 
-/// When a hook runs.
+/// The stage in which a hook runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", try_from = "String")]
 pub enum Stage {
@@ -38,7 +38,7 @@ impl fmt::Display for Stage {
     }
 }
 
-/// One run of a hook.
+/// A completed run of a hook.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Run {
@@ -67,21 +67,21 @@ pub struct Run {
     pub(crate) began: bool,
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// It returned. Before the action, this is the message from now on; after it,
-    /// nothing, and the map is empty.
+    /// The hook returned. Before the action, this is the new message; after the action, the map is
+    /// empty.
     Out(Map),
-    /// It threw a `HookStopException`. Before the action, that stops the stack and rejects the
-    /// action; after it, it is an annotation.
+    /// The hook threw a `HookStopException`. Before the action, this stops the stack and rejects
+    /// the action; after the action, it is an annotation.
     Stop(Stop),
-    /// It failed. The message stays as it was.
+    /// The hook failed. The message is unchanged.
     Failed(Failure),
 }
 
-/// What a hook stopped with.
+/// The exception with which a hook stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stop {
@@ -93,8 +93,7 @@ pub struct Stop {
     pub stack: String,
 }
 
-/// Why a run has no result. Never a yes: what a hook that fails means is for
-/// whoever runs it to say.
+/// Why a run failed. A failure is never an approval; the caller decides what it means.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
@@ -110,7 +109,7 @@ pub enum Failure {
         /// The same, as a place in the source.
         position: Option<Position>,
     },
-    /// It returned something else than `{out}` with an object in it.
+    /// The hook did not return `{out}` with an object in it.
     #[error("{0}")]
     BadReturn(String),
     /// It used up its fuel.
@@ -193,7 +192,7 @@ impl Failure {
 /// some of them; of the limits the host speaks.
 pub(crate) const NO_LIMITS: [&str; 3] = ["thrown", "bad_return", "engine"];
 
-/// A place in the source of a hook, both numbers from 1.
+/// A position in the source of a hook. Both numbers start at 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Position {
     /// The line.
@@ -225,7 +224,7 @@ impl fmt::Display for ConsoleLine {
     }
 }
 
-/// A function of the console.
+/// The console function that wrote a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ConsoleLevel {
     /// `console.log`.

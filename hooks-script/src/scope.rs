@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The user, guild and channel that something is about, by the host's own ids. An id
-/// that is not given stands for all of its kind.
+/// A user, guild and channel, by the host's ids. An absent id matches all ids of its kind.
 ///
 /// ```
 /// use hooks_script::Scope;

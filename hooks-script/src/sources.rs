@@ -28,7 +28,7 @@ use crate::store::StoreError;
 /// The longest that a server can keep its answer from being looked at again.
 const LONGEST_FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Where the code of a hook is.
+/// Location of a hook's code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
@@ -45,7 +45,7 @@ pub enum Source {
     Url(String),
 }
 
-/// The code of a hook, and how it came.
+/// The code of a hook, and where it was loaded from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loaded {
@@ -57,7 +57,7 @@ pub struct Loaded {
     pub freshness: Freshness,
 }
 
-/// How new a source is.
+/// Age of a loaded source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Freshness {
@@ -76,7 +76,7 @@ pub enum Freshness {
     },
 }
 
-/// Why there is no source.
+/// Error returned when a source cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
@@ -119,7 +119,7 @@ pub enum SourceError {
     Store(#[from] StoreError),
 }
 
-/// Reads sources, and keeps every version that it sees. A clone is the same.
+/// Loads sources and stores every version that it loads. Clones share the store.
 ///
 /// ```
 /// use hooks_script::{Source, Sources, Versions};

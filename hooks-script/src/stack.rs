@@ -1,5 +1,5 @@
-//! Hooks in an order, with a budget: before an action the message goes from one to the next,
-//! after it they look on.
+//! Ordered hooks with a shared budget. Before an action each hook receives the message of the
+//! previous one; after the action hooks only observe.
 
 mod budget;
 mod member;
@@ -33,8 +33,8 @@ use self::turn::{Done, Turns};
 const FUEL: u64 = 1_000_000_000;
 const WALL: Duration = Duration::from_secs(5);
 
-/// Hooks that run before and after the actions of a server, in an order. A
-/// clone is the same stack; a run goes by the hooks and the order that it began with.
+/// An ordered list of hooks that run before and after the actions of a server. Clones share the
+/// stack; a run uses the hooks and the order of the moment at which it started.
 ///
 /// Every hook has an equal share of what is left of the stack's fuel and time, at most what the
 /// engine allows it: whatever one of them does, those behind it have theirs.
@@ -76,7 +76,7 @@ pub(crate) struct Inner {
     pub(crate) consent: Option<ConsentStore>,
 }
 
-/// The settings of a [`ScriptStack`].
+/// Builder of a [`ScriptStack`].
 #[must_use]
 pub struct ScriptStackBuilder {
     fuel: u64,
@@ -87,8 +87,8 @@ pub struct ScriptStackBuilder {
     timer: Arc<dyn Timer>,
 }
 
-/// What a run of the stack is about, besides the message: in which order, for the records, and
-/// for the consents.
+/// Context of a run besides the message: it selects the order, the scope of the records, and the
+/// consents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Occasion {
     pub(crate) order: Option<String>,
@@ -96,26 +96,26 @@ pub struct Occasion {
     pub(crate) scope: Scope,
 }
 
-/// An action that no hook stopped.
+/// Result of the hooks before an action that no hook stopped.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PreOutcome {
-    /// The message from now on.
+    /// The final message.
     pub message: Map,
     /// What became of each hook, in the order in which they ran.
     pub runs: Vec<StackRun>,
 }
 
-/// What hooks did after an action. Nothing of it is for the user.
+/// Result of the hooks after an action. It is not meant for the user.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PostOutcome {
-    /// What became of each hook, in the order in which they ran. A
-    /// [`Stop`](crate::Verdict::Stop) is an annotation.
+    /// The result of each hook, in execution order. A [`Stop`](crate::Verdict::Stop) is an
+    /// annotation.
     pub runs: Vec<StackRun>,
 }
 
-/// What became of one hook of a stack.
+/// The result of one hook of a stack.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct StackRun {
@@ -186,12 +186,13 @@ impl ScriptStack {
         found.inspect(|(member, _)| member.enable()).is_some()
     }
 
-    /// Runs the hooks before an action: each is given the message as the one before left it, until one stops it.
+    /// Runs the hooks before an action, until one stops it. Each hook receives the message that the
+    /// previous one returned.
     ///
     /// # Errors
     ///
-    /// The rejection, for the client: a hook stopped the action, or one failed, or is
-    /// disabled, that [has to agree](ScriptHook::fail_closed). No hook behind it has run.
+    /// Returns the rejection, for the client, if a hook stopped the action, or if a hook that
+    /// [fails closed](ScriptHook::fail_closed) failed or is disabled. No later hook has run.
     pub async fn run_pre(&self, message: Map, data: &ContextData) -> Result<PreOutcome, Rejection> {
         self.run_pre_on(&Occasion::new(), message, data).await
     }
@@ -217,8 +218,8 @@ impl ScriptStack {
         }
     }
 
-    /// Runs the hooks after an action that is done and acknowledged, with the message as
-    /// it was in the end. All of them run, whatever becomes of the others.
+    /// Runs all hooks after an action that is completed and acknowledged, with the final message.
+    /// The result of a hook does not affect the others.
     pub async fn run_post(&self, message: Map, data: &ContextData) -> PostOutcome {
         self.run_post_on(&Occasion::new(), message, data).await
     }
@@ -280,7 +281,7 @@ impl ScriptStackBuilder {
         self
     }
 
-    /// Where a record of every run goes. A record that cannot be kept is logged.
+    /// Sets the history that records every run. A record that cannot be stored is logged.
     ///
     /// A run of the stack that is given up, its future dropped, leaves the records of the hooks
     /// that had run, and one that says `skipped` of the hook whose turn it was. A database is
@@ -290,8 +291,8 @@ impl ScriptStackBuilder {
         self
     }
 
-    /// Who agreed to requests of hooks after an action. Without it, no hook can make
-    /// any.
+    /// Sets the consents to outbound requests after an action. Without it, hooks cannot make
+    /// requests.
     pub fn consent(mut self, consent: ConsentStore) -> Self {
         self.consent = Some(consent);
         self

@@ -23,7 +23,7 @@ pub(crate) fn at_microsecond(microseconds: i64) -> Result<Timestamp, jiff::Error
     Timestamp::from_nanosecond(i128::from(microseconds) * 1000)
 }
 
-/// Why a store cannot answer.
+/// Error returned when a store fails.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {

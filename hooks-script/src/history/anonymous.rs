@@ -17,12 +17,12 @@ const KEPT: usize = 16;
 /// Ids shorter than this are not looked for in texts, which have them by chance.
 const LOOKED_FOR: usize = 4;
 
-/// The key with which ids are hashed: HMAC-SHA256. Whoever has it can find out which
-/// hash is whose, by trying ids; without it nobody can.
+/// HMAC-SHA256 key that hashes ids. With the key, ids can be recovered by trying candidates;
+/// without it they cannot.
 #[derive(Clone)]
 pub struct AnonymizerKey(Hmac<Sha256>);
 
-/// A key is too short to be a secret.
+/// Error returned when a key is too short to be a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the key has {bytes} bytes; give it at least {SHORTEST}, by chance")]
 pub struct KeyTooShort {

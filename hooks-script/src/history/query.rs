@@ -8,8 +8,8 @@ use super::to_the_microsecond;
 /// The most records of a page.
 const LONGEST_PAGE: usize = 1000;
 
-/// Which records of a [`RunHistory`](crate::RunHistory) are wanted. Each call narrows
-/// it; a second call of the same replaces the first.
+/// Selects records of a [`RunHistory`](crate::RunHistory). Each call narrows the query; a second
+/// call of the same method replaces the first.
 ///
 /// ```
 /// use hooks_script::{OutcomeKind, RunQuery};

@@ -13,8 +13,8 @@ use crate::hook::ScriptHook;
 use crate::run::{Failure, NO_LIMITS, Run, Stage, Verdict};
 use crate::scope::Scope;
 
-/// One run of a hook: who, where, how it ended and what it cost. Never what the hook
-/// was given, returned or wrote to its console.
+/// Record of a run: hook, scope, outcome and cost. It never contains what the hook was given,
+/// returned or wrote to its console.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunRecord {
@@ -47,7 +47,7 @@ pub struct RunRecord {
     pub(super) is_class_known: bool,
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "lowercase")]
 #[non_exhaustive]
@@ -56,7 +56,7 @@ pub enum RunOutcome {
     Success,
     /// It threw a `HookStopException`: before the action a rejection, after it a note.
     Stopped {
-        /// The name of the class: the category.
+        /// The name of the class, which serves as the category.
         class: String,
         /// What it says.
         message: String,
@@ -81,7 +81,7 @@ pub enum RunOutcome {
     },
 }
 
-/// The four ways for a run to end.
+/// The kinds of outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutcomeKind {
@@ -96,11 +96,10 @@ pub enum OutcomeKind {
 }
 
 impl RunRecord {
-    /// The record of a run: the hook, and what it was run with. What of `message` and `data`
-    /// stands in an exception is taken out of it: texts of eight and more characters, shorter
-    /// ones of four and more if they stand there as a whole, and, unless it is of a class that the
-    /// engine throws, words of three and more that are not in the source of the hook. The name of its class stays as it
-    /// is where it stands in the source, too.
+    /// Returns the record of a run. Parts of `message` and `data` that occur in an exception are
+    /// removed: texts of eight and more characters, shorter texts of four and more if they occur as
+    /// a whole, and words of three and more that are not in the hook's source, unless the engine
+    /// throws the exception's class. The name of the class is kept if it occurs in the source.
     pub fn of(
         hook: &ScriptHook,
         stage: Stage,
@@ -167,7 +166,7 @@ impl RunRecord {
         }
     }
 
-    /// Says through `tracing` what the hook threw, with its trace, or why it did not run.
+    /// Logs through `tracing` what the hook threw, with its trace, or why it did not run.
     pub(crate) fn log(&self) {
         let RunRecord {
             source,

@@ -28,7 +28,7 @@ const FUEL: &[u64] = &[
     1_000_000_000,
 ];
 
-/// The runs of one hook that ended in one way, with one class.
+/// The number of runs of one hook with one kind of outcome and one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunGroup {
@@ -47,7 +47,7 @@ pub struct RunGroup {
     pub fuel: Histogram,
 }
 
-/// How values are spread.
+/// Distribution of values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Histogram {

@@ -22,8 +22,8 @@ const WHOLE: usize = 4;
 /// The shortest word of an input that is found in what a hook made up.
 const WORD: usize = 3;
 
-/// Masks what often is private in a text: e-mail addresses, runs of seven and more digits, and
-/// what looks like a key, a password or a token.
+/// Masks private data in a text: e-mail addresses, runs of seven and more digits, and texts that
+/// look like a key, a password or a token.
 ///
 /// ```
 /// use hooks_script::mask;

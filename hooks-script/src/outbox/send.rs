@@ -17,8 +17,8 @@ use crate::outbox::{OutboundRequest, permits_http};
 const TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BODY: usize = 64 << 10;
 
-/// Sends the requests of hooks by `https` to the hosts that it is told, and to public addresses
-/// only. It follows no redirect, uses no proxy, and reads no answer but the status.
+/// Sends the requests of hooks over `https`, to allowed hosts at public addresses only. It follows
+/// no redirects, uses no proxy, and reads only the status of a response.
 ///
 /// Needs a Tokio runtime. A clone shares the connections.
 ///
@@ -40,7 +40,7 @@ pub struct OutboxSender {
     settings: OutboxSenderBuilder,
 }
 
-/// The settings of an [`OutboxSender`].
+/// Builder of an [`OutboxSender`].
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct OutboxSenderBuilder {
@@ -51,7 +51,7 @@ pub struct OutboxSenderBuilder {
     allow_private: bool,
 }
 
-/// Why a request was not sent, or not answered well.
+/// Error returned when a request was not sent, or did not succeed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
@@ -114,9 +114,9 @@ impl OutboxSender {
         }
     }
 
-    /// Sends one request of a run of this hook, and answers with the status. The consent is
-    /// looked at again right before. Dropping the future ends the connection; whether
-    /// the server has the request by then cannot be known.
+    /// Sends one request of a run of this hook and returns the status. The consent is checked again
+    /// immediately before. Dropping the future closes the connection; the server may have received
+    /// the request by then.
     ///
     /// # Errors
     ///

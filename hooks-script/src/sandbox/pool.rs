@@ -1,5 +1,5 @@
-//! The threads on which scripts run: a run is synchronous, needs a stack of its own
-//! size, and is not to hold up an executor.
+//! Worker threads for scripts. A run is synchronous and needs a stack of a fixed size, so it must
+//! not block an executor.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -20,10 +20,10 @@ use crate::guard::{self, Allowed, Guard, Lookup, Refused};
 const TIMEOUT: Duration = Duration::from_secs(10);
 const REDIRECTS: usize = 5;
 
-/// Reads sources from `https` URLs. It connects to public addresses only
-/// ([`is_public_address`](crate::is_public_address)), and to the very addresses that it looked
-/// at: a name is resolved once for a connection. A redirect is held to the same. Proxies that
-/// the environment names are not used.
+/// Loads sources from `https` URLs. It connects to public addresses only
+/// ([`is_public_address`](crate::is_public_address)), and exactly to the addresses that it checked:
+/// a name is resolved once per connection. Redirects follow the same rule. Proxies from the
+/// environment are ignored.
 ///
 /// Needs a Tokio runtime. A clone shares the connections.
 #[derive(Clone)]
@@ -34,7 +34,7 @@ pub struct Fetcher {
     guard: Guard,
 }
 
-/// The settings of a [`Fetcher`].
+/// Builder of a [`Fetcher`].
 #[must_use]
 pub struct FetcherBuilder {
     timeout: Duration,
@@ -44,7 +44,7 @@ pub struct FetcherBuilder {
     lookup: Lookup,
 }
 
-/// Why a URL cannot be read.
+/// Error returned when a URL cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {

@@ -12,7 +12,7 @@ use crate::store::StoreError;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
-/// One version of a source.
+/// A version of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SourceVersion {
@@ -30,7 +30,7 @@ pub struct SourceVersion {
     pub last_modified: Option<String>,
 }
 
-/// The versions of sources, with their code. A clone is the same.
+/// The versions of sources, with their code. Clones share them.
 #[derive(Clone)]
 pub struct Versions {
     backend: Backend,

@@ -21,7 +21,7 @@ struct Health {
     is_disabled: AtomicBool,
 }
 
-/// How a hook of a stack is doing.
+/// State of a hook of a stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookState {

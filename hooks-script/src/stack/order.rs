@@ -7,7 +7,7 @@ use hooks_runtime::{Entry, Slot, Timer};
 
 use super::member::Member;
 
-/// An order names a hook that is not there.
+/// Error returned when an order names an unknown hook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no hook `{id}` in the stack; insert it before it is put into an order")]
 pub struct UnknownHook {

@@ -10,7 +10,7 @@ use crate::history::{RunHistory, RunRecord};
 use crate::hook::ScriptHook;
 use crate::run::{Run, Stage, Verdict};
 
-/// One record for each hook whose turn it was.
+/// Collects one record for each hook that the run reached.
 pub(crate) struct Records<'a> {
     history: Option<&'a RunHistory>,
     stage: Stage,

@@ -115,7 +115,7 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// What a run means for the action: nothing where that is over.
+    /// Decides what a run means for the action. After the action it means nothing.
     fn decide(&mut self, member: &Member, run: &Run) -> Step<Self, Never<()>> {
         if self.stage == Stage::Post {
             return Step::Next;

@@ -41,8 +41,8 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
 ];
 
 /// A SQLite database for a [`ConsentStore`](crate::ConsentStore), a
-/// [`RunHistory`](crate::RunHistory) and [`Versions`](crate::Versions); one file can hold all
-/// three. A clone is the same database. Needs a Tokio runtime.
+/// [`RunHistory`](crate::RunHistory) and [`Versions`](crate::Versions); one file can contain all
+/// three. Clones share the database. Needs a Tokio runtime.
 ///
 /// A change is written through to the disk before the call that makes it returns.
 #[derive(Debug, Clone)]
