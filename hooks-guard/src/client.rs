@@ -26,7 +26,7 @@ const MOST: usize = 64 << 20;
 /// The longest answer to a handshake that is read, in bytes.
 const MAX_IDENTITY: usize = 4 << 10;
 
-/// Where a service listens.
+/// Address of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// On an address of this machine.
@@ -44,7 +44,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Speaks to a service that runs; a connection for each request.
+/// Client of a running service. It opens a connection for each request.
 ///
 /// With a [key](Self::with_key), each connection begins with a handshake: nothing but a random
 /// challenge is sent before the service has proved that it has the key, and no response counts
@@ -57,7 +57,7 @@ pub struct Client {
     handshake: Duration,
 }
 
-/// Why there is no answer.
+/// Error returned when a request has no valid response.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -470,7 +470,7 @@ impl Drop for Connection {
     }
 }
 
-/// What happens, as it happens; see the service's `GET /api/hooks/events`.
+/// Stream of the service's events; see `GET /api/hooks/events`.
 #[derive(Debug)]
 pub struct Events {
     body: Incoming,
@@ -479,7 +479,7 @@ pub struct Events {
     _connection: Connection,
 }
 
-/// Something that happened.
+/// An event of the service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
     /// Its number, for who comes back; `hello` has that of the event before.

@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::audit::{QuestionLimits, TrailAddress};
 use crate::gate::{Confirm, Modes, Policy};
 
-/// Everything that can be set; each field's default is what an absent key means.
+/// Configuration of the service. A field's default applies if its key is absent.
 ///
 /// A key that does not exist is an error, so that a misspelt one cannot leave a default in its
 /// place unseen.
@@ -27,8 +27,8 @@ use crate::gate::{Confirm, Modes, Policy};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Config {
-    /// Where the service listens: `127.0.0.1:3000`. An address that is none of this
-    /// machine alone needs [`allow_remote`](Self::allow_remote).
+    /// Address to listen on. Default: `127.0.0.1:3000`. An address that is not a loopback address
+    /// needs [`allow_remote`](Self::allow_remote).
     pub listen: SocketAddr,
     /// A Unix socket on which it listens as well; in a file by an absolute path.
     pub socket: Option<PathBuf>,
@@ -44,10 +44,10 @@ pub struct Config {
     /// Whether anything is judged at all. Off, the service answers 503, and agents ask their
     /// users as they would without it.
     pub enabled: bool,
-    /// Whether what only reads may run without a question.
+    /// Whether reads run without a question.
     pub auto_allow_read: bool,
-    /// Whether what creates, updates or deletes has to be confirmed. Off, only what is
-    /// sensitive or not understood still asks.
+    /// Whether creates, updates and deletes require confirmation. If this is off, only sensitive or
+    /// unrecognised requests still ask.
     pub require_confirmation_cud: bool,
     /// Allows everything that no rule denies and no protection asks about. What it says.
     pub dangerously_skip_confirmations: bool,
@@ -56,8 +56,8 @@ pub struct Config {
     pub modes: Modes,
     /// For how long a question waits for an answer, in seconds; then it is denied. 1 to 86 400.
     pub approval_ttl_seconds: u64,
-    /// Most permission requests from one client within any 60 seconds; 0 for no limit. All
-    /// addresses of this machine are one client.
+    /// Upper bound of permission requests from one client within any 60 seconds; 0 for no limit.
+    /// All addresses of this machine count as one client.
     pub rate_limit_per_minute: u32,
     /// Upper bound of questions that wait for an answer: 1 to 100 000. A request that would ask
     /// one more is refused.
@@ -65,7 +65,7 @@ pub struct Config {
     /// Upper bound of such questions of one session of one agent: 1 to 100 000. Requests that name
     /// no session are bounded by the total alone.
     pub max_open_questions_per_session: u32,
-    /// Who may delete old records over HTTP.
+    /// Access to the deletion of old records over HTTP.
     pub cleanup: CleanupAccess,
     /// After how many days the service deletes a record by itself: 1 to 36 500. Unless given, it
     /// deletes none.
@@ -79,8 +79,8 @@ pub struct Config {
     /// Upper bound of open connections, up to a million. Where it is reached, connections that wait
     /// for their client are closed for new ones, the oldest first.
     pub max_connections: usize,
-    /// Files of hooks in JavaScript that may restrict what is found, by absolute paths, in the order
-    /// in which they are asked. They need the feature `script`.
+    /// Absolute paths of hooks in JavaScript that may restrict decisions, in execution order. They
+    /// need the feature `script`.
     pub scripts: Vec<PathBuf>,
     /// A language model to ask about what the tables do not know.
     pub semantic: Option<SemanticConfig>,
@@ -106,7 +106,7 @@ pub struct SemanticConfig {
     pub url: String,
     /// The model, as the endpoint calls it.
     pub model: String,
-    /// How long it may take, in milliseconds; at most 2000, which is all there is.
+    /// Timeout in milliseconds; at most 2000, which is the budget of a classification.
     pub timeout_ms: Option<u64>,
 }
 
@@ -138,7 +138,7 @@ impl Default for Config {
     }
 }
 
-/// A configuration that cannot be used.
+/// Error returned when a configuration is invalid.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfigError {

@@ -15,7 +15,7 @@ use crate::request::PermissionRequest;
 /// How many are kept.
 const KEPT: usize = 100;
 
-/// One request on its way through the gate.
+/// The dispatch of one request through the gate.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -35,7 +35,7 @@ pub struct Dispatch {
     pub steps: Vec<Step>,
 }
 
-/// One step on the way.
+/// A step of a dispatch.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -52,7 +52,7 @@ pub struct Step {
     pub hooks: Vec<HookRun>,
 }
 
-/// What became of a hook.
+/// The run of a hook.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -67,7 +67,7 @@ pub struct HookRun {
     pub fault: Option<String>,
 }
 
-/// What became of a step.
+/// Status of a step.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -134,7 +134,7 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// How a hook did since this process began, or all hooks of a slot together.
+/// Statistics of a hook, or of all hooks of a slot, since this process started.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -179,7 +179,7 @@ impl Runs {
     }
 }
 
-/// The runs of a hook in JavaScript that ended in one way, since this process began.
+/// Number of runs of a hook in JavaScript with one outcome, since this process started.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]

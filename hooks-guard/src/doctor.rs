@@ -17,7 +17,7 @@ use jiff::{Timestamp, ToSpan};
 use self::check::{mode, same};
 use crate::install::in_path;
 
-/// What the other parts of the program find. An error is a line that says what is wrong.
+/// Checks that other parts of the program provide. An error is one line of text.
 pub trait Service {
     /// The daemon at its address; none if nothing listens there.
     fn daemon(&self) -> Result<Option<Daemon>, String>;
@@ -29,7 +29,7 @@ pub trait Service {
     fn configuration(&self) -> Result<Vec<String>, String>;
 }
 
-/// A daemon that answers.
+/// A daemon that responds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Daemon {
     /// Where it listens.
@@ -49,7 +49,7 @@ pub struct Audit {
     pub newest: Option<Timestamp>,
 }
 
-/// A file of rules.
+/// A rules file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFile {
     /// Which.
@@ -60,7 +60,7 @@ pub struct RuleFile {
     pub trusted: Option<bool>,
 }
 
-/// Looks at everything, and changes nothing; what is well is among the checks, too.
+/// Checks the whole installation without changing it. The result includes the checks that passed.
 pub fn examine(around: &Surroundings<'_>, service: &impl Service) -> Vec<Check> {
     let mut checks = vec![binary(around)];
     checks.extend(agents::checks(around));
@@ -75,7 +75,7 @@ pub fn examine(around: &Surroundings<'_>, service: &impl Service) -> Vec<Check> 
     checks
 }
 
-/// How the worst of them is. Without any, all is well.
+/// Returns the worst state of the checks; `Ok` if there are none.
 #[must_use]
 pub fn worst(checks: &[Check]) -> State {
     checks

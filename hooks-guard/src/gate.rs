@@ -93,7 +93,7 @@ impl Modes {
     }
 }
 
-/// How the gate makes a decision of a class.
+/// How the gate derives a decision from a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// See [`Config::auto_allow_read`](crate::config::Config::auto_allow_read).
@@ -107,7 +107,7 @@ pub struct Policy {
 }
 
 impl Default for Policy {
-    /// Reads run, changes are asked about.
+    /// Reads are allowed; changes require confirmation.
     fn default() -> Self {
         Self {
             auto_allow_read: true,
@@ -118,7 +118,7 @@ impl Default for Policy {
     }
 }
 
-/// Judges requests: the classifiers, then the rules, then the decision. It keeps
+/// Decides requests: it runs the classifiers, applies the rules and derives the decision. It keeps
 /// no record of them.
 #[derive(Clone, Debug)]
 pub struct Gate {
@@ -129,7 +129,7 @@ pub struct Gate {
     classifier: Option<Classifier>,
 }
 
-/// What the gate makes of a request.
+/// The gate's result for a request.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The decision, without an id.
@@ -192,7 +192,7 @@ impl Gate {
         self
     }
 
-    /// Has these hooks in JavaScript restrict what is found.
+    /// Adds hooks in JavaScript that may restrict decisions.
     #[cfg(feature = "script")]
     #[must_use]
     pub fn with_scripts(mut self, scripts: crate::script::ScriptHooks) -> Self {
@@ -200,14 +200,14 @@ impl Gate {
         self
     }
 
-    /// Whether a language model has answered.
+    /// Returns whether a language model has responded.
     #[must_use]
     pub fn model_answered(&self) -> bool {
         let classifier = self.classifier.as_ref();
         classifier.is_some_and(Classifier::model_answered)
     }
 
-    /// Whether there is anything that could judge.
+    /// Returns whether a classifier is registered.
     #[must_use]
     pub fn has_classifier(&self) -> bool {
         self.hooks.can_classify()
@@ -370,8 +370,8 @@ impl Gate {
         }
     }
 
-    /// Makes the decision of the class, the rules and the settings. After a failure, which
-    /// may hide a denial, no mode leaves the request to the agent.
+    /// Derives the decision from the class, the rules and the settings. After a failure, which may
+    /// hide a denial, no mode leaves the request to the agent.
     fn decide(
         &self,
         found: Classification,

@@ -6,9 +6,9 @@ use hooks_runtime::{HookError, HookResponse, PreHook, ResponseAction};
 
 use crate::classify::{Classification, Classifier, Decision, Explanation};
 
-/// A [`Classifier`] as a PRE hook of a [`PhaseRegistry`](hooks_runtime::PhaseRegistry), such as
-/// that of a `HookEngine`: it looks at the command in a request, and keeps from running what
-/// somebody has to agree to first.
+/// Runs a [`Classifier`] as a PRE hook of a [`PhaseRegistry`](hooks_runtime::PhaseRegistry), such
+/// as that of a `HookEngine`: it classifies the command in a request and denies commands that
+/// require confirmation.
 ///
 /// | The command | The answer |
 /// |---|---|

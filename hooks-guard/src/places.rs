@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The directories of one user.
+/// Directories of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// The user's home.

@@ -14,8 +14,7 @@ pub(crate) const MOST_NAME: usize = 500;
 /// The longest path of a directory, in characters.
 pub(crate) const MOST_PATH: usize = 4_096;
 
-/// What somebody wants to do: a shell command, or access to files by a tool that is no
-/// shell.
+/// A request for permission: a shell command, or access to files by a tool that is not a shell.
 ///
 /// In JSON the body of `POST /api/hooks/permission-request`; whatever goes beyond the command and
 /// its context is additive, and may be left out.
@@ -88,7 +87,7 @@ impl PermissionRequest {
     }
 }
 
-/// Access to files by a tool that is no shell.
+/// Access to files by a tool that is not a shell.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileAccess {
@@ -158,7 +157,7 @@ impl fmt::Display for NetworkAccess {
     }
 }
 
-/// A part of a command, and what it does. Positions are in characters.
+/// A part of a command and its effect. Positions count characters.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandPart {
@@ -173,14 +172,14 @@ pub struct CommandPart {
     pub decided: bool,
 }
 
-/// What was decided about a [`PermissionRequest`].
+/// Decision about a [`PermissionRequest`].
 ///
 /// In JSON the answer of `POST /api/hooks/permission-request`; `id`, `secret`, `denied`, `approved`,
 /// `left_to_agent`, `hidden_code` and `rule` are additive.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ruling {
-    /// Whether somebody has to agree first.
+    /// Whether the request requires confirmation.
     pub decision: Decision,
     /// The strongest effect.
     pub classification: Crud,
@@ -190,7 +189,7 @@ pub struct Ruling {
     pub confidence: f64,
     /// Why, at length, for people.
     pub explanation: String,
-    /// How the class was found.
+    /// How the class was determined.
     pub classification_method: Method,
     /// When it was decided.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]

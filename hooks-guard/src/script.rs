@@ -30,7 +30,7 @@ const TEXT_CHARS: usize = 300;
 /// What the runs are before.
 const ACTION: &str = "permission-request";
 
-/// Hooks in JavaScript for the gate, and the history of their runs.
+/// JavaScript hooks of the gate, with the history of their runs.
 ///
 /// | The hook | Then |
 /// |---|---|
@@ -66,7 +66,7 @@ pub struct ScriptHooks {
     history: RunHistory,
 }
 
-/// Why there is no such hook.
+/// Error returned when a hook cannot be loaded.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ScriptError {

@@ -25,8 +25,7 @@ use crate::rules::Verdict;
 
 pub use crate::dispatches::{Dispatch, HookRun, Runs, ScriptRuns, Step, StepRun};
 
-/// Judges requests, has every decision on disk before it is given out, and keeps the
-/// questions that wait for an answer.
+/// Decides requests, records every decision before returning it, and stores the pending questions.
 ///
 /// Cheap to clone; clones are one service.
 #[derive(Clone, Debug)]
@@ -50,11 +49,11 @@ struct Inner {
 /// In the trail, by whom a request is answered that the agent itself refused.
 const BY_AGENT: &str = "agent";
 
-/// Why a request got no decision.
+/// Error returned when a request gets no decision.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ServiceError {
-    /// P-12.
+    /// No classifier is registered.
     #[error("no classifier is registered; register one with the gate")]
     NoClassifier,
     /// The trail could not be written or read: what is not recorded is not allowed.
@@ -65,7 +64,7 @@ pub enum ServiceError {
     TooManyQuestions(TooManyQuestions),
 }
 
-/// What a person says to a question.
+/// A person's answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// Whether it may happen.
@@ -76,7 +75,7 @@ pub struct Reply {
     pub note: Option<String>,
 }
 
-/// What came of a person's answer.
+/// Result of a person's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Responded {
     /// It was taken to the trail.
@@ -92,7 +91,7 @@ pub enum Responded {
     HiddenCode,
 }
 
-/// For how long an approval holds.
+/// How long an approval lasts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -172,7 +171,7 @@ impl PermissionService {
         self.inner.dispatches.runs(slot).hooks
     }
 
-    /// How long it took to judge the last request, without its record; no time before the
+    /// Returns the time that the last classification took, without its record; zero before the
     /// first.
     #[must_use]
     pub fn classification_latency(&self) -> Duration {

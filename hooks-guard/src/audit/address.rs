@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// What the address of a trail says.
+/// Parsed address of an audit trail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrailAddress<'a> {
     /// A PostgreSQL database: the address itself.
@@ -14,8 +14,8 @@ pub enum TrailAddress<'a> {
 }
 
 impl<'a> TrailAddress<'a> {
-    /// Reads the address that [`AuditStore::open`](super::AuditStore::open) takes; none if it
-    /// is the address of something else.
+    /// Parses the address that [`AuditStore::open`](super::AuditStore::open) takes. Returns `None`
+    /// if it is not the address of a trail.
     #[must_use]
     pub fn read(url: &'a str) -> Option<Self> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {

@@ -37,7 +37,7 @@ const COMPARE: u32 = 4;
 /// How many entries are read at a time.
 const PAGE: i64 = 500;
 
-/// Something that happened in the trail.
+/// A change of the audit trail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
@@ -75,7 +75,7 @@ pub(super) fn entries(
     })
 }
 
-/// The changes from now on. It ends with the store.
+/// Stream of future changes. It ends when the store is dropped.
 pub struct ChangeStream(Pin<Box<dyn Stream<Item = Change> + Send>>);
 
 impl ChangeStream {

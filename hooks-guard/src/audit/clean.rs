@@ -22,7 +22,7 @@ const CHUNK: i64 = 5000;
 /// What a row of a database takes beside its texts, with its part of the indexes; about.
 const ROW_BYTES: i64 = 400;
 
-/// What a cleanup did.
+/// Result of a cleanup.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cleanup {

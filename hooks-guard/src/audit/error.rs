@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-/// Why an [`AuditStore`](super::AuditStore) cannot do what it was asked.
+/// Error returned by an [`AuditStore`](super::AuditStore).
 ///
 /// Whoever has to record a decision and gets one of these has not recorded it, and must not let
 /// anything run on it. The store stays usable: the next call tries again.

@@ -12,7 +12,7 @@ use super::record::{AuditRecord, Stored};
 /// How many records are in memory at a time.
 const PAGE: i64 = 100;
 
-/// A record as a line of JSON, with the line's end.
+/// Returns a record as a line of JSON, including the newline.
 ///
 /// # Panics
 ///
@@ -55,7 +55,7 @@ const COLUMNS: [&str; 27] = [
     "response_time_us",
 ];
 
-/// The first line of a table of [`csv`] lines.
+/// Returns the header of a table of [`csv`] lines.
 #[must_use]
 pub fn csv_header() -> String {
     let mut line = COLUMNS.join(",");
@@ -63,7 +63,7 @@ pub fn csv_header() -> String {
     line
 }
 
-/// A record as a line of a table (RFC 4180), with the line's end.
+/// Returns a record as a line of a table (RFC 4180), including the newline.
 ///
 /// A text that a spreadsheet would calculate, because it begins with `=`, `+`, `-`, `@`, a tab or
 /// an end of a line, has an apostrophe before it: spreadsheets show it without, and whoever reads

@@ -14,7 +14,7 @@ use super::write::{Batch, Work};
 /// How many sessions a page names.
 const SESSIONS: i64 = 20;
 
-/// How many questions may wait for an answer at a time.
+/// Upper bounds of pending questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuestionLimits {
     /// In all.
@@ -36,7 +36,7 @@ impl Default for QuestionLimits {
     }
 }
 
-/// A question that was not recorded, because too many wait for an answer already.
+/// Error returned when a question is not recorded because too many are pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TooManyQuestions {
@@ -59,7 +59,7 @@ impl fmt::Display for TooManyQuestions {
     }
 }
 
-/// In which order questions are listed.
+/// Order in which questions are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QuestionOrder {
     /// By their numbers, the oldest first.
@@ -70,7 +70,7 @@ pub enum QuestionOrder {
     Fair,
 }
 
-/// Where a list of questions continues.
+/// Position at which a list of questions continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuestionCursor {
     /// The place of the last listed question within its session; 0 where the order is by number.
@@ -79,7 +79,7 @@ pub struct QuestionCursor {
     pub id: i64,
 }
 
-/// Which questions are meant. An absent field means any.
+/// Selects questions. An absent field matches any value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuestionFilter {
     /// Those of this agent.
@@ -90,7 +90,7 @@ pub struct QuestionFilter {
     pub session_of: Option<i64>,
 }
 
-/// A page of the questions that wait for an answer.
+/// A page of pending questions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuestionPage {
     /// Their numbers.
@@ -105,7 +105,7 @@ pub struct QuestionPage {
     pub sessions: Vec<SessionQuestions>,
 }
 
-/// How many questions of a session wait for an answer.
+/// Number of pending questions of a session.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SessionQuestions {

@@ -13,7 +13,7 @@ use crate::classify::{Crud, Decision, Method};
 use crate::mask::Masked;
 use crate::request::{CommandPart, PermissionRequest, Ruling};
 
-/// What became of a question.
+/// Outcome of a question.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
@@ -38,11 +38,11 @@ impl UserResponse {
     }
 }
 
-/// One decision and what became of it.
+/// A decision and its outcome.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuditRecord {
-    /// Unique; of two decisions of one trail the later one has the greater.
+    /// Unique within a trail, and greater than the ids of earlier decisions.
     pub id: i64,
     /// When it was decided, to the microsecond.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
@@ -69,7 +69,7 @@ pub struct AuditRecord {
     pub reasoning: String,
     /// Why, at length.
     pub explanation: String,
-    /// How the class was found.
+    /// How the class was determined.
     pub classification_method: Method,
     /// Where the command belongs, as the request says.
     pub context: Option<String>,
@@ -124,7 +124,7 @@ pub struct AuditRecord {
     pub scope: Option<ApprovalScope>,
 }
 
-/// A decision to be recorded.
+/// A decision to record.
 #[derive(Clone, Debug)]
 pub struct NewDecision {
     /// What was asked.
@@ -186,7 +186,7 @@ impl NewDecision {
     }
 }
 
-/// An answer to be recorded.
+/// An answer to record.
 #[derive(Clone, Debug)]
 pub struct NewAnswer {
     /// What was said.
@@ -199,8 +199,8 @@ pub struct NewAnswer {
     pub at: Timestamp,
 }
 
-/// What came of an answer. Exactly one answer to a question is [`Done`](Self::Done), whoever else
-/// answers in whichever process.
+/// Result of an answer. Exactly one answer to a question is [`Done`](Self::Done), even if other
+/// processes answer as well.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answered {
     /// It counts.
@@ -214,7 +214,7 @@ pub enum Answered {
     Unknown,
 }
 
-/// That a command ran.
+/// A report that a command ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Execution {
     /// How it ended, if that is known.
@@ -223,7 +223,7 @@ pub struct Execution {
     pub at: Timestamp,
 }
 
-/// What came of a report that a command ran.
+/// Result of a report that a command ran.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Executed {
     /// It is recorded. Also for a command that nobody allowed: the trail says what happened.

@@ -22,7 +22,7 @@ const LOOKED_AT: i64 = 5000;
 /// How many programs and agents are told.
 const TOP: usize = 12;
 
-/// How the trail went on over time: in hours, days or weeks that a period touches, by UTC.
+/// Counts of the trail over time, by the hours, days or weeks (UTC) that a period touches.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
@@ -38,7 +38,7 @@ pub struct Series {
     pub programs_of: u64,
 }
 
-/// What happened in one step.
+/// The counts of one step.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
@@ -63,7 +63,7 @@ pub struct Point {
     pub p99_response_time_ms: u64,
 }
 
-/// How often something was.
+/// A value and its number of occurrences.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {

@@ -11,7 +11,8 @@ use super::record::{ceil_us, floor_us, time_of};
 use super::tally::{Pieces, billionths};
 use super::tx::Tx;
 
-/// What `GET /decisions` shows beside the records: of all decisions, whatever the filter.
+/// Totals that `GET /decisions` returns besides the records. They count all decisions, whatever the
+/// filter.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
@@ -37,16 +38,16 @@ pub struct Totals {
     pub expired_confirmations: u64,
 }
 
-/// Of which time statistics are wanted.
+/// The period of the statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Period {
-    /// After this time; from the first record on without.
+    /// Exclusive start. Default: the first record.
     pub since: Option<Timestamp>,
-    /// Before this time; up to the last record without.
+    /// Exclusive end. Default: the last record.
     pub until: Option<Timestamp>,
 }
 
-/// The answer of `GET /stats`.
+/// Response of `GET /stats`.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
@@ -81,7 +82,7 @@ pub struct Classifications {
     pub delete: u64,
 }
 
-/// Decisions by what became of them.
+/// Decisions by their outcome.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserResponses {
@@ -95,8 +96,8 @@ pub struct UserResponses {
     pub expired: u64,
 }
 
-/// How long decisions took, by the records' `response_time_ms`; zeros without a record. The
-/// percentiles are nearest ranks: times that occurred.
+/// Latency of decisions, from the records' `response_time_ms`. All values are zero without records.
+/// Percentiles are nearest ranks, so they are latencies that occurred.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Performance {
@@ -114,7 +115,7 @@ pub struct Performance {
     pub p99_response_time_ms: u64,
 }
 
-/// How sure decisions were; zeros without a record.
+/// Confidence of decisions. All values are zero without records.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Confidence {
@@ -126,7 +127,7 @@ pub struct Confidence {
     pub low_confidence_count: u64,
 }
 
-/// The period that was counted.
+/// The period that the statistics cover.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Covered {

@@ -22,7 +22,7 @@ use super::write::{Batch, Probe, Work};
 use crate::approval::ApprovalScope;
 use crate::request::PermissionRequest;
 
-/// What came of the wish to use an approval.
+/// Result of redeeming an approval.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Redeemed {
     /// It is used now: what was approved may be done, once.
@@ -39,7 +39,7 @@ pub enum Redeemed {
     Unknown,
 }
 
-/// Why something need not be asked about again.
+/// The approval that makes another question unnecessary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grant {
     /// An approval of this decision, which nobody had used yet.

@@ -10,7 +10,7 @@ use super::error::AuditError;
 use super::head::Head;
 use super::walk::{Broken, ChainHead, HeadState, NotedHead, Walk};
 
-/// What [`verify`](super::AuditStore::verify) found.
+/// Result of [`verify`](super::AuditStore::verify).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verification {
     /// Where the chain ends.

@@ -156,7 +156,7 @@ fn combine(mut verdict: Classification, answer: &Answer) -> Classification {
 }
 
 fn without_answer(verdict: Classification, unsure: bool, error: &SemanticError) -> Classification {
-    // P-08; what the tables found to be stronger stays.
+    // A late model means the fallback; a stronger result of the tables is kept.
     let open = verdict.method == Method::Fallback || unsure && verdict.crud <= Crud::Create;
     if open && matches!(error, SemanticError::Late) {
         let mut late = Classification::timed_out();

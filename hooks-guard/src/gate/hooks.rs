@@ -29,7 +29,7 @@ pub struct GateHooks {
     scripts: Vec<crate::script::ScriptHooks>,
 }
 
-/// A slot of the gate as it stands.
+/// Description of a slot of the gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SlotDescription {
@@ -43,7 +43,7 @@ pub struct SlotDescription {
     pub entries: Vec<HookDescription>,
 }
 
-/// A hook of the gate.
+/// Description of a hook of the gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookDescription {
@@ -58,7 +58,7 @@ pub struct HookDescription {
 }
 
 impl GateHooks {
-    /// No hooks: nothing can be judged.
+    /// Creates a gate without hooks. It cannot classify any request.
     #[must_use]
     pub fn new() -> Self {
         Self {

@@ -14,8 +14,8 @@ use crate::classify::{Classification, Judgement};
 use crate::request::PermissionRequest;
 use crate::rules::{Effect, Verdict};
 
-/// The first hook that knows decides; one that fails ends the dispatch without an answer, for
-/// what it would have said is not known.
+/// The first hook with a classification decides. A failing hook ends the dispatch without a result,
+/// because its classification is unknown.
 pub(super) struct FirstJudgement<'r> {
     request: &'r PermissionRequest,
     /// The time of all hooks together.

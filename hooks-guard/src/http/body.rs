@@ -1,4 +1,4 @@
-//! Bodies in JSON, whatever a client calls them.
+//! JSON bodies, whatever their content type.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(super) async fn bytes(body: Body) -> Result<Bytes, ApiError> {
     }
 }
 
-/// The object that a body holds.
+/// Parses a body as a JSON object.
 pub(crate) async fn object(body: Body) -> Result<Map<String, Value>, ApiError> {
     let bytes = bytes(body).await?;
     match serde_json::from_slice(&bytes) {
@@ -42,7 +42,7 @@ pub(crate) async fn object(body: Body) -> Result<Map<String, Value>, ApiError> {
     }
 }
 
-/// A text of a body, if it is there; null is as good as absent.
+/// Removes a text field from a body. `null` counts as absent.
 pub(crate) fn text(
     map: &mut Map<String, Value>,
     field: &'static str,
@@ -89,7 +89,7 @@ pub(crate) fn integer(
     }
 }
 
-/// P-02.
+/// Error for a field of a wrong type.
 pub(crate) fn wrong_type(field: &str, expected: &str) -> ApiError {
     ApiError::invalid_json(format!("Field '{field}' must be {expected}"))
 }

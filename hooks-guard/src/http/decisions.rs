@@ -18,7 +18,7 @@ use super::state::AppState;
 use super::{body, reads};
 use crate::audit::{AuditRecord, Executed, Page, Redeemed, Totals};
 
-/// Most records of one answer.
+/// Upper bound of the records of one response.
 const MOST: u64 = 1000;
 /// Longest wait for an answer, in seconds.
 const LONGEST_WAIT: u64 = 60;
@@ -40,7 +40,7 @@ pub(crate) struct DecisionsRest {
     generated_at: Timestamp,
 }
 
-/// Which part of the trail it is.
+/// Position and size of the returned page.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Pagination {
     limit: u64,

@@ -1,4 +1,4 @@
-//! The one envelope of errors.
+//! The JSON body of all errors.
 
 use std::time::Duration;
 
@@ -87,17 +87,17 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, code, error)
     }
 
-    /// P-02.
+    /// The body is not a JSON object, or has a field of a wrong type.
     pub(crate) fn invalid_json(details: impl Into<String>) -> Self {
         Self::bad("INVALID_JSON", "Invalid request body").details(details)
     }
 
-    /// P-03.
+    /// A required field is missing or empty.
     pub(crate) fn missing(field: &str) -> Self {
         Self::bad("MISSING_FIELD", format!("Missing required field: {field}"))
     }
 
-    /// P-04.
+    /// A field is too long.
     pub(crate) fn too_long(field: &str, most: usize) -> Self {
         Self::bad(
             "FIELD_TOO_LONG",
@@ -126,7 +126,7 @@ impl ApiError {
         )
     }
 
-    /// P-08.
+    /// The request exceeded its time budget. The body contains the fallback classification.
     pub(crate) fn timed_out(budget: Duration) -> Self {
         let mut error = Self::new(
             StatusCode::REQUEST_TIMEOUT,
@@ -144,7 +144,7 @@ impl ApiError {
         error
     }
 
-    /// P-22.
+    /// A parameter has a value that is not one of the valid ones.
     pub(crate) fn invalid_choice(
         name: &str,
         value: &str,
@@ -156,7 +156,7 @@ impl ApiError {
         error
     }
 
-    /// P-20: what should be a number is none, or is out of its range; a value that is empty.
+    /// A parameter is empty, not a number, or out of range.
     pub(crate) fn invalid_parameter(name: &str, expected: &str) -> Self {
         Self::bad(
             "INVALID_FILTER",
@@ -164,7 +164,7 @@ impl ApiError {
         )
     }
 
-    /// P-22.
+    /// A parameter is not a valid date.
     pub(crate) fn invalid_date(name: &str) -> Self {
         let mut error = Self::bad(
             "INVALID_DATE",
@@ -174,7 +174,7 @@ impl ApiError {
         error
     }
 
-    /// P-40.
+    /// The number of days is out of range.
     pub(crate) fn invalid_days() -> Self {
         Self::bad(
             "INVALID_DAYS",
@@ -182,7 +182,7 @@ impl ApiError {
         )
     }
 
-    /// P-41.
+    /// A cleanup lacks `force=true`.
     pub(crate) fn needs_force() -> Self {
         Self::new(
             StatusCode::FORBIDDEN,
@@ -218,7 +218,7 @@ impl ApiError {
         Self::new(StatusCode::CONFLICT, code, error)
     }
 
-    /// P-11.
+    /// The client exceeded its rate limit.
     pub(crate) fn rate_limited(most: u32, retry_after_seconds: u64) -> Self {
         let mut error = Self::new(
             StatusCode::TOO_MANY_REQUESTS,
@@ -240,7 +240,7 @@ impl ApiError {
         .retry_after(60)
     }
 
-    /// P-12.
+    /// No classifier is available.
     pub(crate) fn not_ready(details: impl Into<String>) -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -262,7 +262,7 @@ impl ApiError {
         error
     }
 
-    /// P-13: what went wrong stands in the log, under the request's id.
+    /// Internal error. The cause is logged under the request's id.
     pub(crate) fn internal(id: &RequestId) -> Self {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -273,7 +273,7 @@ impl ApiError {
         .request_id(id)
     }
 
-    /// P-22: as [`internal`](Self::internal).
+    /// Failed database query, reported like [`internal`](Self::internal).
     pub(crate) fn database(id: &RequestId) -> Self {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,

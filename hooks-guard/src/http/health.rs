@@ -21,7 +21,7 @@ pub(crate) struct Health {
 pub(crate) struct Hooks {
     enabled: bool,
     classifier_available: bool,
-    /// Whether a language model has answered.
+    /// Whether a language model has responded.
     model_loaded: bool,
     /// The model that is asked, if one is.
     model_name: Option<String>,

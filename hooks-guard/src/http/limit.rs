@@ -107,8 +107,8 @@ impl RateLimit {
     }
 }
 
-/// From where a connection comes; none for the Unix socket. [`Server`](super::Server) puts it with every
-/// request; without it a client counts as one of the Unix socket.
+/// Peer address of a connection; `None` for the Unix socket. [`Server`](super::Server) adds it to
+/// every request; without it a client counts as one of the Unix socket.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub Option<SocketAddr>);
 

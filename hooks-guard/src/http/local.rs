@@ -1,4 +1,4 @@
-//! Who may speak to the service: clients that meant to, on this machine.
+//! Accepts requests of clients on this machine only, and only if the client meant to send them.
 //!
 //! A web page can have a browser send requests to an address of this machine, under a name of
 //! its own (DNS rebinding) or across origins. Both show in headers that a page cannot choose.

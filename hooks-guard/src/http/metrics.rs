@@ -20,7 +20,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use crate::audit::{AuditRecord, UserResponse};
 use crate::request::Ruling;
 
-/// Where the process counts.
+/// Recorder of the process's metrics.
 #[derive(Clone)]
 pub struct Metrics(pub(super) Option<PrometheusHandle>);
 

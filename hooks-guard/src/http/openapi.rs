@@ -6,7 +6,7 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{Content, License, OpenApi, Ref, RefOr, Response};
 use utoipa::{Modify, OpenApi as _};
 
-/// The document, in OpenAPI 3.1.
+/// Returns the OpenAPI 3.1 document.
 #[must_use]
 pub fn document() -> OpenApi {
     Document::openapi()
@@ -46,7 +46,7 @@ pub fn document() -> OpenApi {
 )]
 struct Document;
 
-/// With what any request may be refused, whatever it asks for.
+/// Errors that any request may return.
 const ANY: [(&str, &str); 2] = [
     ("403", "FORBIDDEN_HOST, FORBIDDEN_ORIGIN, WRONG_PROOF"),
     ("500", "INTERNAL_ERROR, DB_ERROR"),
@@ -59,7 +59,7 @@ struct Details;
 
 impl Modify for Details {
     fn modify(&self, document: &mut OpenApi) {
-        // Of the interface, not of the program.
+        // Version of the interface, not of the program.
         document.info.version = "1.0.0".to_owned();
         document.info.license = Some(License::new("MIT OR Apache-2.0"));
         document.info.contact = None;

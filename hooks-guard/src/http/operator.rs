@@ -9,8 +9,8 @@ use subtle::ConstantTimeEq;
 use super::error::ApiError;
 use super::sessions::Sessions;
 
-/// What has to be presented to answer a question, to take an answer back, or to delete records
-/// where that is bound to it. It lives in memory alone.
+/// Token that is required to answer a question, to revoke an answer, and to delete records if the
+/// configuration says so. It is stored in memory only.
 #[derive(Clone)]
 pub struct OperatorToken(String);
 

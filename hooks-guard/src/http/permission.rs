@@ -69,7 +69,7 @@ pub(crate) async fn request(
     response
 }
 
-/// P-11.
+/// Adds the rate limit headers.
 fn tell(response: &mut Response, allowance: Allowance) {
     let reset = Timestamp::now() + allowance.reset;
     // Whole seconds, of which the last one has begun.
@@ -119,7 +119,7 @@ async fn rule(
     Ok(ruling)
 }
 
-/// P-01 to P-04.
+/// Parses the body of a permission request.
 fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
     let command = body::text(&mut map, "command", MAX_COMMAND_CHARS)?;
     let command = command

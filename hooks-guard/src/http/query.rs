@@ -51,7 +51,7 @@ impl Query {
         }
     }
 
-    /// P-20: what is no number, or a negative one, is an error.
+    /// Parses a number; an invalid or negative one is an error.
     pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, ApiError> {
         self.value(name)
             .map(|text| {
@@ -78,8 +78,8 @@ impl Query {
         }
     }
 
-    /// P-22: RFC 3339, also with an offset other than `Z`, or a date alone, which begins at
-    /// midnight UTC. A `+` that a client did not escape arrives as a space.
+    /// Parses an RFC 3339 time with any offset, or a date, which starts at midnight UTC. A `+` that
+    /// a client did not escape arrives as a space.
     pub(crate) fn date(&self, name: &str) -> Result<Option<Timestamp>, ApiError> {
         let Some(text) = self.value(name) else {
             return Ok(None);
@@ -94,7 +94,7 @@ impl Query {
             .ok_or_else(|| ApiError::invalid_date(name))
     }
 
-    /// The filters of the trail, which all combine.
+    /// Parses the filters of the trail. A record has to match all of them.
     pub(crate) fn filter(&self) -> Result<Filter, ApiError> {
         const CLASSES: [Crud; 4] = [Crud::Read, Crud::Create, Crud::Update, Crud::Delete];
         const RESPONSES: [UserResponse; 3] = [
@@ -109,7 +109,7 @@ impl Query {
             classification,
             response,
             since: self.date("since")?,
-            // P-23.
+            // The end is exclusive; it is the current time by default.
             until: Some(self.date("until")?.unwrap_or_else(Timestamp::now)),
             command: self.text("command_filter")?.map(str::to_owned),
             agent: self.stored_name("agent")?,
@@ -118,7 +118,7 @@ impl Query {
         })
     }
 
-    /// P-22: exactly one of the names.
+    /// Parses a parameter that must be one of `names`.
     pub(crate) fn choice<T: Copy, const N: usize>(
         &self,
         name: &str,

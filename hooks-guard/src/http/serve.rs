@@ -1,5 +1,4 @@
-//! The service on its sockets. In: the state, and where to listen. Out: nothing; it serves until it is
-//! stopped.
+//! The service, serving requests on its sockets.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -35,7 +34,7 @@ const WAITING: u32 = 16 * 1024;
 /// How long requests that run may go on when the service ends.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The service could not be had on a socket.
+/// Error returned when the service cannot listen on a socket.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -78,7 +77,7 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
-/// The sockets of a service, on which nobody is answered yet.
+/// Bound sockets of a service that does not serve requests yet.
 #[derive(Debug)]
 pub struct Sockets {
     tcp: TcpListener,

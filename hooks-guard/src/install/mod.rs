@@ -35,7 +35,7 @@ pub(crate) use plan::{HookCall, Plan};
 pub(crate) use plugin::{is_installed as plugin_is_installed, text as plugin_text};
 pub(crate) use version::{claude_ignores_lateness, in_path};
 
-/// What is to be done with the settings of an agent.
+/// Options for changing an agent's settings.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The directories in which agents keep the user's settings.
@@ -83,7 +83,7 @@ impl Options {
     }
 }
 
-/// Registers the hook in the agent's settings. A second time changes nothing.
+/// Registers the hook in the agent's settings. Has no effect if it is registered already.
 ///
 /// Codex skips a hook, without a message, until it is trusted: who installs the hook trusts it,
 /// and the trust is written as well.
@@ -228,8 +228,8 @@ fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Undo>,
     Ok(Some(Undo { settings, wanted }))
 }
 
-/// Takes the hook out of the agent's settings: byte for byte what was there before, if nothing
-/// else was changed since.
+/// Removes the hook from the agent's settings. Restores the file byte for byte if nothing else was
+/// changed since.
 ///
 /// # Errors
 /// As [`install`].

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::classify::TerminalInput;
 
-/// A coding agent whose hooks are spoken.
+/// A supported coding agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Agent {
     /// Claude Code.
@@ -102,7 +102,7 @@ impl fmt::Display for Agent {
     }
 }
 
-/// A name that is no agent's.
+/// Error returned when a name is not that of a supported agent.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
     "`{name}` is no agent that is known; use `claude-code`, `codex`, `gemini`, `cursor`, \

@@ -13,7 +13,7 @@ use super::outcome::outcome;
 use super::tools::{self, Tool};
 use crate::request::{MOST_PATH, NetworkAccess, PermissionRequest};
 
-/// What an agent says by calling its hook.
+/// Parses the input that an agent sends to its hook.
 ///
 /// # Errors
 /// When the input is too long, no JSON object, or lacks what counts; [`failed`](super::failed)

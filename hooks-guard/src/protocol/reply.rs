@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::agent::Agent;
 use super::model::{AgentPrompt, Answer, Form, Hook, Kind, MOST_TEXT, Question};
 
-/// What the process has to print, and how it has to end.
+/// Output and exit status of the hook process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// For the standard output: one JSON object, or nothing.
@@ -65,9 +65,9 @@ pub fn answer(question: &Question, answer: &Answer) -> Reply {
     }
 }
 
-/// A refusal because something went wrong: in the agent's own field as far as the hook is known,
-/// by the exit status where it is not. After a tool has run there is nothing to refuse,
-/// and only the standard error says so.
+/// Refusal after an error: in the agent's own field if the hook is known, otherwise by the exit
+/// status. After a tool has run there is nothing to refuse, so the error is written to standard
+/// error only.
 #[must_use]
 pub fn failed(agent: Agent, hook: Option<Hook>, why: &str) -> Reply {
     let why = shown(why);
@@ -89,7 +89,7 @@ pub fn failed(agent: Agent, hook: Option<Hook>, why: &str) -> Reply {
     }
 }
 
-/// The reply that decides nothing.
+/// Reply without a decision.
 #[must_use]
 pub fn done(hook: Hook) -> Reply {
     match (hook.form, hook.kind) {

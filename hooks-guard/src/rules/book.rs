@@ -16,7 +16,7 @@ use crate::places::Places;
 /// Most sets of rules that are kept; there are few directories that agents work in.
 const MOST: usize = 64;
 
-/// The rules of one user, by the directory of a request; read again when a file changes.
+/// Rules of one user, by the directory of a request. They are reloaded when a file changes.
 ///
 /// The files of all projects around a directory hold, from the outermost to the innermost, so
 /// that a new one cannot put an old one out of force.
@@ -41,7 +41,7 @@ type Identity = (u64, i64, i64);
 #[cfg(not(unix))]
 type Identity = ();
 
-/// Rules that cannot be used; nothing is allowed then.
+/// Error returned when rules cannot be used. No request is allowed then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BookError {

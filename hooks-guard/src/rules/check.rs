@@ -9,7 +9,7 @@ use super::verdict::{Effect, Origin};
 use crate::classify::{Classifier, Crud, Decision};
 use crate::request::{FileAccess, NetworkAccess, PermissionRequest};
 
-/// What came of a test of a rule.
+/// Result of a rule's test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TestOutcome {
@@ -37,7 +37,7 @@ impl TestOutcome {
     }
 }
 
-/// What looks like a slip in a file of rules, and keeps nothing from working.
+/// Warning about a likely mistake in a rules file. The file still works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Warning {

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// Why rules could not be loaded.
 ///
-/// Whoever cannot load the rules does not know what is forbidden, and has to ask about everything.
+/// If the rules cannot be loaded, denials are unknown, so every request has to ask.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RulesError {
@@ -40,8 +40,8 @@ pub enum RulesError {
     Mistakes(Vec<Mistake>),
 }
 
-/// A mistake in a file of rules, such as
-/// ``guard.toml:3:1: `programm` is no key of a rule; did you mean `program`?``
+/// A mistake in a rules file, such as ``guard.toml:3:1: `programm` is no key of a rule; did you
+/// mean `program`?``
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// The file, as it is shown.

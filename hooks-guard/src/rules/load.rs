@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::error::RulesError;
 use crate::files;
 
-/// The largest file of rules, in bytes.
+/// Upper bound of a rules file's size, in bytes.
 pub const MOST_BYTES: usize = 256 << 10;
 
 /// The bytes of a file, with its path; none where there is no file.

@@ -10,8 +10,7 @@ use thiserror::Error;
 
 use crate::files::{self, with_end};
 
-/// Files of rules that the user trusts, each as it was when it was trusted: one that was changed
-/// since is not trusted any more.
+/// Rules files that the user trusts, pinned by hash. Editing a file revokes the trust.
 ///
 /// Kept in a file of the user's own, which nobody else may write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +18,7 @@ pub struct Trust {
     files: BTreeMap<PathBuf, String>,
 }
 
-/// Why what is trusted could not be read or written.
+/// Error returned when the list of trusted files cannot be read or written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TrustError {

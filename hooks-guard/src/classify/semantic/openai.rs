@@ -14,8 +14,8 @@ use super::prompt;
 /// The most bytes of a response.
 const MOST_BYTES: usize = 64 << 10;
 
-/// A chat endpoint that speaks like the one of OpenAI, as Ollama, llama.cpp,
-/// vLLM and many others do. It must be able to hold a model to a JSON schema.
+/// An OpenAI-compatible chat endpoint, such as those of Ollama, llama.cpp and vLLM. It must be able
+/// to constrain a model's output to a JSON schema.
 ///
 /// It follows no redirect, and uses the proxies that the environment names only
 /// if asked to. Needs a Tokio runtime. A clone shares the connections.
@@ -38,7 +38,7 @@ pub struct OpenAiCompatible {
     most_bytes: usize,
 }
 
-/// The settings of an [`OpenAiCompatible`].
+/// Builder of an [`OpenAiCompatible`].
 #[derive(Clone)]
 #[must_use]
 pub struct OpenAiCompatibleBuilder {
@@ -52,7 +52,7 @@ pub struct OpenAiCompatibleBuilder {
     system_proxy: bool,
 }
 
-/// Why an endpoint cannot be used.
+/// Error returned when an endpoint cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum EndpointError {
