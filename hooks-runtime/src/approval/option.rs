@@ -69,7 +69,7 @@ impl ApprovalOption {
     /// | allow always | allow always |
     /// | allow, yes, approve, ok | allow once |
     /// | deny, no, not, cancel, reject, block, abort, stop, never, don't, skip, keep, later | deny |
-    /// | dont, disallow, decline, refuse, forbid, prevent, dismiss, ignore, quit, exit, close, nothing, none, nope, wait, leave, drop_catching_panic, revert, undo, back, hold; any first word, with deny, denied, don't, dont, not, reject, block, refuse, never, nothing, cancel, abort or back further on, such as in `Always deny`, `Go back`; no word at all | deny, and no sign that the labels beside it mean yes |
+    /// | dont, disallow, decline, refuse, forbid, prevent, dismiss, ignore, quit, exit, close, nothing, none, nope, wait, leave, discard, revert, undo, back, hold; any first word, with deny, denied, don't, dont, not, reject, block, refuse, never, nothing, cancel, abort or back further on, such as in `Always deny`, `Go back`; no word at all | deny, and no sign that the labels beside it mean yes |
     /// | any other | allow once, if the hook is trusted and another label is in the line of deny; else deny |
     pub fn of_labels(labels: &[String], is_trusted: bool) -> Vec<Self> {
         if labels.is_empty() {
