@@ -153,19 +153,19 @@ macro_rules! rules {
                 set
             }
 
-            /// §4.3, always + aggregate, no hooks: agg([default])
+            /// Dispatch table, always + aggregate, no hooks: agg([default])
             #[test]
             fn always_aggregates_the_default_alone_when_there_are_no_hooks() {
                 assert_eq!(block_on(saying(&[]).every("x")).0, "(default x)");
             }
 
-            /// §4.3, always + aggregate: the default is the first item
+            /// Dispatch table, always + aggregate: the default is the first item
             #[test]
             fn always_aggregates_the_default_and_every_hook_in_order() {
                 assert_eq!(block_on(saying(&["a", "b", "c"]).every("x")).0, "(default x a b c)");
             }
 
-            /// §4.3, always + chain + aggregate: up to and including the breaking one
+            /// Dispatch table, always + chain + aggregate: up to and including the breaking one
             #[test]
             fn a_chain_ends_what_always_collects_with_the_output_that_broke_it() {
                 let set = saying(&["a", "stop", "c"]);
@@ -175,14 +175,14 @@ macro_rules! rules {
                 assert_eq!(block_on(saying(&[]).some("stop x")).0, "(stop x)");
             }
 
-            /// §4.3, fallback + aggregate, no hooks: the default directly
+            /// Dispatch table, fallback + aggregate, no hooks: the default directly
             #[test]
             fn fallback_gives_the_bare_default_when_there_are_no_hooks() {
                 assert_eq!(block_on(saying(&[]).others("x")).0, "default x");
                 assert_eq!(block_on(saying(&[]).first_others("x")).0, "default x");
             }
 
-            /// §4.3, fallback + aggregate + output, no hooks: agg([default])
+            /// Dispatch table, fallback + aggregate + output, no hooks: agg([default])
             #[test]
             fn fallback_aggregates_the_default_where_the_output_type_asks_for_it() {
                 let expected = Labels(vec!["default x".to_owned()]);
@@ -190,7 +190,7 @@ macro_rules! rules {
                 assert_eq!(block_on(saying(&[]).first_others_into("x")), expected);
             }
 
-            /// §4.3, fallback + aggregate: agg([h…])
+            /// Dispatch table, fallback + aggregate: agg([h…])
             #[test]
             fn fallback_aggregates_the_hooks_without_the_default() {
                 assert_eq!(block_on(saying(&["a"]).others("x")).0, "(a)");
@@ -199,7 +199,7 @@ macro_rules! rules {
                 assert_eq!(block_on(saying(&["a", "b"]).others_into("x")), expected);
             }
 
-            /// §4.3, fallback + chain + aggregate: collected until Break
+            /// Dispatch table, fallback + chain + aggregate: collected until Break
             #[test]
             fn a_chain_ends_what_fallback_collects_with_the_output_that_broke_it() {
                 let set = saying(&["a", "stop", "c"]);
@@ -208,7 +208,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.first_others_into("x")), expected);
             }
 
-            /// §4.3, fallback + chain + aggregate: all continue → what was collected
+            /// Dispatch table, fallback + chain + aggregate: all continue → what was collected
             #[test]
             fn fallback_aggregates_what_was_collected_when_every_hook_continues() {
                 assert_eq!(block_on(saying(&["a", "b"]).first_others("x")).0, "(a b)");

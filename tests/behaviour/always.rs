@@ -55,7 +55,7 @@ macro_rules! rules {
                 Trail(vec!["nowhere".to_owned()])
             }
 
-            /// §4.3, always, no hooks
+            /// Dispatch table, always, no hooks
             #[test]
             fn without_hooks_the_default_is_the_result() {
                 let log = Log::new();
@@ -64,7 +64,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default"]);
             }
 
-            /// §4.3, always, with hooks
+            /// Dispatch table, always, with hooks
             #[test]
             fn the_default_runs_first_then_hooks_in_registration_order() {
                 let set = StepsSet::new()
@@ -77,7 +77,7 @@ macro_rules! rules {
                 assert_eq!(trail.0, ["from home", "a", "b", "c"]);
             }
 
-            /// §4.3, always: `last` starts as the default's output
+            /// Dispatch table, always: `last` starts as the default's output
             #[test]
             fn the_first_hook_is_given_the_output_of_the_default() {
                 let log = Log::new();
@@ -85,7 +85,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default", r#"forget ["from home"]"#]);
             }
 
-            /// X-5, §4.3, always: `last` is then the previous hook's output
+            /// X-5, dispatch table, always: `last` is then the previous hook's output
             #[test]
             fn a_later_hook_is_given_the_output_of_the_hook_before_it() {
                 let set = StepsSet::new().with_hooks(Step("a")).with_walk(Forget);
@@ -94,7 +94,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default", "a", r#"forget ["from home", "a"]"#]);
             }
 
-            /// §4.3, always: the result is the last output, whatever came before
+            /// Dispatch table, always: the result is the last output, whatever came before
             #[test]
             fn the_last_output_is_the_result() {
                 let set = StepsSet::new().with_hooks(Step("a")).with_walk(Forget);
@@ -103,7 +103,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.walk("home", &Log::new())).0, ["nowhere", "b"]);
             }
 
-            /// §0.9, §4.3: a slot that returns nothing runs in the same order, and has no `last`
+            /// T-24: a slot that returns nothing runs in the same order, and has no `last`
             #[test]
             fn a_unit_slot_runs_the_default_and_hooks_in_order_without_last() {
                 let log = Log::new();
@@ -116,7 +116,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default visits rome", "a visits rome", "b visits rome"]);
             }
 
-            /// §4.3: one dispatch leaves nothing behind for the next
+            /// Dispatch table: one dispatch leaves nothing behind for the next
             #[test]
             fn every_dispatch_starts_from_the_default_again() {
                 let set = StepsSet::new().with_hooks(Step("a"));
@@ -127,7 +127,7 @@ macro_rules! rules {
                 }
             }
 
-            /// §4.3: dispatches that overlap on one set do not see each other's outputs
+            /// Dispatch table: dispatches that overlap on one set do not see each other's outputs
             #[test]
             fn overlapping_dispatches_fold_each_for_itself() {
                 let set = StepsSet::new().with_hooks(Step("a")).with_hooks(Step("b"));
@@ -138,7 +138,7 @@ macro_rules! rules {
                 assert_eq!(y.0, ["from y", "a", "b"]);
             }
 
-            /// §4.3: the order holds for more hooks than a small list has
+            /// Dispatch table: the order holds for more hooks than a small list has
             #[test]
             fn forty_hooks_run_in_order() {
                 let mut set = StepsSet::new();

@@ -450,7 +450,7 @@ macro_rules! rules {
                 }
             }
 
-            /// T-60, and the contexts of seed 003: `&Context<'_>`
+            /// T-60: `&Context<'_>`
             #[test]
             fn a_context_may_borrow_for_the_time_of_the_dispatch() {
                 let set = ContextsSet::new()

@@ -105,7 +105,7 @@ macro_rules! rules {
                 set
             }
 
-            /// §4.3, always + chain, no hooks
+            /// Dispatch table, always + chain, no hooks
             #[test]
             fn always_without_hooks_gives_the_default() {
                 let log = Log::new();
@@ -114,7 +114,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default", "default"]);
             }
 
-            /// §4.3, always + chain: the chain sees the default first
+            /// Dispatch table, always + chain: the chain sees the default first
             #[test]
             fn always_stops_at_a_default_that_breaks() {
                 let log = Log::new();
@@ -123,7 +123,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default"]);
             }
 
-            /// §4.3, always + chain: the first Break returns that output
+            /// Dispatch table, always + chain: the first Break returns that output
             #[test]
             fn always_stops_at_the_first_hook_that_breaks() {
                 let log = Log::new();
@@ -132,7 +132,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default", "a", "stop b"]);
             }
 
-            /// §4.3, always + chain: else the last output
+            /// Dispatch table, always + chain: else the last output
             #[test]
             fn always_gives_the_last_output_when_nobody_breaks() {
                 let log = Log::new();
@@ -140,13 +140,13 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default", "a", "b"]);
             }
 
-            /// §4.3, fallback + chain, no hooks
+            /// Dispatch table, fallback + chain, no hooks
             #[test]
             fn fallback_without_hooks_gives_the_default() {
                 assert_eq!(block_on(saying(&[]).decide(&Log::new())).0, "default");
             }
 
-            /// §4.3, fallback + chain: first Break
+            /// Dispatch table, fallback + chain: first Break
             #[test]
             fn fallback_stops_at_the_first_hook_that_breaks_without_the_default() {
                 let log = Log::new();
@@ -154,7 +154,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["a", "stop b"]);
             }
 
-            /// §4.3, fallback + chain: all continue → default
+            /// Dispatch table, fallback + chain: all continue → default
             #[test]
             fn fallback_gives_the_default_at_the_end_when_every_hook_continues() {
                 let log = Log::new();

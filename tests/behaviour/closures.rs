@@ -80,7 +80,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.pick("a".to_owned(), Some(3))), "a/3");
             }
 
-            /// T-10, §0.9: a unit slot's closure takes no `last`
+            /// T-10, T-24: a unit slot's closure takes no `last`
             #[test]
             fn a_closure_of_a_unit_slot_takes_the_arguments_alone() {
                 let set = IdsSet::new().with_observe(|log: Log| async move {

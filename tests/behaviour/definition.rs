@@ -629,7 +629,7 @@ fn an_await_inside_a_macro_fragment_is_an_await() {
     assert_eq!((sum, pending), (21, 2));
 }
 
-/// §0.9: a unit return is one also where it comes from a macro's fragment
+/// T-24: a unit return is one also where it comes from a macro's fragment
 #[test]
 fn a_unit_return_from_a_fragment_takes_no_last() {
     macro_rules! define {

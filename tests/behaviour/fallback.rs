@@ -48,7 +48,7 @@ macro_rules! rules {
                 last.unwrap_or_else(|| "nothing to keep".to_owned())
             }
 
-            /// §4.3, fallback, no hooks
+            /// Dispatch table, fallback, no hooks
             #[test]
             fn without_hooks_the_default_is_the_result() {
                 let log = Log::new();
@@ -56,7 +56,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default"]);
             }
 
-            /// §4.3, fallback: default not run
+            /// Dispatch table, fallback: default not run
             #[test]
             fn with_a_hook_the_default_does_not_run() {
                 let log = Log::new();
@@ -65,7 +65,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["a after None"]);
             }
 
-            /// §4.3, fallback: `last` is `None`, then `Some` of the previous output
+            /// Dispatch table, fallback: `last` is `None`, then `Some` of the previous output
             #[test]
             fn last_starts_as_none_and_is_then_the_previous_output() {
                 let set = ModelsSet::new()
@@ -84,7 +84,7 @@ macro_rules! rules {
                 );
             }
 
-            /// §4.3, fallback: hooks fold
+            /// Dispatch table, fallback: hooks fold
             #[test]
             fn the_last_output_is_the_result() {
                 let set = ModelsSet::new().with_hooks(Named("a")).with_hooks(Named("b"));
@@ -95,7 +95,7 @@ macro_rules! rules {
                 assert_eq!(block_on(alone.choose("sum", &Log::new())), "nothing to keep");
             }
 
-            /// §0.9, §4.3: a slot that returns nothing runs its hooks in order, without `last`
+            /// T-24: a slot that returns nothing runs its hooks in order, without `last`
             #[test]
             fn a_unit_slot_runs_hooks_in_order_instead_of_the_default() {
                 let log = Log::new();
@@ -108,7 +108,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["a announces sum", "b announces sum"]);
             }
 
-            /// §4.3: removing the only hook brings the default back
+            /// Dispatch table: removing the only hook brings the default back
             #[test]
             fn the_default_is_back_when_no_hook_is_left() {
                 let mut set = ModelsSet::new();

@@ -117,7 +117,7 @@ macro_rules! rules {
                 }
             }
 
-            /// §4.3, any + finalize, no hooks
+            /// Dispatch table, any + finalize, no hooks
             #[test]
             fn the_default_alone_is_finalized() {
                 assert_eq!(block_on(TextsSet::new().say("x")).0, "“x”");
@@ -125,7 +125,7 @@ macro_rules! rules {
                 assert_eq!(block_on(TextsSet::new().check(7)), Ok(700));
             }
 
-            /// §4.3, any + finalize: once, at the end; `last` is as without it
+            /// Dispatch table, any + finalize: once, at the end; `last` is as without it
             #[test]
             fn the_result_is_finalized_once_and_hooks_see_it_bare() {
                 let set = TextsSet::new().with_hooks(Adds("a")).with_hooks(Adds("b"));
@@ -133,7 +133,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.reply("x")).0, r#"“Some("None+a")+b”"#);
             }
 
-            /// §4.3, any + finalize: also an early exit
+            /// Dispatch table, any + finalize: also an early exit
             #[test]
             fn an_early_exit_is_finalized() {
                 let set = TextsSet::new().with_hooks(Adds("a")).with_hooks(Adds("b"));
@@ -142,7 +142,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.check(5)), Ok(600));
             }
 
-            /// Seed 003, `output`: the dispatch returns another type than the hooks do
+            /// T-31, `output`: the dispatch returns another type than the hooks do
             #[test]
             fn output_changes_what_the_dispatch_returns_and_not_what_hooks_return() {
                 assert_eq!(block_on(TextsSet::new().measure("grün")), 4);

@@ -47,7 +47,7 @@ macro_rules! rules {
                 if prompt.contains("sk-") { Err("looks like a key".to_owned()) } else { Ok(()) }
             }
 
-            /// T-25, the example of seed 003
+            /// T-25
             #[test]
             fn a_function_becomes_a_hook_named_in_upper_camel_case() {
                 let set = AppHooksSet::new().with_validate_prompt(RejectApiKeys);

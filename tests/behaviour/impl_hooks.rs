@@ -67,7 +67,7 @@ macro_rules! rules {
                 }
             }
 
-            /// T-20, the example of seed 003
+            /// T-20
             #[test]
             fn one_value_serves_every_slot_it_has_a_method_for() {
                 let set = AppHooksSet::new().with_hooks(Policy { prefix: "tenant" });

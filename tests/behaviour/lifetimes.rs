@@ -97,7 +97,7 @@ macro_rules! rules {
                 }
             }
 
-            /// T-50, the example of seed 003
+            /// T-50
             #[test]
             fn hooks_may_borrow_what_outlives_the_set() {
                 let table = HashSet::from(["sum".to_owned()]);

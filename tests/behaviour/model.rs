@@ -1,4 +1,4 @@
-//! The dispatch table of the requirements (§4.3) as a plain synchronous program.
+//! The dispatch table as a plain synchronous program.
 //!
 //! Written from the text alone, to be compared with what the framework does. It
 //! knows nothing of sets, futures or traits: a slot is a [`Row`], a hook is a
@@ -72,7 +72,7 @@ pub(crate) struct Run {
 }
 
 impl Row {
-    /// Slots that fold pass `last`; a unit return has nothing to pass (§0.9).
+    /// Slots that fold pass `last`; a unit return has nothing to pass (T-24).
     pub(crate) fn passes_last(self) -> bool {
         let collects = matches!(self.end, End::Aggregate | End::AggregateInto);
         self.kind != Kind::Singleton && !self.chain && !collects && !self.unit

@@ -63,7 +63,7 @@ macro_rules! rules {
                 "hq"
             }
 
-            /// §4.3, singleton, no hooks
+            /// Dispatch table, singleton, no hooks
             #[test]
             fn without_a_hook_the_default_is_the_result() {
                 let set = CostsSet::new();
@@ -74,7 +74,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default", "default"]);
             }
 
-            /// §4.3, singleton: the hook is never given `last`, and the default does not run
+            /// Dispatch table, singleton: the hook never gets `last`, and the default does not run
             #[test]
             fn the_hook_runs_instead_of_the_default() {
                 let set = CostsSet::new().with_hooks(Tenant("a"));
@@ -85,7 +85,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["a", "a"]);
             }
 
-            /// §4.3, T-30: the last registered one wins, the others do not run
+            /// T-30: the last registered one wins, the others do not run
             #[test]
             fn the_last_registered_hook_is_the_only_one_that_runs() {
                 let set = CostsSet::new()

@@ -59,7 +59,7 @@ macro_rules! rules {
                 }
             }
 
-            /// T-42, the example of seed 003
+            /// T-42
             #[test]
             fn state_is_kept_between_calls() {
                 let set = IdsSet::new().with_next_id(Stateful::new(Counter { next: 0 }));
@@ -69,7 +69,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.next_id(30)), 30);
             }
 
-            /// T-42, §0.9, T-60: no `last` where the slot has none, `&str` as `String`
+            /// T-42, T-24, T-60: no `last` where the slot has none, `&str` as `String`
             #[test]
             fn call_mut_takes_the_same_arguments_as_call() {
                 let set = IdsSet::new().with_observe(Stateful::new(Counter { next: 0 }));

@@ -1,4 +1,4 @@
-//! The dispatch table of §4.3, row by row, against the model of it.
+//! The dispatch table, row by row, against the model of it.
 //!
 //! Every legal combination of kind and options is a slot of its own, declared
 //! with a default that is ready and with one that suspends. A case registers
@@ -109,7 +109,7 @@ fn walk(abandoned_after: &[Option<usize>]) -> usize {
     cases
 }
 
-/// §4.3, all rows: kind × chain × aggregate × finalize × output × unit return,
+/// Dispatch table, all rows: kind × chain × aggregate × finalize × output × unit return,
 /// with 0, 1 and 3 hooks, every break position, and bodies in every form.
 #[test]
 fn every_row_of_the_dispatch_table_holds() {
@@ -151,7 +151,7 @@ impl tracing::Subscriber for Listener {
     fn exit(&self, _span: &tracing::span::Id) {}
 }
 
-/// §4.3: whether somebody listens to spans changes nothing.
+/// Dispatch table: whether somebody listens to spans changes nothing.
 #[test]
 fn every_row_holds_while_somebody_listens_to_spans() {
     let spans = Arc::new(AtomicU64::new(0));
@@ -160,7 +160,7 @@ fn every_row_holds_while_somebody_listens_to_spans() {
     assert_ne!(spans.load(Ordering::Relaxed), 0, "nothing was heard");
 }
 
-/// §4.3: what is walked is the whole table, each row with both sorts of default.
+/// Dispatch table: what is walked is the whole table, each row with both sorts of default.
 #[test]
 fn the_table_has_every_legal_combination_once() {
     let mut rows: Vec<String> = DRIVERS
@@ -263,7 +263,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// §4.3 over random sets: how many hooks, in which form, with which keys and
+    /// Dispatch table over random sets: how many hooks, in which form, with which keys and
     /// priorities, what was removed or came in by `extend`, and who breaks.
     #[test]
     fn random_sets_follow_the_table(
