@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::process::Command;
 
-use hooks_tests::repository;
+use hooks_tests::{repository, tracked_texts};
 
 const PAGES: &str = "docs/specification";
 
@@ -80,31 +79,14 @@ fn with_files(line: &str, cited: &mut BTreeMap<String, BTreeSet<&str>>) -> Strin
 
 #[test]
 fn every_rule_is_defined_once_and_cited_only_in_tests() {
-    let output = Command::new("git")
-        .args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
-        .current_dir(repository())
-        .output()
-        .expect("git starts");
-    let files = String::from_utf8(output.stdout).expect("UTF-8");
-    assert!(!files.is_empty(), "git lists no files");
-
     let mut cited: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     let mut elsewhere = Vec::new();
-    for file in files.split_terminator('\0') {
-        // Binary files are not UTF-8; a deleted file may still be listed.
-        let Ok(text) = fs::read_to_string(repository().join(file)) else {
-            continue;
-        };
+    let files = tracked_texts();
+    for (file, text) in &files {
         if file.starts_with(PAGES) {
             continue;
         }
-        let (code, tests) = split(file, &text);
+        let (code, tests) = split(file, text);
         if !UNFINISHED.iter().any(|part| file.starts_with(part)) {
             elsewhere.extend(ids(code).map(|id| format!("{file}: {id}")));
         }

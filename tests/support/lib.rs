@@ -3,7 +3,9 @@
 
 mod kit;
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 pub use kit::{Log, yield_once};
 
@@ -13,6 +15,29 @@ pub fn repository() -> &'static Path {
     package
         .parent()
         .expect("the repository is around this package")
+}
+
+/// Returns the text files that git tracks or would add, as paths from the root and their contents.
+pub fn tracked_texts() -> Vec<(String, String)> {
+    let output = Command::new("git")
+        .args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ])
+        .current_dir(repository())
+        .output()
+        .expect("git starts");
+    let files = String::from_utf8(output.stdout).expect("git prints UTF-8");
+    assert!(!files.is_empty(), "git lists no files");
+    let texts = files.split_terminator('\0').filter_map(|file| {
+        // Binary files are not UTF-8, and a deleted file may still be listed.
+        let text = fs::read_to_string(repository().join(file)).ok()?;
+        Some((file.to_owned(), text))
+    });
+    texts.collect()
 }
 
 /// What the tests of this package are built in.
