@@ -1,4 +1,4 @@
-//! What the command line prints: JSON for programs, lines for people.
+//! Output of the command line: JSON for programs, lines for people.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -214,8 +214,7 @@ fn print(shown: &impl Serialize) -> io::Result<()> {
     writeln!(io::stdout(), "{}", escape_json(&json))
 }
 
-/// The same JSON, in which what a terminal would act on, or not show, is a number. Outside of
-/// texts there is nothing of the kind.
+/// Escapes control and invisible characters in JSON as `\u` sequences. They occur only in strings.
 fn escape_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {
