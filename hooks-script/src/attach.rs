@@ -211,7 +211,7 @@ impl ScriptPhaseHook {
 
 /// Error returned when a request or a result does not serialize to a JSON object.
 #[derive(Debug, thiserror::Error)]
-#[error("what the hook `{hook}` is about is no JSON object; give the registry a struct or a map")]
+#[error("the message of the hook `{hook}` is not a JSON object; use a struct or a map")]
 struct NoMessage {
     hook: String,
 }

@@ -128,7 +128,7 @@ enum Error {
     #[error("{0}")]
     Unusable(String),
     /// The output cannot be written.
-    #[error("the answer cannot be written: {0}")]
+    #[error("cannot write the output: {0}")]
     Answer(#[from] io::Error),
 }
 
@@ -222,7 +222,7 @@ fn context(
     // Serde also accepts a list for a struct.
     if text.trim_start().starts_with('[') {
         return Err(of_file(
-            "a context is no list; write `{\"stage\": …, \"in\": …, \"data\": …}`".to_owned(),
+            "the context is a list; write `{\"stage\": …, \"in\": …, \"data\": …}`".to_owned(),
         ));
     }
     let context: Context =
@@ -239,7 +239,7 @@ fn public(given: &Map) -> Result<(ContextData, PublicFields, Vec<ContextKey>), S
         .find(|key| ContextKey::ALL.iter().all(|known| known.as_str() != *key));
     if let Some(key) = unknown {
         return Err(format!(
-            "`data.{key}` is nothing that a hook can see; give `user`, `channel` or `guild`"
+            "`data.{key}` is unknown; use `user`, `channel` or `guild`"
         ));
     }
     for key in ContextKey::ALL {
@@ -248,7 +248,7 @@ fn public(given: &Map) -> Result<(ContextData, PublicFields, Vec<ContextKey>), S
         };
         data = data
             .set(key, value)
-            .map_err(|_| format!("`data.{key}` is no object"))?;
+            .map_err(|_| format!("`data.{key}` is not an object"))?;
         let names = value.as_object().into_iter().flat_map(Map::keys);
         fields = fields.set(key, names.map(Field::any));
         keys.push(key);
@@ -312,7 +312,7 @@ fn read(path: &Path) -> Result<String, String> {
     {
         bytes.truncate(error.valid_up_to());
     }
-    String::from_utf8(bytes).map_err(|_| format!("{}: it is no UTF-8", path.display()))
+    String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8", path.display()))
 }
 
 /// Reads a file that must contain JSON.
@@ -320,7 +320,7 @@ fn read_json(path: &Path) -> Result<String, String> {
     let text = read(path)?;
     if text.len() as u64 > LONGEST_FILE {
         return Err(format!(
-            "{}: it is longer than {LONGEST_FILE} bytes",
+            "{}: longer than {LONGEST_FILE} bytes",
             path.display()
         ));
     }

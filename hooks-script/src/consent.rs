@@ -101,7 +101,7 @@ pub enum ConsentError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// An approval must name a user or a place.
-    #[error("the approval is for everybody, everywhere; name a user, a guild or a channel")]
+    #[error("the approval names no scope; name a user, a guild or a channel")]
     Everything,
 }
 
@@ -110,7 +110,7 @@ pub enum ConsentError {
 #[non_exhaustive]
 pub enum PermitVoid {
     /// The consent was withdrawn, denied or granted anew after the permit was issued.
-    #[error("the consent to `{capability}` no longer holds; ask for it again")]
+    #[error("the consent to `{capability}` is no longer valid; request it again")]
     Withdrawn {
         /// Capability of the permit.
         capability: String,
@@ -161,7 +161,7 @@ enum Backend {
 
 /// A granted consent. Check it again immediately before using it.
 #[derive(Debug, Clone)]
-#[must_use = "a permit that nobody checks holds nothing back"]
+#[must_use = "a permit has no effect unless it is checked"]
 pub struct Permit {
     store: ConsentStore,
     request: ConsentRequest,
@@ -323,7 +323,7 @@ impl ConsentStore {
             Ok(Consent::Granted(permit)) => Some(permit),
             Ok(Consent::Denied | Consent::Missing(_)) => None,
             Err(error) => {
-                tracing::error!(hook = request.hook, capability = request.capability, %error, "no consent: the store fails");
+                tracing::error!(hook = request.hook, capability = request.capability, %error, "no consent: the store failed");
                 None
             }
         }

@@ -110,7 +110,7 @@ impl ScriptEngine {
             source: source.as_bytes().to_vec(),
             given: self.shared.given(Arc::default(), Allowance::default()),
         };
-        let gone = || RegisterError::Engine("its worker is gone".to_owned());
+        let gone = || RegisterError::Engine("its worker has stopped".to_owned());
         let (report, snapshot) = self.shared.pool.load(load).ok_or_else(gone)?;
         match report.ended {
             Ended::Returned(status, said) => match (status, snapshot) {
@@ -134,7 +134,7 @@ impl ScriptEngine {
                 }
                 (Status::Exports, _) => Err(exports(source, &said.text())),
                 (Status::Unsettled, _) => {
-                    let why = "its top level waits for a promise that never settles";
+                    let why = "its top level awaits a promise that never settles";
                     Err(RegisterError::Load(Failure::BadReturn(why.to_owned())))
                 }
                 _ => Err(RegisterError::Load(said.thrown())),
@@ -156,7 +156,7 @@ fn syntax(source: &str, said: Said) -> RegisterError {
     let second = source::of_second_default(source);
     let (message, position) = match said.message.as_str() {
         "invalid redefinition of global identifier" if second.is_some() => {
-            ("there is a second `export default`".to_owned(), second)
+            ("duplicate `export default`".to_owned(), second)
         }
         "unexpected token in expression: ''" => {
             let message = "the source ends in the middle of an expression or a block";
@@ -170,11 +170,11 @@ fn syntax(source: &str, said: Said) -> RegisterError {
 fn exports(source: &str, extra: &str) -> RegisterError {
     let (message, name) = match extra {
         "default" => (
-            "its `default` is no plain function".to_owned(),
+            "`default` is not a plain function".to_owned(),
             Some("default"),
         ),
-        "" => ("nothing is exported as `default`".to_owned(), None),
-        name => (format!("`{name}` is exported"), Some(name)),
+        "" => ("missing `default` export".to_owned(), None),
+        name => (format!("unexpected export `{name}`"), Some(name)),
     };
     RegisterError::Exports {
         position: Some(source::of_export(source, name)),

@@ -8,7 +8,7 @@ use crate::run::{Failure, Position};
 #[non_exhaustive]
 pub enum BuildError {
     /// A limit is outside of the supported range.
-    #[error("`{limit}` is {value}; it can be {least} to {most}")]
+    #[error("`{limit}` is {value}; use {least} to {most}")]
     Limit {
         /// Name of the limit.
         limit: &'static str,
@@ -23,7 +23,7 @@ pub enum BuildError {
     #[error("a worker cannot be started: {0}")]
     Thread(String),
     /// The engine cannot be started.
-    #[error("the script engine does not start: {0}")]
+    #[error("cannot start the script engine: {0}")]
     Engine(String),
 }
 
@@ -51,7 +51,7 @@ pub enum RegisterError {
         position: Option<Position>,
     },
     /// The source does not export exactly one function as `default`.
-    #[error("{message}; a hook exports one function, with `export default`")]
+    #[error("{message}; export one function with `export default`")]
     Exports {
         /// Description of the problem.
         message: String,
@@ -71,7 +71,7 @@ pub enum RegisterError {
     },
     /// The source is not the version that the manifest pins.
     #[error(
-        "the source has the hash `{found}`, and the manifest is for `{expected}`; give the source or the manifest that fits"
+        "the source has hash `{found}`, but the manifest pins `{expected}`; update the source or the manifest"
     )]
     Pinned {
         /// Hash in the manifest: SHA-256 in hexadecimal digits.

@@ -173,7 +173,7 @@ pub enum DataError {
         source: serde_json::Error,
     },
     /// The value does not serialize to an object.
-    #[error("the {key} is no object; give a struct or a map")]
+    #[error("the {key} is not an object; use a struct or a map")]
     NotAnObject {
         /// Key that the value was given for.
         key: ContextKey,

@@ -65,7 +65,7 @@ impl Guard {
         match url.scheme() {
             "https" => {}
             "http" if self.allow_http => {}
-            _ => return Err("it is no `https` URL"),
+            _ => return Err("it is not an `https` URL"),
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err("it has a user or a password");

@@ -298,7 +298,7 @@ impl Unwritten {
 impl Drop for Unwritten {
     fn drop(&mut self) {
         if self.0 > 0 {
-            self.log(&"no runtime runs that would write them");
+            self.log(&"there is no runtime to write them");
         }
     }
 }

@@ -189,7 +189,7 @@ impl ScriptHook {
         };
         match self.shared.pool.run(start).await {
             Some((report, duration)) => self.made(stage, report, duration),
-            None => self.not_run(Failure::Engine("its worker is gone".to_owned())),
+            None => self.not_run(Failure::Engine("its worker has stopped".to_owned())),
         }
     }
 
@@ -240,7 +240,7 @@ impl ScriptHook {
             Status::NoData if said.text.is_empty() => Failure::BadReturn(no_json(&said)),
             Status::NoData => Failure::BadReturn(format!("returned {}; {REMEDY}", said.text())),
             Status::Unsettled => {
-                Failure::BadReturn("waits for a promise that never settles".to_owned())
+                Failure::BadReturn("awaits a promise that never settles".to_owned())
             }
             _ => said.thrown(),
         })
@@ -286,16 +286,16 @@ fn is_deeper<'v>(values: impl IntoIterator<Item = &'v Value>, levels: usize) -> 
 fn no_json(said: &Said) -> String {
     let why = match (said.class.as_str(), said.message.as_str()) {
         ("TypeError", "circular reference") => "it contains itself".to_owned(),
-        ("TypeError", "BigInt are forbidden in JSON.stringify") => "it holds a BigInt".to_owned(),
+        ("TypeError", "BigInt are forbidden in JSON.stringify") => "it contains a BigInt".to_owned(),
         (_, message) => format!("a getter, a `toJSON` or a proxy in it threw `{message}`"),
     };
-    format!("returned what cannot become JSON: {why}; {REMEDY}")
+    format!("returned a value that does not serialize to JSON: {why}; {REMEDY}")
 }
 
 /// Returns the message in a hook's return value, `{out}`: an object in an object.
 fn out(json: Vec<u8>) -> Result<Map, String> {
     let json = without_half_characters(json);
-    let deep = |_| format!("returned what is deeper than {DEEPEST} levels; {REMEDY}");
+    let deep = |_| format!("returned a value deeper than {DEEPEST} levels; {REMEDY}");
     // The outer object is not a level of the message: a message of maximum depth can be returned.
     let Ok(mut returned) = serde_json::from_slice::<HashMap<String, Box<RawValue>>>(&json) else {
         let returned = serde_json::from_slice(&json).map_err(deep)?;
@@ -313,9 +313,9 @@ fn out(json: Vec<u8>) -> Result<Map, String> {
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
-        Value::Bool(_) => "true or false",
+        Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }

@@ -61,7 +61,7 @@ impl fmt::Display for ContextKey {
 /// assert!(manifest.asks_for(ContextKey::User));
 ///
 /// let error = Manifest::parse(r#"{"source": "s", "name": "n", "context": ["password"]}"#).unwrap_err();
-/// assert_eq!(error.to_string(), "`context[0]` is `password`; ask for `user`, `channel` or `guild`");
+/// assert_eq!(error.to_string(), "`context[0]` is `password`; use `user`, `channel` or `guild`");
 /// # Ok::<_, hooks_script::ManifestError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -78,13 +78,13 @@ pub struct Manifest {
 #[non_exhaustive]
 pub enum ManifestError {
     /// The text is not JSON.
-    #[error("the manifest is no JSON: {message}")]
+    #[error("the manifest is not JSON: {message}")]
     Json {
         /// Message of the parser, with line and column.
         message: String,
     },
     /// The JSON is not an object.
-    #[error("the manifest is no object; write `{{\"source\": …, \"name\": …, \"context\": […]}}`")]
+    #[error("the manifest is not an object; write `{{\"source\": …, \"name\": …, \"context\": […]}}`")]
     NotAnObject,
     /// A required field is missing.
     #[error("`{0}` is missing; a manifest has `source`, `name` and `context`")]
@@ -98,7 +98,7 @@ pub enum ManifestError {
         expected: &'static str,
     },
     /// A text is empty or too long.
-    #[error("`{field}` has {length} characters; give it 1 to {limit}")]
+    #[error("`{field}` has {length} characters; use 1 to {limit}")]
     Length {
         /// Name of the field.
         field: &'static str,
@@ -108,7 +108,7 @@ pub enum ManifestError {
         limit: usize,
     },
     /// `context` contains an unknown key.
-    #[error("`context[{index}]` is `{key}`; ask for `user`, `channel` or `guild`")]
+    #[error("`context[{index}]` is `{key}`; use `user`, `channel` or `guild`")]
     UnknownKey {
         /// Index in `context`, from 0.
         index: usize,
@@ -168,7 +168,7 @@ impl Manifest {
         let text = |name: &'static str| {
             field(name)?.as_str().ok_or_else(|| ManifestError::Type {
                 field: name.to_owned(),
-                expected: "a text",
+                expected: "a string",
             })
         };
         let (source, name) = (text("source")?, text("name")?);
@@ -184,7 +184,7 @@ impl Manifest {
             .map(|(index, key)| {
                 let key = key.as_str().ok_or_else(|| ManifestError::Type {
                     field: format!("context[{index}]"),
-                    expected: "a text",
+                    expected: "a string",
                 })?;
                 let known = ContextKey::ALL
                     .into_iter()

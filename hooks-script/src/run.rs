@@ -25,7 +25,7 @@ impl TryFrom<String> for Stage {
     fn try_from(name: String) -> Result<Self, String> {
         let found = [Stage::Pre, Stage::Post];
         let found = found.into_iter().find(|stage| stage.to_string() == name);
-        found.ok_or_else(|| format!("unknown stage `{name}`; it is `pre` or `post`"))
+        found.ok_or_else(|| format!("unknown stage `{name}`; use `pre` or `post`"))
     }
 }
 
@@ -113,16 +113,16 @@ pub enum Failure {
     #[error("{0}")]
     BadReturn(String),
     /// The run timed out.
-    #[error("used up its fuel of {0}")]
+    #[error("exceeded its fuel limit of {0}")]
     Fuel(u64),
     /// The hook exceeded the memory limit.
-    #[error("took longer than {} ms", .0.as_millis())]
+    #[error("timed out after {} ms", .0.as_millis())]
     Wall(Duration),
     /// The hook exceeded the stack limit.
-    #[error("needs more than its heap of {0} bytes")]
+    #[error("exceeded its heap limit of {0} bytes")]
     Heap(usize),
     /// The returned value is too large.
-    #[error("needs more than its stack of {0} bytes")]
+    #[error("exceeded its stack limit of {0} bytes")]
     Stack(usize),
     /// Size of the returned value, as JSON.
     #[error("returned {bytes} bytes; at most {limit} are allowed")]
@@ -133,7 +133,7 @@ pub enum Failure {
         limit: usize,
     },
     /// The context is too large; the hook did not run.
-    #[error("ran more than {0} continuations of promises")]
+    #[error("ran more than {0} promise continuations")]
     Jobs(u32),
     /// Size of the context, as JSON.
     #[error("the context has {bytes} bytes; at most {limit} are allowed")]
@@ -144,13 +144,13 @@ pub enum Failure {
         limit: usize,
     },
     /// The message is nested deeper than a returned value may be; the hook did not run.
-    #[error("the message has more than {0} levels; the hook did not run")]
+    #[error("the message is nested deeper than {0} levels; the hook did not run")]
     Depth(usize),
     /// Reading the context takes too much fuel; the hook did not run.
-    #[error("the context takes more than {0} of fuel to be read; the hook did not run")]
+    #[error("reading the context takes more than {0} fuel; the hook did not run")]
     Reading(u64),
     /// No worker was free before the timeout; the hook did not run.
-    #[error("no worker was free before the time was over")]
+    #[error("no worker was free before the timeout")]
     NoWorker,
     /// The engine itself failed; its instance is discarded.
     #[error("the script engine failed: {0}")]

@@ -95,11 +95,11 @@ pub enum SourceError {
         limit: usize,
     },
     /// The source is not valid UTF-8.
-    #[error("the source is no UTF-8; save it as such")]
+    #[error("the source is not UTF-8; save it as UTF-8")]
     NotText,
     /// The source is not the pinned version.
     #[error(
-        "the source has the hash `{found}`, and `{expected}` was asked for; pin the version that is meant"
+        "the source has hash `{found}`, but `{expected}` is pinned; update the pin or the source"
     )]
     Pinned {
         /// Pinned version: SHA-256 in hexadecimal digits.
@@ -108,7 +108,7 @@ pub enum SourceError {
         found: String,
     },
     /// The source is a URL, and no fetcher was set.
-    #[error("the source is at a URL; give `Sources` a `Fetcher`, of the feature `fetch`")]
+    #[error("the source is a URL; set a `Fetcher` on `Sources` (feature `fetch`)")]
     NoFetcher,
     /// The URL cannot be read.
     #[cfg(feature = "fetch")]
@@ -279,7 +279,7 @@ impl Sources {
     /// Returns the error of the store.
     pub async fn last_good(&self, source: &Source) -> Result<Option<Loaded>, StoreError> {
         let kept = self.versions.kept(&source.to_string(), None).await?;
-        let why = "it was not asked for anew".to_owned();
+        let why = "it was not requested again".to_owned();
         Ok(kept.and_then(|kept| loaded(kept, Freshness::Stale { why })))
     }
 
@@ -340,7 +340,7 @@ impl Sources {
         let why = error.to_string();
         match stale.and_then(|kept| loaded(kept, Freshness::Stale { why })) {
             Some(loaded) => {
-                tracing::warn!(source = key, %error, "a source cannot be read; its last version is used");
+                tracing::warn!(source = key, %error, "cannot read a source; using its last version");
                 Ok(loaded)
             }
             None => Err(error.into()),
@@ -413,7 +413,7 @@ fn read_file(path: &Path, limit: usize) -> Result<String, SourceError> {
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(failed(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "it is no file",
+            "not a file",
         )));
     }
     let mut bytes = Vec::new();

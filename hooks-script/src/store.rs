@@ -28,7 +28,7 @@ pub(crate) fn at_microsecond(microseconds: i64) -> Result<Timestamp, jiff::Error
 #[non_exhaustive]
 pub enum StoreError {
     /// The database failed.
-    #[error("the database fails: {source}")]
+    #[error("database error: {source}")]
     Database {
         /// Error of the database.
         #[source]
@@ -36,7 +36,7 @@ pub enum StoreError {
     },
     /// The path does not name a file.
     #[error(
-        "`{path}` names no file to SQLite; name one by its path, or keep this in memory: `ConsentStore::in_memory()` and its like"
+        "`{path}` is not a file name for SQLite; use a path, or a store in memory such as `ConsentStore::in_memory()`"
     )]
     NoFile {
         /// The given path.
@@ -44,7 +44,7 @@ pub enum StoreError {
     },
     /// The database contains a value that this version does not know.
     #[error(
-        "the database has `{value}` as `{column}`; it was written by a newer version, or damaged"
+        "unknown value `{value}` in column `{column}`; the database was written by a newer version, or is damaged"
     )]
     Unknown {
         /// Column of the value.

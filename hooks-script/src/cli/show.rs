@@ -108,7 +108,7 @@ pub(super) fn times(times: &Times, file: &Path, json: bool) -> io::Result<()> {
     let mut to = io::stdout().lock();
     writeln!(
         to,
-        "{}: {}, {} runs: median {} µs, 99 of 100 within {} µs; to the worker and back {} µs",
+        "{}: {}, {} runs: median {} µs, p99 {} µs; with the way to the worker and back {} µs",
         escape(&file.display().to_string()),
         times.outcome,
         times.runs,
@@ -118,7 +118,7 @@ pub(super) fn times(times: &Times, file: &Path, json: bool) -> io::Result<()> {
     )?;
     writeln!(
         to,
-        "  registered in {} µs, first run {} µs; fuel {}, {} KiB, kept in {} KiB",
+        "  registered in {} µs, first run {} µs; fuel {}, {} KiB, snapshot {} KiB",
         times.register_us,
         times.first_us,
         times.fuel,

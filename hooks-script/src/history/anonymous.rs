@@ -24,7 +24,7 @@ pub struct AnonymizerKey(Hmac<Sha256>);
 
 /// Error returned when a key is too short to be a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the key has {bytes} bytes; give it at least {SHORTEST}, by chance")]
+#[error("the key has {bytes} bytes; use at least {SHORTEST} random bytes")]
 pub struct KeyTooShort {
     /// Length of the key.
     pub bytes: usize,

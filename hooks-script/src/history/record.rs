@@ -199,7 +199,7 @@ impl RunRecord {
             } => tracing::info!(
                 target: "hooks_script",
                 source, action, %stage, class = shown(class), trace = mask(trace),
-                "a hook says stop: {}", said(message)
+                "a hook stopped: {}", said(message)
             ),
             RunOutcome::Failure {
                 kind,

@@ -59,7 +59,7 @@ pub enum SendError {
     #[error(transparent)]
     Permit(#[from] PermitVoid),
     /// The permit is not for requests of this version of this hook.
-    #[error("the permit is not for requests of this hook; ask for one with `ConsentRequest::of`")]
+    #[error("the permit is not for requests of this hook; request one with `ConsentRequest::of`")]
     OtherPermit,
     /// Requests cannot be sent to the URL of the hook.
     #[error("`{url}` is refused: {why}")]
@@ -70,7 +70,7 @@ pub enum SendError {
         why: &'static str,
     },
     /// The host of the URL is not allowed.
-    #[error("`{host}` is not among the hosts that requests go to; add it with `allow_host`")]
+    #[error("`{host}` is not an allowed host; add it with `allow_host`")]
     Host {
         /// Host of the URL.
         host: String,
@@ -92,10 +92,10 @@ pub enum SendError {
         limit: usize,
     },
     /// The request timed out.
-    #[error("the server takes longer than {} ms", .0.as_millis())]
+    #[error("the request timed out after {} ms", .0.as_millis())]
     Timeout(Duration),
     /// The server returned a status other than 2xx.
-    #[error("the server answers with status {0}")]
+    #[error("the server returned status {0}")]
     Status(u16),
     /// The connection failed.
     #[error("the request cannot be sent: {0}")]
@@ -151,7 +151,7 @@ impl OutboxSender {
         let refused = |url: String, why| Err(SendError::Url { url, why });
         let Ok(url) = Url::parse(&request.url) else {
             // The text may contain a secret.
-            return refused("…".to_owned(), "it is no URL");
+            return refused("…".to_owned(), "it is not a URL");
         };
         if let Err(why) = self.guard.check_form(&url) {
             return refused(url.origin().ascii_serialization(), why);

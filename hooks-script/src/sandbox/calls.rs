@@ -323,7 +323,7 @@ impl Sandbox {
             None => {
                 instance.spoiled = true;
                 Ended::Failed(Failure::Engine(
-                    "its answer lies outside of its memory".to_owned(),
+                    "its result is outside of its memory".to_owned(),
                 ))
             }
         }

@@ -67,7 +67,7 @@ pub enum FetchError {
         address: IpAddr,
     },
     /// There are too many redirects.
-    #[error("`{url}` redirects more than {limit} times; give the URL that it ends at")]
+    #[error("`{url}` redirects more than {limit} times; use the final URL")]
     Redirects {
         /// The first URL.
         url: String,
@@ -75,25 +75,25 @@ pub enum FetchError {
         limit: usize,
     },
     /// The server returned a status other than 200.
-    #[error("the server answers with status {0}; look at the URL in a browser")]
+    #[error("the server returned status {0}; open the URL in a browser")]
     Status(u16),
     /// The content type of the response is not JavaScript.
-    #[error("the server sends `{0}`; serve the hook as `text/javascript`")]
+    #[error("the server returned content type `{0}`; serve the hook as `text/javascript`")]
     ContentType(String),
     /// The response has a content encoding, which was not requested.
-    #[error("the server sends the hook encoded as `{0}`; serve it as it is")]
+    #[error("the server returned content encoding `{0}`; serve the hook unencoded")]
     Encoding(String),
     /// The response is too large.
-    #[error("the server sends more than {limit} bytes; shorten the hook, or raise the limit")]
+    #[error("the server returned more than {limit} bytes; shorten the hook, or raise the limit")]
     TooLarge {
         /// Maximum size in bytes.
         limit: usize,
     },
     /// The response is not valid UTF-8.
-    #[error("the server sends what is no UTF-8; save the hook as such")]
+    #[error("the response is not UTF-8; save the hook as UTF-8")]
     NotText,
     /// The request, with all redirects, timed out.
-    #[error("the server takes longer than {} ms", .0.as_millis())]
+    #[error("the request timed out after {} ms", .0.as_millis())]
     Timeout(Duration),
     /// The connection failed.
     #[error("`{url}` cannot be read: {source}")]

@@ -83,7 +83,7 @@ impl Member {
                 hook = &*self.id,
                 failures,
                 kind = failure.kind(),
-                "a hook has failed too often in a row, and is disabled"
+                "disabled a hook after repeated failures"
             );
         }
     }

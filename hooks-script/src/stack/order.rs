@@ -9,7 +9,7 @@ use super::member::Member;
 
 /// Error returned when an order names an unknown hook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no hook `{id}` in the stack; insert it before it is put into an order")]
+#[error("unknown hook `{id}`; insert it into the stack before ordering it")]
 pub struct UnknownHook {
     /// The unknown id.
     pub id: String,

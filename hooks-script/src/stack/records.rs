@@ -84,7 +84,7 @@ impl Drop for Records<'_> {
     /// The run was cancelled: store the records so far, and a `skipped` record of the running hook.
     fn drop(&mut self) {
         if let Some(hook) = self.running.take() {
-            let (stage, why) = (self.stage, "the run was given up before the hook answered");
+            let (stage, why) = (self.stage, "the run was cancelled before the hook finished");
             self.put(false, || RunRecord::skipped(&hook, stage, why));
         }
         if let Some(history) = self.history

@@ -76,7 +76,7 @@ impl<'a> Turns<'a> {
         let (run, permit) = match turn {
             Some((run, permit)) => (run, permit),
             None => {
-                let why = "it failed too often in a row, and is disabled";
+                let why = "it is disabled after repeated failures";
                 self.records
                     .put(false, || RunRecord::skipped(hook, self.stage, why));
                 self.done.runs.push(StackRun {

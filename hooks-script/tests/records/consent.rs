@@ -227,7 +227,7 @@ async fn s_21_a_revocation_voids_permits_that_were_handed_out() {
         let error = permit.check().await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the consent to `http` no longer holds; ask for it again"
+            "the consent to `http` is no longer valid; request it again"
         );
         // Nor does a new approval bring it back.
         store.approve(&request("v1"), "u-1").await.unwrap();

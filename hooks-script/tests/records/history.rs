@@ -429,7 +429,7 @@ async fn s_20_what_the_host_says_is_kept_as_it_is() {
         ..Limits::default()
     });
     let loops = "export default () => { for (;;) {} }";
-    let message = serde_json::json!({ "text": "used up its fuel of the text" });
+    let message = serde_json::json!({ "text": "exceeded its fuel limit of the text" });
     let message = message.as_object().unwrap();
     for history in Stores::new().await.histories {
         let history = history.text_chars(0);
@@ -443,7 +443,7 @@ async fn s_20_what_the_host_says_is_kept_as_it_is() {
         let RunOutcome::Failure { message, .. } = kept(&fuel).await else {
             panic!("it loops");
         };
-        assert_eq!(message, "used up its fuel of 2000000");
+        assert_eq!(message, "exceeded its fuel limit of 2000000");
         let RunOutcome::Skipped { reason } = kept(&input).await else {
             panic!("it did not run");
         };

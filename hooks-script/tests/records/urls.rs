@@ -265,7 +265,7 @@ async fn an_error_leaves_the_last_version_to_a_host_that_wants_it() {
         };
         assert_eq!(
             why,
-            "the server answers with status 503; look at the URL in a browser"
+            "the server returned status 503; open the URL in a browser"
         );
         assert!(
             patient.at(101, &source).await.is_err(),

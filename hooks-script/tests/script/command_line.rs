@@ -396,7 +396,7 @@ fn an_answer_that_nobody_reads_is_no_panic() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.starts_with("error: the answer cannot be written: "),
+        said.starts_with("error: cannot write the output: "),
         "{said}"
     );
 }

@@ -245,7 +245,7 @@ fn s_12_a_return_value_without_an_object_out_is_a_failure() {
     for (returned, why) in [
         ("", "returned undefined"),
         ("return null;", "returned null"),
-        ("return 'out';", "returned a text"),
+        ("return 'out';", "returned a string"),
         ("return [{ out: {} }];", "returned a list"),
         ("return {};", "returned an object without `out`"),
         ("return { out: null };", "returned `out` as null"),
@@ -401,7 +401,7 @@ fn s_22_limits_out_of_range_are_refused() {
     assert!(built(|limits| limits.heap = 1).is_err());
     assert!(built(|limits| limits.fuel = 0).is_err());
     let error = built(|limits| limits.jobs = 0).unwrap_err();
-    assert_eq!(error.to_string(), "`jobs` is 0; it can be 1 to 2147483647");
+    assert_eq!(error.to_string(), "`jobs` is 0; use 1 to 2147483647");
 }
 
 #[test]

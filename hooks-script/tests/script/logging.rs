@@ -172,7 +172,7 @@ fn s_15_what_a_hook_throws_is_logged_with_its_trace() {
         (
             stopped,
             "INFO",
-            ["stage=pre", "Spam", "a hook says stop: call [number]"],
+            ["stage=pre", "Spam", "a hook stopped: call [number]"],
         ),
         (
             failed_after,
@@ -182,7 +182,7 @@ fn s_15_what_a_hook_throws_is_logged_with_its_trace() {
         (
             annotated,
             "INFO",
-            ["stage=post", "Spam", "a hook says stop: call [number]"],
+            ["stage=post", "Spam", "a hook stopped: call [number]"],
         ),
     ] {
         assert!(line.starts_with(level), "{line}");

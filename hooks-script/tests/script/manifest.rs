@@ -84,7 +84,7 @@ fn s_05_errors_name_the_field() {
     );
     assert_eq!(
         error(r#"{"source": 1, "name": "n", "context": []}"#).to_string(),
-        "`source` is not a text"
+        "`source` is not a string"
     );
     assert!(matches!(error("{"), ManifestError::Json { .. }));
 }
