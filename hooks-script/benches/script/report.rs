@@ -1,4 +1,4 @@
-//! The section of the page of figures: everything in it is measured when it is written.
+//! Writes the section in the page of figures. All its figures are measured when it is written.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -19,10 +19,10 @@ use crate::threads;
 use crate::time::{Timed, interleaved, median, micros, timed};
 use crate::workload::{self, START, WORK, Work};
 
-/// Where the section begins; it ends where another's does.
+/// Start of the section; it ends at the start of another section.
 pub(crate) const MARK: &str = "<!-- hooks in scripts -->";
 
-/// On a machine that takes [`Work::native`] for a run without a sandbox.
+/// Targets for a machine on which a run without a sandbox takes [`Work::native`].
 const RESET_TARGET: f64 = 6.0;
 const REGISTER_TARGET: f64 = 2_000.0;
 const STOP_TARGET: f64 = 1_500.0;
@@ -144,13 +144,13 @@ fn runs(text: &mut String, with_node: bool, misses: &mut Vec<String>) -> Result<
     Ok(())
 }
 
-/// Microseconds that are measured in turns.
+/// Times in microseconds, measured in turns.
 struct Parts {
-    /// A reset alone, after a run.
+    /// Reset after a run, without a run.
     reset: f64,
-    /// A run after a reset.
+    /// Run after a reset.
     run: f64,
-    /// A run without a sandbox.
+    /// Run without a sandbox.
     native: f64,
 }
 
@@ -197,7 +197,7 @@ fn parallel(text: &mut String, misses: &mut Vec<String>) {
     let (small, large) = (work(&WORK[0]), work(&WORK[1]));
     let scaling = threads::scaling([&small, &large, &counting]);
     let machine = scaling[2];
-    // Two whole processors are what the target is for.
+    // The target is for two whole processors.
     let target = threads::TARGET * (machine / 2.0).min(1.0);
     let _ = write!(
         text,

@@ -1,4 +1,4 @@
-//! Manifests: the schema that is shipped and the rules in code say the same.
+//! Manifests: the published schema and the validation in code agree.
 
 use hooks_script::{ContextKey, MANIFEST_SCHEMA, Manifest, ManifestError};
 use serde_json::{Value, json};

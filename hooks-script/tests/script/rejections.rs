@@ -1,4 +1,4 @@
-//! What authors are told: why a hook is refused or fails, and where.
+//! Errors for authors: the reason why a hook is refused or fails, and its position.
 
 use hooks_script::{Failure, RegisterError, ScriptEngine};
 
@@ -112,7 +112,7 @@ fn s_04_a_world_in_which_the_context_cannot_be_set_is_refused() {
         let said = error.to_string();
         assert!(said.contains("`context` cannot be set"), "{said}");
     }
-    // Nothing of the look is left.
+    // The check leaves no traces.
     let source = "export default () => ({ out: { own: Object.keys(globalThis) } });";
     assert_eq!(out(run(source))["own"][0], "context");
     out(run(
