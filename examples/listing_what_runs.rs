@@ -1,14 +1,13 @@
-//! What is registered, and in which order will it run?
+//! Which hooks are registered, and in which order will they run?
 //!
-//! `describe()` tells: slots, kinds, companions, and the entries in the order of
-//! their execution, named or by their type. It prints as a table, and a program
-//! can walk it.
+//! `describe()` lists slots, kinds, companions, and entries in execution order, by name or type.
+//! Its result prints as a table, and programs can iterate over it.
 
 use hooks_core::{Entry, ShortCircuit, hooks, impl_hook};
 
 #[hooks]
 trait UploadHooks {
-    /// Whether a file is taken.
+    /// Returns an error to refuse a file.
     #[hook(always, chain = ShortCircuit<(), String>)]
     async fn check(name: &str) -> Result<(), String> {
         if name.is_empty() {
@@ -18,7 +17,7 @@ trait UploadHooks {
         }
     }
 
-    /// The folder that it goes to.
+    /// Returns the target folder.
     #[hook(singleton)]
     async fn folder(name: &str) -> String {
         let _ = name;

@@ -1,4 +1,4 @@
-//! Takes a session from its source to its report.
+//! Runs a session: reads its source, passes its calls, and writes its report.
 
 use std::io::{self, StdoutLock, Write, stdout};
 use std::process::ExitCode;
@@ -23,13 +23,13 @@ use crate::scripts::{ScriptError, Scripts};
 use crate::session::{Session, SessionError, Source};
 use crate::trail::Trail;
 
-/// The status for input that is not as it should be.
+/// Exit status for invalid input.
 const BAD_INPUT: u8 = 2;
 
-/// How many broken lines are told of one by one.
+/// Maximum number of invalid lines that are listed.
 const PROBLEMS_SHOWN: usize = 20;
 
-/// Reads the command line and does what it says.
+/// Parses the command line and runs the session.
 pub(crate) async fn run() -> ExitCode {
     let args = Args::parse();
     let result = tokio::select! {
@@ -42,7 +42,7 @@ pub(crate) async fn run() -> ExitCode {
     })
 }
 
-/// Why there is no report.
+/// Reason why there is no report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 enum RunError {
@@ -148,7 +148,7 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
     let progress = Progress::new(args.explain.unwrap_or(calls));
     let hooks = guard(&tally, &progress);
     let storage = match &args.records {
-        // A relative one is not to be taken for one in the project.
+        // Resolve a relative path here, not in the project.
         Some(folder) => std::path::absolute(folder).map_err(RunError::Records)?,
         None => scratch.records(),
     };
@@ -166,7 +166,7 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
         progress: &progress,
     });
     let registries = registries.await?;
-    // Behind the engine, which makes the folder for records, or says why there is none.
+    // The engine has already created this folder, or reported why it cannot.
     let folder = match &args.records {
         Some(folder) => std::path::absolute(folder).map_err(RunError::Records)?,
         None => scratch.audit(),
@@ -180,7 +180,7 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
         let is_explained = args.explain == Some(number);
         let (record, explanation) = guarded.pass(number, *line, call, is_explained).await;
         if let Some(explanation) = explanation {
-            // Nothing that comes later changes what became of it.
+            // Later steps do not change the results.
             progress.finish();
             tell(&guarded.end(&tally).await);
             trail.close().await;
@@ -222,14 +222,14 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
     Ok(status)
 }
 
-/// Tells the user what hooks say of the session itself.
+/// Prints the messages of hooks about the session.
 fn tell(told: &[String]) {
     for line in told {
         eprintln!("guarded_session: {line}");
     }
 }
 
-/// Names every broken line on standard error.
+/// Prints every invalid line to standard error.
 fn tell_problems(name: &str, session: &Session) -> Vec<Skipped> {
     let problems = session.problems.iter();
     let all: Vec<_> = problems
@@ -288,13 +288,13 @@ async fn unpack(executor: &Executor<'_>) -> Result<(), RunError> {
 fn print(write: impl FnOnce(&mut StdoutLock<'static>) -> io::Result<()>) -> Result<(), RunError> {
     let mut out = stdout().lock();
     match write(&mut out).and_then(|()| out.flush()) {
-        // Whoever reads it has seen enough.
+        // The reader closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
     }
 }
 
-/// Waits until somebody wants this to end.
+/// Waits for a signal to stop.
 async fn stop_signal() {
     let wait = async |kind| match signal(kind) {
         Ok(mut signal) => {

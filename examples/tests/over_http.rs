@@ -1,4 +1,4 @@
-//! The examples that speak HTTP, spoken to over sockets.
+//! Tests the HTTP examples over sockets.
 
 mod program;
 
@@ -9,14 +9,14 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// One message of HTTP: its first line, its other lines, its body.
+/// An HTTP message: its first line, its other lines, its body.
 struct Message {
     start: String,
     head: Vec<String>,
     body: String,
 }
 
-/// Reads a message that says how long it is.
+/// Reads a message with a `content-length`.
 fn read(from: impl Read) -> Message {
     let mut from = BufReader::new(from);
     let mut lines = from.by_ref().lines().map(|line| line.expect("a line"));
@@ -33,7 +33,7 @@ fn read(from: impl Read) -> Message {
     Message { start, head, body }
 }
 
-/// The service, until it is dropped.
+/// Running service; killed on drop.
 struct Service {
     program: Child,
     prints: Lines<BufReader<ChildStdout>>,
@@ -58,7 +58,7 @@ impl Service {
         }
     }
 
-    /// The status, the body, and what the service prints of it.
+    /// Sends a request. Returns the status, the body, and the line that the service prints.
     fn ask(&mut self, request: &str, head: &str) -> (String, Value, String) {
         let mut stream = TcpStream::connect(&self.address).expect("the service listens");
         write!(
@@ -92,7 +92,7 @@ fn hooks_admit_requests_change_answers_and_are_told_of_them() {
     assert_eq!((&*status, &*printed), ("404", "GET /items/beer: 404"));
     assert_eq!(body, json!({"error": "there is no such item"}));
 
-    // What is refused reaches no handler, and does not count.
+    // A refused request reaches no handler and does not count.
     for head in ["", "authorization: Bearer guess\r\n"] {
         let (status, body, printed) = service.ask("POST /items/tea", head);
         assert_eq!((&*status, &*printed), ("401", "POST /items/tea: 401"));
@@ -110,8 +110,8 @@ fn hooks_admit_requests_change_answers_and_are_told_of_them() {
     );
 }
 
-/// Runs the client against a server that gives these answers, one a request. What the client
-/// prints, and what the server was asked.
+/// Runs the client against a server that gives these responses, one per request. Returns the
+/// client's output and the requests.
 fn client(prompt: &str, answers: Vec<(&'static str, String)>) -> (String, Vec<Message>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("its address"));

@@ -1,4 +1,4 @@
-//! The short examples run to their end, and with that their assertions hold.
+//! Runs the short examples, whose assertions must hold.
 
 mod program;
 
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use hooks_runtime::events;
 
-/// Runs an example, and returns what it prints.
+/// Runs an example and returns its output.
 fn run(name: &str) -> String {
     let output = Command::new(program::find(name))
         .output()
@@ -19,7 +19,7 @@ fn run(name: &str) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// So that an example is neither left out of the list, nor of the tests.
+/// Every example is in the list, and has a test.
 #[test]
 fn every_example_is_listed_and_run() {
     let list = include_str!("../README.md");
@@ -35,7 +35,7 @@ fn every_example_is_listed_and_run() {
     for name in names {
         let lines = list.matches(&format!("| [`{name}`](")).count();
         assert_eq!(lines, 1, "{name} has a line in examples/README.md");
-        // That one has tests of its own.
+        // `guarded_session` has separate tests.
         if name == "guarded_session" {
             continue;
         }
@@ -130,8 +130,7 @@ new_task: DENY, One agent at a time
     assert_eq!(run("extending_the_engine"), expected);
 }
 
-/// `E-80`: a host that has a use for each of the sixteen events, in the order in which they
-/// come.
+/// `E-80`: a host with a use for each of the sixteen events, in order.
 #[test]
 fn an_orchestrator_emits_every_standard_event_in_its_place() {
     let printed = run("orchestrator");
@@ -148,7 +147,7 @@ fn an_orchestrator_emits_every_standard_event_in_its_place() {
             "decision:agent_resolution",
             "agent:spawn",
             "decision:context_resolution",
-            // The model fails once, and a hook has it asked again.
+            // The model fails once, and a hook requests a retry.
             "error:provider",
         ][..],
         &tool_call,
@@ -172,7 +171,7 @@ fn an_orchestrator_emits_every_standard_event_in_its_place() {
             "orchestrator:complete",
         ],
     ];
-    // One that a hook denies, and one for which the model fails for good.
+    // A prompt that a hook denies, and one for which the model keeps failing.
     let last_prompts = [
         &["prompt:submit"][..],
         &["prompt:submit", "decision:agent_resolution", "agent:spawn"],
@@ -195,7 +194,7 @@ fn an_orchestrator_emits_every_standard_event_in_its_place() {
         assert!(emitted.iter().any(|emitted| emitted == event), "{event}");
     }
 
-    // What a hook injects for one call only is read by the model, and not kept.
+    // A message that a hook injects for one call reaches the model and is not kept.
     assert!(printed.contains(r#"ok\"}\n\n(run is done; do not forget to tell the user)""#));
     assert!(printed.contains("refused: secrets are not talked about"));
     assert!(printed.contains("! a tool has failed: tool `deploy` failed"));

@@ -1,23 +1,21 @@
-//! What may not be run here, of all places: the rules of the session about a command, besides
-//! what its class says.
+//! Rules about commands that do not fit this environment, in addition to their class.
 //!
-//! They are for people: they refuse early, with a reason that names the mistake, and are not the
-//! boundary. A script that a call has written can do what no rule reads here; what it can reach
-//! is what [`crate::confine`] leaves it.
+//! They give users an early refusal with a clear reason, and are not a security boundary. A script
+//! that a call has written bypasses them; [`crate::confine`] restricts it.
 
 use hooks_guard::classify::{Crud, Explanation, Part, Word};
 
 use crate::paths;
 
-/// What is of no use without a network, or as the only user.
+/// Programs that need a network or another user.
 const USELESS: &str =
     "apt apt-get brew curl dig dnf docker doas ftp gem host nc ncat netcat npm npx
     nslookup ping pip pip3 pnpm podman rsync scp sftp socat ssh su sudo telnet wget yarn";
 
-/// The commands of git that talk to another machine.
+/// Subcommands of git that connect to another machine.
 const REMOTE: &str = "clone fetch ls-remote pull push submodule";
 
-/// Why a command would leave the scratch copy of the project, or damage what git keeps in it.
+/// Refuses a command that leaves the scratch copy of the project, or damages git's data in it.
 pub(super) fn leaves_project(command: &str, explanation: &Explanation) -> Option<String> {
     let parts = explanation.parts();
     if !parts.complete {
@@ -55,7 +53,7 @@ pub(super) fn leaves_project(command: &str, explanation: &Explanation) -> Option
     })
 }
 
-/// Why a command would be of no use where there is no network and nobody else.
+/// Refuses a command that needs a network or another user.
 pub(super) fn is_useless_here(_: &str, explanation: &Explanation) -> Option<String> {
     explanation.parts().runs().find_map(|run| {
         let program = run.program()?;
@@ -71,14 +69,14 @@ pub(super) fn is_useless_here(_: &str, explanation: &Explanation) -> Option<Stri
     })
 }
 
-/// Why a word is a path out of the project.
+/// Returns the reason if a word is a path out of the project.
 fn leads_out(command: &str, word: &Word, effect: Crud) -> Option<String> {
     let Some(text) = word.value() else {
         let source = command.get(word.start..word.end).unwrap_or_default();
         let names_home = source.contains("$HOME") || source.contains("${HOME");
         return names_home.then(home);
     };
-    // `--file=/etc/passwd`
+    // For example `--file=/etc/passwd`.
     let path = match text.split_once('=') {
         Some((_, value)) if text.starts_with('-') => value,
         _ => text,
@@ -86,12 +84,12 @@ fn leads_out(command: &str, word: &Word, effect: Crud) -> Option<String> {
     if path == "~" || path.starts_with("~/") {
         return Some(home());
     }
-    // `.?` is a pattern that `..` fits.
+    // The pattern `.?` matches `..`.
     let may_climb = |part: &str| part.starts_with('.') && part.contains(['*', '?', '[']);
     let climbs = word.pattern && path.split('/').any(may_climb);
     let is_place = !path.starts_with('/')
         || paths::is_on_this_machine(path)
-        // A mere slash may be a separator, where nothing changes.
+        // A lone slash may be a separator if nothing is changed.
         || effect != Crud::Read && path.trim_matches(['/', '*', '.']).is_empty();
     (climbs || is_place && paths::leads_out(path))
         .then(|| format!("`{path}` leads out of the project"))

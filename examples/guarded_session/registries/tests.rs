@@ -1,4 +1,4 @@
-//! A call runs after a yes only, and what hooks say and change is not lost.
+//! A call runs only if it is allowed, and the messages and changes of hooks are kept.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::scripts::Scripts;
 use crate::session::Call;
 
-/// The registries of a session in an empty project.
+/// Creates the registries of a session in an empty project.
 async fn registries(folder: &TempDir, approve: Approve) -> Registries {
     let settings = Settings {
         session: "test",
@@ -51,7 +51,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.expect("a runtime").block_on(future)
 }
 
-/// The answer of PRE with one hook more, and who gave it.
+/// Dispatches PRE with an additional hook. Returns the decision with the hook.
 fn pre(options: RegisterOptions, hook: fn(&ToolRequest) -> HookResponse) -> Result<(), Refusal> {
     block_on(async {
         let folder = folder();
@@ -64,7 +64,7 @@ fn pre(options: RegisterOptions, hook: fn(&ToolRequest) -> HookResponse) -> Resu
     })
 }
 
-/// The call as `tool:pre` with this hook more leaves it, and the answer.
+/// Emits `tool:pre` with an additional hook. Returns the changed call and the decision.
 fn tool_pre(
     options: RegisterOptions,
     hook: impl Fn(Event<'_>) -> HookResult + Send + Sync + 'static,
@@ -208,7 +208,7 @@ fn a_denial_wins_over_a_question_that_is_answered_with_yes() {
     });
 }
 
-/// What the classifiers say, and then `tool:pre` with this hook more, in front of the others.
+/// Dispatches the classifiers, then `tool:pre` with an additional hook before the others.
 fn classified(
     approve: Approve,
     command: &str,

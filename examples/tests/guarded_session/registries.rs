@@ -1,10 +1,10 @@
-//! The registries that a call passes besides the typed set, and `--explain`.
+//! Registries that a call passes besides the typed set, and `--explain`.
 
 use serde_json::json;
 
 use crate::support::{Run, bash, example, finish, folder, run, session};
 
-/// The explanation of call `number`.
+/// Returns the explanation of call `number`.
 fn explain(calls: &[serde_json::Value], number: usize) -> String {
     let number = number.to_string();
     let run = run(session(calls), &["--no-sandbox", "--explain", &number]);
@@ -12,7 +12,7 @@ fn explain(calls: &[serde_json::Value], number: usize) -> String {
     run.stdout
 }
 
-/// The lines of a section, without those that tell how long it took.
+/// Returns the lines of a section, without durations.
 fn section(explanation: &str, title: &str) -> Vec<String> {
     let start = format!("{title}: ");
     let lines = explanation
@@ -294,7 +294,7 @@ fn explain_works_on_the_bundled_session() {
             .split("\n\n")
             .skip(1)
             .map(|section| section.split(": ").next().unwrap_or_default());
-        // What a call did not come to stands behind what it came to, but before the view.
+        // Dispatches that a call did not reach follow those that it reached, before the view.
         let sections: Vec<_> = sections.collect();
         let expected = [
             "PRE",
@@ -360,13 +360,12 @@ fn the_report_lists_the_events_in_the_order_in_which_they_were_emitted() {
         event("user:notification", json!(2)),
         // There is no repository to commit to.
         event("error:tool", json!(2)),
-        // Refused by the typed set, behind `tool:pre`.
+        // Refused by the typed set, after `tool:pre`.
         event("tool:pre", json!(3)),
-        // The fourth is refused by the engine, before `tool:pre`.
-        // The fifth by a classifier.
+        // The engine refuses the fourth call before `tool:pre`; a classifier refuses the fifth.
         event("tool:pre", json!(6)),
         event("error:tool", json!(6)),
-        // A limit was met.
+        // The call exceeded a limit.
         event("user:notification", json!(6)),
         event("session:end", json!(null)),
     ]);
