@@ -42,7 +42,7 @@ async fn main() {
         ("nobody", false),
     ] {
         let may_send = hooks.may_send(address).await;
-        println!("{address}: {}", if may_send { "sent" } else { "held back" });
+        println!("{address}: {}", if may_send { "sent" } else { "refused" });
         assert_eq!(may_send, expected);
     }
 

@@ -62,7 +62,7 @@ async fn serve(listener: TcpListener) -> std::io::Result<()> {
         }
         let request = String::from_utf8_lossy(&request);
         let body = request.split("\r\n\r\n").nth(1).unwrap_or_default();
-        println!("the server reads {body}");
+        println!("the server received {body}");
         let answer = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n";
         stream.write_all(answer).await?;
     }

@@ -26,7 +26,7 @@ struct Scripted {
 impl ModelAdapter for Scripted {
     async fn stream(&self, request: ModelRequest) -> Result<AdapterEvents<'_>, AdapterError> {
         let answer = self.answers.lock().unwrap().pop();
-        let pieces = answer.ok_or_else(|| AdapterError::other("the script is over"))?;
+        let pieces = answer.ok_or_else(|| AdapterError::other("no scripted response is left"))?;
         let used = Usage::tokens(
             tokens(&request.operation),
             pieces.concat().len() as u64 / 4 + 1,

@@ -60,14 +60,14 @@ struct Answer {
 enum Failure {
     #[error("not sent: {0}")]
     Refused(String),
-    #[error("the server answers {status}")]
+    #[error("the server returned {status}")]
     Status {
         status: StatusCode,
         retry_after: Option<Duration>,
     },
     #[error("the server cannot be reached: {0}")]
     Transport(String),
-    #[error("the answer cannot be read: {0}")]
+    #[error("the response cannot be parsed: {0}")]
     Protocol(String),
 }
 
@@ -137,7 +137,7 @@ impl Llm<'_> {
         let body = response.bytes().await.map_err(transport)?;
         let completion: Completion = serde_json::from_slice(&body).map_err(protocol)?;
         let choice = completion.choices.into_iter().next();
-        let choice = choice.ok_or_else(|| Failure::Protocol("there is no choice".into()))?;
+        let choice = choice.ok_or_else(|| Failure::Protocol("the response has no choice".into()))?;
         Ok(Answer {
             text: choice.message.content,
             usage: completion.usage.unwrap_or_default(),
@@ -214,7 +214,7 @@ impl LlmHooks for Operations {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let (Some(url), Some(model), Some(prompt)) = (args.next(), args.next(), args.next()) else {
-        return Err("give the address of a server, the name of a model, and a question".into());
+        return Err("missing arguments; pass the address of a server, the name of a model, and a question".into());
     };
     let operations = Operations::default();
     let llm = Llm {
@@ -235,7 +235,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for question in [prompt.clone(), prompt.repeat(50)] {
         match llm.ask(ask(question)).await {
             Ok(answer) => println!("{}", answer.text),
-            Err(failure) => println!("no answer: {failure}"),
+            Err(failure) => println!("no response: {failure}"),
         }
     }
     println!("{} tokens", operations.tokens.load(Ordering::Relaxed));

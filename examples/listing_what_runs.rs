@@ -28,7 +28,7 @@ trait UploadHooks {
 #[impl_hook(Check)]
 async fn no_programs(name: &str) -> Result<(), String> {
     if name.ends_with(".exe") {
-        Err("programs are not taken".to_owned())
+        Err("programs are not accepted".to_owned())
     } else {
         Ok(())
     }
@@ -71,7 +71,7 @@ async fn main() {
 
     assert_eq!(
         hooks.check("tool.exe").await,
-        Err("programs are not taken".to_owned())
+        Err("programs are not accepted".to_owned())
     );
     assert_eq!(hooks.folder("tool.exe").await, "uploads");
 }

@@ -28,9 +28,9 @@ fn load(hooks: &HookRegistry, name: &str, config: &Map) -> Result<Vec<Registrati
     let Some((_, register)) = PLUGINS.iter().find(|(known, _)| *known == name) else {
         let known: Vec<_> = PLUGINS.iter().map(|(known, _)| *known).collect();
         let known = known.join("`, `");
-        return Err(format!("there is no plugin `{name}`; there is `{known}`"));
+        return Err(format!("unknown plugin `{name}`; use `{known}`"));
     };
-    register(hooks, config).map_err(|error| format!("plugin `{name}` is not loaded: {error}"))
+    register(hooks, config).map_err(|error| format!("cannot load the plugin `{name}`: {error}"))
 }
 
 /// A tool call, reduced to the event that hooks see.

@@ -42,13 +42,13 @@ fn application() -> PhaseRegistry<Request, bool> {
     registry.register_pre(
         PreFn::new("known-tool", |request: &Request| match request.tool {
             "read" | "write" => Ok(HookResponse::default()),
-            tool => Err(format!("there is no tool `{tool}`")),
+            tool => Err(format!("unknown tool `{tool}`")),
         }),
         RegisterOptions::new().priority(10),
     );
     registry.register_post(
         PostFn::new("audit", |done: &bool, _: Option<&str>| {
-            println!("audit: done is {done}")
+            println!("audit: done = {done}")
         }),
         RegisterOptions::new(),
     );

@@ -17,10 +17,10 @@ const BRIEF: &str = "
 fn no_publishing(event: Event<'_>) -> HookResult {
     match event.str("command") {
         Some(command) if command.contains("publish") => {
-            HookResult::deny("publishing is for people")
+            HookResult::deny("agents must not publish")
         }
         Some(_) => HookResult::proceed(),
-        None => HookResult::deny("there is no command"),
+        None => HookResult::deny("missing field `command`"),
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) const PRE: &str = "PRE";
 pub(crate) const CLASSIFIERS: &str = "classifiers";
 pub(crate) const TOOL_PRE: &str = HookRegistry::TOOL_PRE;
 /// Second dispatch of the classifiers, if hooks of `tool:pre` changed the call.
-pub(crate) const CLASSIFIERS_AGAIN: &str = "classifiers, of the changed call";
+pub(crate) const CLASSIFIERS_AGAIN: &str = "classifiers, changed call";
 pub(crate) const TYPED: &str = "typed set";
 pub(crate) const TOOL_POST: &str = HookRegistry::TOOL_POST;
 /// Replaces `tool:post` if a call did not succeed.
@@ -94,7 +94,7 @@ impl Explanation {
         for title in [PRE, CLASSIFIERS, TOOL_PRE, TYPED, TOOL_POST, POST] {
             if !self.has(title) && (title != TOOL_POST || !self.has(ERROR_TOOL)) {
                 let names = hooks(title).into_iter();
-                let outcome = "none, because the call was refused before".to_owned();
+                let outcome = "none; the call was refused earlier".to_owned();
                 let skipped = names.map(|name| (name, "skipped".to_owned()));
                 self.push(Section::inferred(title, outcome, skipped));
             }

@@ -135,7 +135,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
         if has_run {
             self.run(passing.draft.call.clone(), &mut record).await;
             if let Err(error) = self.trail.ran(number, record.exit_code).await {
-                record.why += &format!("; that it ran is not recorded: {error}");
+                record.why += &format!("; the run is not recorded: {error}");
             }
             self.registries.tool_post(&record, &mut passing).await;
         } else {
@@ -250,7 +250,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
             call: self.shown(call.text()).await,
             decision: Decision::Allowed,
             by: "validate".to_owned(),
-            why: format!("none of its {} hooks objects", self.policies.len()),
+            why: format!("no hook objected ({} ran)", self.policies.len()),
             ran: None,
             status: Status::NotRun,
             exit_code: None,
@@ -283,7 +283,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
         record.redactions = redacted.count;
         if redacted.count > 0 {
             record.why += &format!(
-                "; {} secrets blacked out by {}",
+                "; {} secrets redacted by {}",
                 redacted.count,
                 redacted.by.join(", ")
             );
@@ -301,7 +301,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
         };
         let last_line = record.output.lines().rfind(|line| !line.trim().is_empty());
         if let (Some(line), Status::Failed) = (last_line, record.status) {
-            record.why += &format!("; its last words: {}", shorten(line.trim(), 80));
+            record.why += &format!("; last line of output: {}", shorten(line.trim(), 80));
         }
     }
 

@@ -165,7 +165,7 @@ impl SessionHooks for Workspace {
         let moved = relocate(&draft.call);
         draft.change(
             "relocate",
-            "the project lies in the scratch copy now",
+            "the project is in the scratch copy now",
             moved,
         );
         draft
@@ -186,7 +186,7 @@ async fn hidden_text(call: &Call) -> Result<(), Refusal> {
     if display::hides_text(call.text()) {
         return refuse(
             "hidden_text",
-            "it holds control, bidirectional or invisible characters",
+            "contains control, bidirectional or invisible characters",
         );
     }
     Ok(())
@@ -199,7 +199,7 @@ async fn credentials(call: &Call) -> Result<(), Refusal> {
         Call::Read { path } | Call::Write { path, .. } | Call::Edit { path, .. }
             if Classifier::new().holds_secrets(path) =>
         {
-            refuse("credentials", format!("`{path}` holds secrets"))
+            refuse("credentials", format!("`{path}` contains secrets"))
         }
         _ => Ok(()),
     }
@@ -215,7 +215,7 @@ async fn paths(call: &Call) -> Result<(), Refusal> {
                 return refuse("paths", format!("`{path}` leads out of the project"));
             }
             if !matches!(call, Call::Read { .. }) && paths::is_git_internal(path) {
-                return refuse("paths", format!("`{path}` is git's own file"));
+                return refuse("paths", format!("`{path}` is an internal file of git"));
             }
             Ok(())
         }

@@ -180,7 +180,7 @@ impl Summary<'_> {
         let of = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
         let tally = self.tally;
         let mut line = format!(
-            "{} calls: {} allowed, {} rewritten, {} refused; of those that ran, {} succeeded, {} failed, {} timed out, {} went over a limit; secrets redacted in {}; took {}",
+            "{} calls: {} allowed, {} rewritten, {} refused; of those that ran, {} succeeded, {} failed, {} timed out, {} exceeded a limit; secrets redacted in {}; {}",
             of(&tally.calls),
             of(&tally.allowed),
             of(&tally.rewritten),
@@ -194,7 +194,7 @@ impl Summary<'_> {
         );
         line += &self.aftermath.line();
         if self.skipped > 0 {
-            line += &format!("; {} bad lines skipped", self.skipped);
+            line += &format!("; {} invalid lines skipped", self.skipped);
         }
         line
     }

@@ -52,37 +52,37 @@ enum RunError {
         #[source]
         error: SessionError,
     },
-    #[error("{source_name}: {count} broken; nothing was run; put right what is named above, or pass --keep-going to run the rest", count = lines(*.count))]
+    #[error("{source_name}: {count} invalid; nothing was run; correct the lines above, or pass `--keep-going` to run the rest", count = lines(*.count))]
     Problems { source_name: String, count: usize },
-    #[error("{0}: no line holds a call; nothing was run; put right what is named above")]
+    #[error("{0}: no line is a valid call; nothing was run; correct the lines above")]
     NoCall(String),
     #[error(
-        "nothing confines a call on this system, and only the bundled session runs without; run it on a Linux kernel with Landlock or user namespaces, or pass --no-sandbox if you trust the session; what was tried:{0}"
+        "no confinement works on this system, and only the bundled session may run without; use a Linux kernel with Landlock or user namespaces, or pass `--no-sandbox` if you trust the session; attempts:{0}"
     )]
     NoConfinement(#[from] NoConfinement),
-    #[error("{source_name}: there is no call {number}; name one from 1 to {calls}")]
+    #[error("{source_name}: no call {number}; use 1 to {calls}")]
     NoSuchCall {
         source_name: String,
         number: usize,
         calls: usize,
     },
-    #[error("cannot make a scratch copy: {0}; check that TMPDIR names a folder with room")]
+    #[error("cannot create a scratch copy: {0}; set `TMPDIR` to a folder with free space")]
     Scratch(#[source] io::Error),
-    #[error("cannot fill the scratch copy: {0}; check that TMPDIR names a folder with room")]
+    #[error("cannot fill the scratch copy: {0}; set `TMPDIR` to a folder with free space")]
     Unpack(String),
-    #[error("cannot find the folder for records: {0}; name another one with --records")]
+    #[error("cannot find the folder for records: {0}; use another folder for `--records`")]
     Records(#[source] io::Error),
-    #[error("cannot begin the session: {0}; check the folder for records, if --records names one")]
+    #[error("cannot start the session: {0}; check the folder of `--records`")]
     Open(#[from] OpenError),
     #[error(
-        "cannot open the audit trail: {0}; check that TMPDIR, or --records, names a folder with room"
+        "cannot open the audit trail: {0}; set `TMPDIR` or `--records` to a folder with free space"
     )]
     Trail(#[from] AuditError),
     #[error(transparent)]
     Script(#[from] ScriptError),
-    #[error("cannot print the report: {0}; check where the output goes")]
+    #[error("cannot print the report: {0}; check the target of the output")]
     Output(#[from] io::Error),
-    #[error("stopped; the report is not complete, so there is none")]
+    #[error("stopped; an incomplete report is not printed")]
     Stopped,
 }
 
@@ -256,18 +256,18 @@ async fn confine(
     if args.no_sandbox {
         return Ok(Confinement::none(
             cpu_seconds,
-            "none: switched off with --no-sandbox",
+            "none: disabled with --no-sandbox",
         ));
     }
     match Confinement::probe(scratch, args.confinement, cpu_seconds).await {
         Ok(confinement) => Ok(confinement),
         Err(error) if session.is_bundled && args.confinement.is_none() => {
             eprintln!(
-                "guarded_session: nothing confines a call on this system; the bundled session, which does no harm, runs all the same; what was tried:{error}"
+                "guarded_session: no confinement works on this system; running the harmless bundled session without; attempts:{error}"
             );
             Ok(Confinement::none(
                 cpu_seconds,
-                "none: this system offers none, so only the bundled session runs",
+                "none: not available on this system, so only the bundled session runs",
             ))
         }
         Err(error) => Err(error.into()),

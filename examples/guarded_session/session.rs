@@ -171,14 +171,14 @@ impl Session {
 pub(crate) enum SessionError {
     #[error("no such file; check the path, or pass `-` to read standard input")]
     Missing(#[source] io::Error),
-    #[error("is a directory; name a file in it that holds one JSON object a line")]
+    #[error("is a directory; name a file with one JSON object per line")]
     Directory,
     #[error("cannot be read: {0}; check its permissions, or pass `-` and pipe it in")]
     Unreadable(#[source] io::Error),
     #[error("is larger than {} MiB; split it into several sessions", SIZE_LIMIT >> 20)]
     TooLarge,
     #[error(
-        "line 1: the session is empty; write one call a line, such as `{{\"tool\": \"bash\", \"command\": \"ls\"}}`"
+        "line 1: the session is empty; write one call per line, such as `{{\"tool\": \"bash\", \"command\": \"ls\"}}`"
     )]
     Empty,
 }
@@ -196,17 +196,17 @@ pub(crate) struct Problem {
 pub(crate) enum ProblemKind {
     #[error("not valid UTF-8 from byte {0} of the line on; save the file as UTF-8")]
     NotUtf8(usize),
-    #[error("not valid JSON: {}; write one JSON object a line", escape(&json_text(.0)))]
+    #[error("not valid JSON: {}; write one JSON object per line", escape(&json_text(.0)))]
     NotJson(#[source] serde_json::Error),
     #[error("not a JSON object; write a call as `{{\"tool\": \"bash\", \"command\": \"ls\"}}`")]
     NotAnObject,
-    #[error("the field `tool` is missing; name one of `bash`, `read`, `write`, `edit`")]
+    #[error("the field `tool` is missing; use one of `bash`, `read`, `write`, `edit`")]
     NoTool,
-    #[error("the field `tool` is not a string; name one of `bash`, `read`, `write`, `edit`")]
+    #[error("the field `tool` is not a string; use one of `bash`, `read`, `write`, `edit`")]
     ToolNotText,
     #[error("unknown tool `{}`; use one of `bash`, `read`, `write`, `edit`", escape(.0))]
     UnknownTool(String),
-    #[error("a `{tool}` call that does not hold: {}; give it {}", escape(&json_text(.error)), fields_of(.tool))]
+    #[error("invalid `{tool}` call: {}; it needs {}", escape(&json_text(.error)), fields_of(.tool))]
     Fields {
         tool: String,
         #[source]
@@ -215,10 +215,10 @@ pub(crate) enum ProblemKind {
     #[error("the field `{0}` is empty; fill it in, or remove the line")]
     EmptyField(&'static str),
     #[error(
-        "the field `command` is longer than {COMMAND_LIMIT} bytes, which no shell can be given; split it"
+        "the field `command` is longer than {COMMAND_LIMIT} bytes, the maximum for a shell; split it"
     )]
     TooLong,
-    #[error("the field `{0}` holds a NUL character, which no program can be given; remove it")]
+    #[error("the field `{0}` contains a NUL character; remove it")]
     Nul(&'static str),
 }
 
@@ -295,10 +295,10 @@ fn json_text(error: &serde_json::Error) -> String {
 
 fn fields_of(tool: &str) -> &'static str {
     match tool {
-        "bash" => "the text field `command`",
-        "read" => "the text field `path`",
-        "write" => "the text fields `path` and `text`",
-        _ => "the text fields `path`, `old` and `new`",
+        "bash" => "the string field `command`",
+        "read" => "the string field `path`",
+        "write" => "the string fields `path` and `text`",
+        _ => "the string fields `path`, `old` and `new`",
     }
 }
 
@@ -343,14 +343,14 @@ mod tests {
                 "not valid JSON: EOF while parsing an object at column 1; write",
             ),
             (b"[1]", "not a JSON object; write"),
-            (b"{}", "`tool` is missing; name one of"),
-            (br#"{"tool":1}"#, "`tool` is not a string; name"),
+            (b"{}", "`tool` is missing; use one of"),
+            (br#"{"tool":1}"#, "`tool` is not a string; use"),
             (br#"{"tool":"fly"}"#, "unknown tool `fly`; use one of"),
             (
                 "{\"tool\":\"\u{202e}fly\"}".as_bytes(),
                 r"unknown tool `\u{202e}fly`",
             ),
-            (br#"{"tool":"bash"}"#, "missing field `command`; give it"),
+            (br#"{"tool":"bash"}"#, "missing field `command`; it needs"),
             (
                 br#"{"tool":"bash","command":5}"#,
                 "invalid type: integer `5`, expected a string",
@@ -370,7 +370,7 @@ mod tests {
             ),
             (
                 br#"{"tool":"read","path":"a\u0000b"}"#,
-                "`path` holds a NUL",
+                "`path` contains a NUL",
             ),
             (b"{\"tool\":\"\xff\"}", "not valid UTF-8 from byte 10"),
         ] {

@@ -34,7 +34,7 @@ impl Agent {
             if reply.tool_calls.is_empty() {
                 return reply
                     .output
-                    .ok_or_else(|| "the model says nothing".to_owned());
+                    .ok_or_else(|| "the model returned no text".to_owned());
             }
             for call in reply.tool_calls {
                 let id = call.id.clone();
@@ -45,7 +45,7 @@ impl Agent {
                 host.say(Message::tool_result(id, result));
             }
         }
-        Err(format!("it has no answer after {TURNS} turns"))
+        Err(format!("no response after {TURNS} turns"))
     }
 
     /// Compacts the conversation as hooks decide.
@@ -87,7 +87,7 @@ impl Agent {
             tools.is_some_and(|tools| tools.contains(&call.name.as_str().into()))
         };
         if !votes.iter().any(offers) {
-            return Err(format!("no hook offers `{}`", call.name));
+            return Err(format!("unknown tool `{}`", call.name));
         }
 
         let about = json!({"tool_name": call.name, "tool_input": call.input});

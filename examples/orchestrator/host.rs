@@ -54,7 +54,7 @@ impl Host {
     /// Reports something that has happened: a denial has no effect.
     pub(crate) async fn tell(&mut self, event: &str, data: Value) {
         if let Err(denial) = self.emit(event, data).await {
-            println!("  too late to be denied: {denial}");
+            println!("  denied too late: {denial}");
         }
     }
 
@@ -98,7 +98,7 @@ impl Host {
     pub(crate) fn model_input(&mut self) -> ModelInput {
         let messages = self.conversation.next_call();
         if let Some(last) = messages.last() {
-            println!("  the model reads last: {:?}", last.content);
+            println!("  last model input: {:?}", last.content);
         }
         ModelInput::from_messages(messages).expect("the host makes whole messages")
     }

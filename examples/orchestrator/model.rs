@@ -36,7 +36,7 @@ impl ModelAdapter for Scripted {
     async fn stream(&self, _: ModelRequest) -> Result<AdapterEvents<'_>, AdapterError> {
         let line = self.0.lock().expect("no line panics").pop_front();
         let (said, finish) = match line {
-            None => return Err(AdapterError::other("the script is over")),
+            None => return Err(AdapterError::other("no scripted response is left")),
             Some(Line::Fails) => return Err(AdapterError::transport("connection reset")),
             Some(Line::Says(text)) => (AdapterEvent::Text(text.to_owned()), FinishReason::Stop),
             Some(Line::Calls(call)) => (AdapterEvent::ToolCall(call), FinishReason::ToolCalls),

@@ -52,9 +52,9 @@ pub(crate) fn register(hooks: &HookRegistry) {
 }
 
 fn secrets(event: Event<'_>) -> Result<HookResult, &'static str> {
-    let prompt = event.str("prompt").ok_or("there is no prompt")?;
+    let prompt = event.str("prompt").ok_or("missing field `prompt`")?;
     Ok(match prompt.contains("secrets") {
-        true => HookResult::deny("secrets are not talked about"),
+        true => HookResult::deny("secrets are off limits"),
         false => HookResult::proceed(),
     })
 }
@@ -99,7 +99,7 @@ fn production(event: Event<'_>) -> HookResult {
 /// Adds a reminder after the tool's result, for the next model call only.
 fn todo(event: Event<'_>) -> HookResult {
     HookResult::inject_context(format!(
-        "({} is done; do not forget to tell the user)",
+        "({} is done; remember to inform the user)",
         event.str("tool_name").unwrap_or("it")
     ))
     .ephemeral(true)
@@ -107,9 +107,9 @@ fn todo(event: Event<'_>) -> HookResult {
 }
 
 fn sorry(event: Event<'_>) -> HookResult {
-    let why = event.str("error_message").unwrap_or("nobody knows why");
+    let why = event.str("error_message").unwrap_or("unknown reason");
     HookResult::proceed()
-        .user_message(format!("a tool has failed: {why}"))
+        .user_message(format!("a tool failed: {why}"))
         .user_message_level(MessageLevel::Warning)
 }
 

@@ -56,13 +56,13 @@ impl Session {
                     .await
                 {
                     Ok(told) => println!("agent: {}", told["text"]),
-                    Err(denial) => println!("kept back: {denial}"),
+                    Err(denial) => println!("suppressed: {denial}"),
                 }
             }
             Err(why) => {
                 let failed = json!({"agent": name, "error_message": why});
                 host.tell("error:orchestration", failed).await;
-                println!("the agent gives up: {why}");
+                println!("the agent failed: {why}");
             }
         }
         host.tell("orchestrator:complete", json!({"prompt": prompt}))

@@ -53,7 +53,7 @@ impl ExecuteTool<DeployInput, Deployed> for Workshop {
     ) -> Result<Deployed, ToolFailure> {
         match &*input.target {
             "eu" => Ok(Deployed { version: 7 }),
-            other => Err(format!("`{other}` is no place to deploy to").into()),
+            other => Err(format!("cannot deploy to `{other}`").into()),
         }
     }
 }

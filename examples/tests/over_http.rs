@@ -160,9 +160,9 @@ fn hooks_change_what_is_sent_send_it_again_and_read_what_comes_back() {
     let (printed, requests) = client("is sk-123 one?", answers);
     assert_eq!(
         printed,
-        "attempt 1: the server answers 429 Too Many Requests\n\
+        "attempt 1: the server returned 429 Too Many Requests\n\
          a point\n\
-         no answer: not sent: 650 bytes, and at most 200 are allowed\n\
+         no response: not sent: 650 bytes, and at most 200 are allowed\n\
          7 tokens\n"
     );
     for request in &requests {
@@ -180,12 +180,12 @@ fn hooks_change_what_is_sent_send_it_again_and_read_what_comes_back() {
 fn a_hook_gives_up_where_another_attempt_does_not_help() {
     let busy = || (BUSY.0, BUSY.1.to_owned());
     let (printed, _) = client("hello", vec![busy(), busy(), busy()]);
-    let failed = "no answer: the server answers 429 Too Many Requests\n";
+    let failed = "no response: the server returned 429 Too Many Requests\n";
     assert!(printed.contains(failed), "{printed}");
     assert_eq!(printed.matches("attempt ").count(), 3, "{printed}");
 
     let (printed, requests) = client("hello", vec![("401 Unauthorized", String::new())]);
-    let failed = "no answer: the server answers 401 Unauthorized\n";
+    let failed = "no response: the server returned 401 Unauthorized\n";
     assert!(printed.starts_with(failed), "{printed}");
     assert_eq!(requests.len(), 1);
 }

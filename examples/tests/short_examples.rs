@@ -46,7 +46,7 @@ fn every_example_is_listed_and_run() {
 
 #[test]
 fn a_hook_borrows_what_the_application_owns() {
-    assert!(run("borrowed_policy").contains("eve@example.org: held back"));
+    assert!(run("borrowed_policy").contains("eve@example.org: refused"));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_mock_stands_in_for_a_check() {
     let printed = run("replacing_a_check_in_a_test");
     assert!(printed.starts_with("HALT: Budget Exceeded"), "{printed}");
     assert!(
-        printed.contains("known-tool: there is no tool `teleport`"),
+        printed.contains("known-tool: unknown tool `teleport`"),
         "{printed}"
     );
 }
@@ -195,20 +195,20 @@ fn an_orchestrator_emits_every_standard_event_in_its_place() {
     }
 
     // A message that a hook injects for one call reaches the model and is not kept.
-    assert!(printed.contains(r#"ok\"}\n\n(run is done; do not forget to tell the user)""#));
-    assert!(printed.contains("refused: secrets are not talked about"));
-    assert!(printed.contains("! a tool has failed: tool `deploy` failed"));
+    assert!(printed.contains(r#"ok\"}\n\n(run is done; remember to inform the user)""#));
+    assert!(printed.contains("refused: secrets are off limits"));
+    assert!(printed.contains("! a tool failed: tool `deploy` failed"));
 }
 
 #[test]
 fn a_plugin_is_loaded_by_name_and_unloaded() {
     let expected = "\
-there is no plugin `qouta`; there is `quota`
+unknown plugin `qouta`; use `quota`
 quota: 2 hooks
-plugin `quota` is not loaded: `calls` is 0; give a number above zero
+cannot load the plugin `quota`: `calls` is 0; use a number above zero
 read_file: runs
 read_file: runs
-write_to_file: no call is left for `write_to_file`
+write_to_file: no calls left for `write_to_file`
 quota: 2 hooks removed
 write_to_file: runs
 ";
@@ -234,7 +234,7 @@ fn a_script_rewrites_for_the_hooks_behind_it() {
     assert_eq!(
         run("rewriting_with_scripts"),
         "cargo test: {\"command\":\"cargo test --quiet\",\"env\":{\"NO_COLOR\":\"1\"}}\n\
-         cargo publish: publishing is for people\n\
+         cargo publish: agents must not publish\n\
          ls: {\"command\":\"ls\",\"env\":{\"NO_COLOR\":\"1\"}}\n"
     );
 }
@@ -245,7 +245,7 @@ fn a_post_hook_sends_with_consent_only() {
     assert_eq!(
         run("consented_post_hook"),
         "Missing(Never), 0 requests\n\
-         the server reads {\"length\":5}\n\
+         the server received {\"length\":5}\n\
          sent: 204\n\
          Missing(Revoked), 0 requests\n"
     );

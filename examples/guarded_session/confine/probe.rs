@@ -55,11 +55,11 @@ impl std::error::Error for NoConfinement {}
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum PlanError {
-    #[error("cannot give the scratch copy away: {0}")]
+    #[error("cannot change the owner of the scratch copy: {0}")]
     Owner(#[source] io::Error),
     #[error("the self-test changed files outside")]
     Harm,
-    #[error("in the self-test these do not behave as they must: {}", .0.join(", "))]
+    #[error("unexpected results in the self-test: {}", .0.join(", "))]
     Findings(Vec<String>),
     /// Message of the stage that failed.
     #[error("{0}")]
@@ -203,11 +203,11 @@ fn describe(plan: Plan, landlock_abi: Option<i32>) -> String {
     }
     locks.push("seccomp".to_owned());
     if plan.changes_user() {
-        locks.push("a user who owns nothing".to_owned());
+        locks.push("an unprivileged user".to_owned());
     }
     locks.push("no network".to_owned());
     if !plan.guards_modes() {
-        locks.push("modes of files do not change".to_owned());
+        locks.push("file modes cannot be changed".to_owned());
     }
     locks.join(", ")
 }

@@ -133,7 +133,7 @@ impl Registries {
         let mut told: Vec<_> = injections
             .map(|injection| {
                 let hook = &injection.provenance.hook;
-                format!("{hook} tells the agent: {}", injection.content)
+                format!("{hook} to the agent: {}", injection.content)
             })
             .collect();
         let conversation = self.view.conversation();
@@ -187,7 +187,7 @@ impl UserDisplay for Heard {
 }
 
 fn line(hook: &str, text: &str) -> String {
-    format!("{hook} tells the user: {text}")
+    format!("{hook} to the user: {text}")
 }
 
 /// Returns the hook that decided, and its action with its name.

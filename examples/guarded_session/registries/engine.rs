@@ -171,7 +171,7 @@ pub(super) fn verdict(by: &str, answer: Result<HookResponse, HookError>) -> Resu
 /// Returns the reason with its details and remedy.
 fn reason(response: HookResponse) -> String {
     let reason = response.reason;
-    let mut reason = reason.unwrap_or_else(|| "it does not say why".to_owned());
+    let mut reason = reason.unwrap_or_else(|| "no reason given".to_owned());
     if let Some(details) = response.details {
         reason += &format!(": {details}");
     }

@@ -50,7 +50,7 @@ pub(super) fn register(events: &HookRegistry, time_limit: Duration) {
 
 /// Error: a field is missing or has the wrong type.
 #[derive(Debug, thiserror::Error)]
-#[error("the event has no text `{0}`")]
+#[error("the event has no string `{0}`")]
 struct Malformed(&'static str);
 
 /// Denies direct changes of git's own files.
@@ -62,7 +62,7 @@ async fn protected_files(event: Event<'_>) -> Result<HookResult, HookError> {
     }
     let path = input(event, "path").ok_or(Malformed("path"))?;
     Ok(if paths::is_git_internal(path) {
-        HookResult::deny(format!("`{path}` is git's own file"))
+        HookResult::deny(format!("`{path}` is an internal file of git"))
     } else {
         HookResult::proceed()
     })
@@ -76,7 +76,7 @@ fn end_tail(event: Event<'_>) -> Result<HookResult, InputError> {
     Ok(match rewrites::end_tail(command, &explain(command)?) {
         None => HookResult::proceed(),
         Some(command) => {
-            let change = Change::new("end_tail", "`tail -f` would wait for ever");
+            let change = Change::new("end_tail", "`tail -f` would wait forever");
             rewrite(event, json!({"command": command}), &change)
         }
     })
@@ -93,7 +93,7 @@ fn long_sleep(event: Event<'_>, limit: u64) -> Result<HookResult, InputError> {
             && run.arguments().filter_map(seconds).sum::<f64>() > limit as f64
     };
     Ok(if explain(command)?.parts().runs().any(is_long) {
-        HookResult::inject_context(format!("a call is stopped after {limit} s; sleep for less"))
+        HookResult::inject_context(format!("calls time out after {limit} s; sleep for less"))
             .ephemeral(true)
     } else {
         HookResult::proceed()
@@ -111,7 +111,7 @@ async fn commits(_event: Arc<str>, data: Arc<Map>) -> Result<HookResult, InputEr
             && run.arguments().find(|it| !it.starts_with('-')) == Some("commit")
     };
     Ok(if explain(command)?.parts().runs().any(commits) {
-        HookResult::proceed().user_message("it is a commit")
+        HookResult::proceed().user_message("the command makes a commit")
     } else {
         HookResult::proceed()
     })
@@ -141,7 +141,7 @@ fn redaction_notice(event: Event<'_>) -> HookResult {
     match result(event, "redactions").and_then(Value::as_u64) {
         None | Some(0) => HookResult::proceed(),
         Some(_) => {
-            HookResult::inject_context("what is blacked out is not needed; do not look for it")
+            HookResult::inject_context("redacted text is not needed; do not look for it")
                 .ephemeral(true)
                 .append_to_last_tool_result(true)
         }
@@ -151,8 +151,8 @@ fn redaction_notice(event: Event<'_>) -> HookResult {
 /// Informs the user which limit a call exceeded.
 fn limit_notice(event: Event<'_>) -> HookResult {
     let remedy = match result(event, "status").and_then(Value::as_str) {
-        Some("timed_out") => "raise --time-limit if it needs longer",
-        Some("output_limit") => "raise --output-limit if it has more to say",
+        Some("timed_out") => "raise `--time-limit` to allow more time",
+        Some("output_limit") => "raise `--output-limit` to allow more output",
         _ => return HookResult::proceed(),
     };
     HookResult::proceed()

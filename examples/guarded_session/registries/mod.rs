@@ -84,15 +84,15 @@ pub(crate) struct Registries {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum OpenError {
-    #[error("the hook engine cannot be made: {0}")]
+    #[error("cannot create the hook engine: {0}")]
     Engine(#[from] EngineError),
-    #[error("{what} is refused by {hook}: {reason}")]
+    #[error("{hook} refused {what}: {reason}")]
     Refused {
         what: &'static str,
         hook: String,
         reason: String,
     },
-    #[error("the hook engine did not take the intent of the session")]
+    #[error("the hook engine did not select the intent of the session")]
     NotSelected,
 }
 
@@ -229,7 +229,7 @@ impl Registries {
             Some(class) if class.deletes() => Err(Refusal {
                 hook: TOOL_PRE.to_owned(),
                 reason: format!(
-                    "nobody was asked about what its hooks made of the call: {}",
+                    "the user has not approved the call as changed by its hooks: {}",
                     class.reasoning
                 ),
             }),
@@ -264,7 +264,7 @@ impl Registries {
         let id = record.number.to_string();
         let engine = &self.governor.engine;
         let report = engine.post_tool_use_reported(&result, Some(&id)).await;
-        passing.explain(|| Section::reported(POST, "all are told".to_owned(), &report));
+        passing.explain(|| Section::reported(POST, "all hooks ran".to_owned(), &report));
     }
 
     /// Returns the messages that a model would receive before its next call.
@@ -300,7 +300,7 @@ fn adopt(data: &Map, by: &str, passing: &mut Passing) -> Result<(), Refusal> {
     if !payload::keeps_class(data, passing.class.as_ref()) {
         return Err(Refusal {
             hook: TOOL_PRE.to_owned(),
-            reason: "its hooks changed the class of the command, which is not theirs to say"
+            reason: "its hooks changed the class of the command, which only the classifiers may set"
                 .to_owned(),
         });
     }
@@ -314,7 +314,7 @@ fn adopt(data: &Map, by: &str, passing: &mut Passing) -> Result<(), Refusal> {
         }
         Err(problem) => Err(Refusal {
             hook: TOOL_PRE.to_owned(),
-            reason: format!("its hooks left nothing that could run: {problem}"),
+            reason: format!("its hooks left an invalid call: {problem}"),
         }),
     }
 }

@@ -115,6 +115,6 @@ pub(super) fn changes(data: &Map, by: &str) -> Vec<Change> {
     let signed = data.get(REWRITES).cloned().unwrap_or_default();
     match serde_json::from_value::<Vec<Change>>(signed) {
         Ok(changes) if !changes.is_empty() => changes,
-        _ => vec![Change::new(by, "it does not say why")],
+        _ => vec![Change::new(by, "no reason given")],
     }
 }

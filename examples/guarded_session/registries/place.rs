@@ -19,7 +19,7 @@ const REMOTE: &str = "clone fetch ls-remote pull push submodule";
 pub(super) fn leaves_project(command: &str, explanation: &Explanation) -> Option<String> {
     let parts = explanation.parts();
     if !parts.complete {
-        return Some("there is more in it than can be followed".to_owned());
+        return Some("the command is too complex to analyze".to_owned());
     }
     for run in parts.runs() {
         let program = run.program().unwrap_or("it");
@@ -30,11 +30,11 @@ pub(super) fn leaves_project(command: &str, explanation: &Explanation) -> Option
             match word.value() {
                 None if run.effect_in_all == Crud::Delete => {
                     return Some(format!(
-                        "what `{program}` would delete is only known when it runs"
+                        "the targets of `{program}` are unknown before it runs"
                     ));
                 }
                 Some(path) if run.effect_in_all == Crud::Delete && paths::is_git_internal(path) => {
-                    return Some(format!("`{program}` would delete git's own files"));
+                    return Some(format!("`{program}` would delete internal files of git"));
                 }
                 _ => {}
             }
@@ -44,9 +44,9 @@ pub(super) fn leaves_project(command: &str, explanation: &Explanation) -> Option
     files.find_map(|word| {
         let why = leads_out(command, word, Crud::Update);
         why.or_else(|| match word.value() {
-            None => Some("where it redirects to is only known when it runs".to_owned()),
+            None => Some("the target of the redirection is unknown before it runs".to_owned()),
             Some(path) if paths::is_git_internal(path) => {
-                Some(format!("`{path}` is git's own file"))
+                Some(format!("`{path}` is an internal file of git"))
             }
             Some(_) => None,
         })
@@ -64,7 +64,7 @@ pub(super) fn is_useless_here(_: &str, explanation: &Explanation) -> Option<Stri
         };
         let is_useless = has(USELESS, program) || program == "git" && remote(run);
         is_useless.then(|| {
-            format!("`{program}` is of no use here; there is no network, and no other user")
+            format!("`{program}` needs the network or another user, which this sandbox blocks")
         })
     })
 }
@@ -96,7 +96,7 @@ fn leads_out(command: &str, word: &Word, effect: Crud) -> Option<String> {
 }
 
 fn home() -> String {
-    "it names the home folder, which is not the project's".to_owned()
+    "the home folder is outside of the project".to_owned()
 }
 
 #[cfg(test)]

@@ -321,8 +321,8 @@ fn what_the_user_is_told_can_be_put_otherwise_or_kept_back() {
         let mut passing = Passing::new(1, &bash("ls"), false);
         assert_eq!(registries.tool_pre(&mut passing).await, Ok(()));
         let lines = [
-            "loud tells the user: quiet",
-            "soften tells the user: softened",
+            "loud to the user: quiet",
+            "soften to the user: softened",
         ];
         assert_eq!(passing.told, lines);
         let events: Vec<_> = registries.emitted().iter().map(|it| it.event).collect();
@@ -342,7 +342,7 @@ fn a_session_that_a_hook_denies_does_not_begin() {
         let error = registries.start(1).await.expect_err("a refusal");
         assert_eq!(
             error.to_string(),
-            "the session is refused by odd: not today"
+            "odd refused the session: not today"
         );
     });
 }
@@ -354,7 +354,7 @@ fn what_a_hook_changed_runs_whichever_answer_won() {
     assert_eq!(answer, Ok(()));
     assert_eq!(passing.draft.call, bash("tail log"));
     assert_eq!(passing.draft.changes[0].hook, "end_tail");
-    assert_eq!(passing.told, ["odd tells the agent: mind the gap"]);
+    assert_eq!(passing.told, ["odd to the agent: mind the gap"]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub fn register(hooks: &HookRegistry, config: &Map) -> Result<Vec<Registration>,
         Some(calls) => calls
             .as_u64()
             .filter(|calls| *calls > 0)
-            .ok_or_else(|| format!("`calls` is {calls}; give a number above zero"))?,
+            .ok_or_else(|| format!("`calls` is {calls}; use a number above zero"))?,
     };
     let quota = Quota::new(calls);
     let limit = hooks.register(
@@ -58,8 +58,8 @@ impl Quota {
         match (taken, event.str("tool_name")) {
             (Ok(_), _) => HookResult::proceed(),
             (Err(_), tool) => HookResult::deny(format!(
-                "no call is left for `{}`",
-                tool.unwrap_or("a tool without a name")
+                "no calls left for `{}`",
+                tool.unwrap_or("unnamed tool")
             )),
         }
     }

@@ -210,7 +210,7 @@ fn ctrl_c_at_the_question_stops_the_replay() {
     terminal.send_control('c').expect("typing");
     let said = end(&mut terminal, 130);
     assert!(said.contains("(no longer asked)"), "{said:?}");
-    let stopped = "guarded_session: stopped; the report is not complete, so there is none";
+    let stopped = "guarded_session: stopped; an incomplete report is not printed";
     assert!(said.contains(stopped), "{said:?}");
     let report = fs::read_to_string(folder.path().join("report.json"));
     assert_eq!(report.expect("a file"), "");

@@ -252,7 +252,7 @@ fn without_a_place_for_records_nothing_runs() {
     );
     assert_eq!(run.status, Some(1), "{run:?}");
     assert!(run.stdout.is_empty(), "{run:?}");
-    let said = "cannot begin the session: the hook engine cannot be made: ";
+    let said = "cannot start the session: cannot create the hook engine: ";
     assert!(run.stderr.contains(said), "{run:?}");
 }
 

@@ -37,7 +37,7 @@ fn an_event_hook_denies_changes_and_tells() {
     assert_eq!(calls[1]["ran"], "tail ./README.md");
     let why = calls[2]["why"].as_str().expect("why");
     assert!(
-        why.contains("; commits tells the user: it is a commit"),
+        why.contains("; commits to the user: the command makes a commit"),
         "{why}"
     );
 }
@@ -66,7 +66,7 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
         [
             "call 2, line 2: bash ls /workspace/tally",
             "rewritten to: ls .",
-            "rewritten by relocate: the project lies in the scratch copy now",
+            "rewritten by relocate: the project is in the scratch copy now",
             "result: ok",
         ]
     );
@@ -113,7 +113,7 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
     assert_eq!(post.len(), 11, "{post:?}");
     assert_eq!(
         (&*post[0], &*post[10]),
-        ("POST: all are told", "failures ran")
+        ("POST: all hooks ran", "failures ran")
     );
     let timed = said.lines().filter(|line| line.ends_with("s)")).count();
     assert_eq!(timed, 7 + 3 + 5 + 1 + 10, "{said}");
@@ -236,7 +236,7 @@ fn explain_of_a_call_that_is_not_there_names_the_range_and_runs_nothing() {
     for number in ["0", "3", "18446744073709551615"] {
         let run = run(session(&calls), &["--no-sandbox", "--explain", number]);
         assert_eq!(run.status, Some(2));
-        let said = format!("there is no call {number}; name one from 1 to 2\n");
+        let said = format!("no call {number}; use 1 to 2\n");
         assert!(run.stderr.ends_with(&said), "{run:?}");
         assert!(run.stdout.is_empty() && !mark.exists(), "{run:?}");
     }
@@ -324,14 +324,14 @@ fn explain_shows_what_hooks_put_before_the_next_call_and_for_how_long() {
     assert!(first[1].starts_with("agent: bash echo "), "{first:?}");
     assert!(
         first[2].starts_with("tool: ")
-            && first[2].ends_with("what is blacked out is not needed; do not look for it"),
+            && first[2].ends_with("redacted text is not needed; do not look for it"),
         "{first:?}"
     );
     // It was for one call only.
     let second = section(&explain(&calls, 2), "next call");
     assert_eq!(second.len(), 5, "{second:?}");
     assert!(
-        !second.concat().contains("what is blacked out"),
+        !second.concat().contains("redacted text is not needed"),
         "{second:?}"
     );
 }

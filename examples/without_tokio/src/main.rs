@@ -58,7 +58,7 @@ async fn publish(hooks: &PublishHooksSet<'_>, text: &str) {
     let verdict = if hooks.approve(&text).await {
         "published"
     } else {
-        "kept back"
+        "not published"
     };
     println!("{verdict}: {text}");
 }
@@ -78,7 +78,7 @@ fn main() {
     let mut pool = LocalPool::new();
     let editor = async move {
         let text: String = question.await.expect("the hook asks");
-        println!("the editor reads: {text}");
+        println!("the editor received: {text}");
         reply
             .send(text.ends_with('.'))
             .expect("the hook waits for it");

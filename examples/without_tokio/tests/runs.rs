@@ -12,9 +12,9 @@ fn hooks_run_and_wait_on_one_thread() {
         String::from_utf8_lossy(&output.stdout),
         "published: two lines\n\
          the hook waits\n\
-         the editor reads: a whole sentence.\n\
+         the editor received: a whole sentence.\n\
          published: a whole sentence.\n\
-         kept back: and another\n"
+         not published: and another\n"
     );
 }
 
