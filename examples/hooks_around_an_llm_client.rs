@@ -137,7 +137,8 @@ impl Llm<'_> {
         let body = response.bytes().await.map_err(transport)?;
         let completion: Completion = serde_json::from_slice(&body).map_err(protocol)?;
         let choice = completion.choices.into_iter().next();
-        let choice = choice.ok_or_else(|| Failure::Protocol("the response has no choice".into()))?;
+        let choice =
+            choice.ok_or_else(|| Failure::Protocol("the response has no choice".into()))?;
         Ok(Answer {
             text: choice.message.content,
             usage: completion.usage.unwrap_or_default(),
@@ -214,7 +215,10 @@ impl LlmHooks for Operations {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let (Some(url), Some(model), Some(prompt)) = (args.next(), args.next(), args.next()) else {
-        return Err("missing arguments; pass the address of a server, the name of a model, and a question".into());
+        return Err(
+            "missing arguments; pass the address of a server, the name of a model, and a question"
+                .into(),
+        );
     };
     let operations = Operations::default();
     let llm = Llm {

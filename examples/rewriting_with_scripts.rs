@@ -16,9 +16,7 @@ const BRIEF: &str = "
 /// Checks the command after the script, so it sees the command that would run.
 fn no_publishing(event: Event<'_>) -> HookResult {
     match event.str("command") {
-        Some(command) if command.contains("publish") => {
-            HookResult::deny("agents must not publish")
-        }
+        Some(command) if command.contains("publish") => HookResult::deny("agents must not publish"),
         Some(_) => HookResult::proceed(),
         None => HookResult::deny("missing field `command`"),
     }

@@ -70,6 +70,6 @@ impl Args {
 }
 
 const EXIT_STATUS: &str = "\
-Exit status: 0 when every call was decided, whatever was decided; 1 when the \
-machine would not do it; 2 for a bad command line, a bad session, or no \
-confinement; 130 when stopped";
+Exit status: 0 if every call was decided, whatever the decisions; 1 for an \
+error of the system; 2 for an invalid command line, an invalid session, or no \
+confinement; 130 if stopped by a signal";

@@ -163,11 +163,7 @@ impl SessionHooks for Workspace {
     async fn rewrite(&self, call: &Call, last: Option<Draft>) -> Draft {
         let mut draft = last.unwrap_or_else(|| Draft::unchanged(call));
         let moved = relocate(&draft.call);
-        draft.change(
-            "relocate",
-            "the project is in the scratch copy now",
-            moved,
-        );
+        draft.change("relocate", "the project is in the scratch copy now", moved);
         draft
     }
 

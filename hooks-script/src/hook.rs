@@ -286,7 +286,9 @@ fn is_deeper<'v>(values: impl IntoIterator<Item = &'v Value>, levels: usize) -> 
 fn no_json(said: &Said) -> String {
     let why = match (said.class.as_str(), said.message.as_str()) {
         ("TypeError", "circular reference") => "it contains itself".to_owned(),
-        ("TypeError", "BigInt are forbidden in JSON.stringify") => "it contains a BigInt".to_owned(),
+        ("TypeError", "BigInt are forbidden in JSON.stringify") => {
+            "it contains a BigInt".to_owned()
+        }
         (_, message) => format!("a getter, a `toJSON` or a proxy in it threw `{message}`"),
     };
     format!("returned a value that does not serialize to JSON: {why}; {REMEDY}")

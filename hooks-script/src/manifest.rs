@@ -84,7 +84,9 @@ pub enum ManifestError {
         message: String,
     },
     /// The JSON is not an object.
-    #[error("the manifest is not an object; write `{{\"source\": …, \"name\": …, \"context\": […]}}`")]
+    #[error(
+        "the manifest is not an object; write `{{\"source\": …, \"name\": …, \"context\": […]}}`"
+    )]
     NotAnObject,
     /// A required field is missing.
     #[error("`{0}` is missing; a manifest has `source`, `name` and `context`")]

@@ -140,11 +140,9 @@ fn explain(command: &str) -> Result<Explanation, InputError> {
 fn redaction_notice(event: Event<'_>) -> HookResult {
     match result(event, "redactions").and_then(Value::as_u64) {
         None | Some(0) => HookResult::proceed(),
-        Some(_) => {
-            HookResult::inject_context("redacted text is not needed; do not look for it")
-                .ephemeral(true)
-                .append_to_last_tool_result(true)
-        }
+        Some(_) => HookResult::inject_context("redacted text is not needed; do not look for it")
+            .ephemeral(true)
+            .append_to_last_tool_result(true),
     }
 }
 

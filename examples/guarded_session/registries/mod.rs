@@ -300,8 +300,9 @@ fn adopt(data: &Map, by: &str, passing: &mut Passing) -> Result<(), Refusal> {
     if !payload::keeps_class(data, passing.class.as_ref()) {
         return Err(Refusal {
             hook: TOOL_PRE.to_owned(),
-            reason: "its hooks changed the class of the command, which only the classifiers may set"
-                .to_owned(),
+            reason:
+                "its hooks changed the class of the command, which only the classifiers may set"
+                    .to_owned(),
         });
     }
     let draft = &mut passing.draft;

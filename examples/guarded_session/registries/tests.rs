@@ -320,10 +320,7 @@ fn what_the_user_is_told_can_be_put_otherwise_or_kept_back() {
         registries.events.register(told, soften, options);
         let mut passing = Passing::new(1, &bash("ls"), false);
         assert_eq!(registries.tool_pre(&mut passing).await, Ok(()));
-        let lines = [
-            "loud to the user: quiet",
-            "soften to the user: softened",
-        ];
+        let lines = ["loud to the user: quiet", "soften to the user: softened"];
         assert_eq!(passing.told, lines);
         let events: Vec<_> = registries.emitted().iter().map(|it| it.event).collect();
         assert_eq!(events, [before, told, told]);
@@ -340,10 +337,7 @@ fn a_session_that_a_hook_denies_does_not_begin() {
         let start = HookRegistry::SESSION_START;
         registries.events.register(start, deny, options);
         let error = registries.start(1).await.expect_err("a refusal");
-        assert_eq!(
-            error.to_string(),
-            "odd refused the session: not today"
-        );
+        assert_eq!(error.to_string(), "odd refused the session: not today");
     });
 }
 
