@@ -402,7 +402,7 @@ fn decides(entries: &[String]) -> Result<Vec<Decides>, String> {
     entries.iter().map(entry).collect()
 }
 
-/// Returns true if a program or one of its commands has an option of this name with a value.
+/// Returns `true` if a program or one of its commands has an option of this name with a value.
 fn takes_value(program: &Program, name: &str) -> bool {
     let option = program.options.get(name);
     let patterns = program.patterns.iter().map(|(_, command)| command);

@@ -119,8 +119,8 @@ pub fn without_paths(word: &str) -> String {
     kept.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns whether an authority names a server on the own network: this machine, a private address, a
-/// name without a dot.
+/// Returns `true` if an authority names a server on the own network: this machine, a private
+/// address, a name without a dot.
 fn is_near(authority: &str) -> bool {
     let host = plain(of_address(authority));
     match address(&host) {
@@ -177,7 +177,7 @@ fn range(inner: &str) -> Option<Vec<String>> {
     Some(letters.map(String::from).collect())
 }
 
-/// Returns whether programs differ in how they read a host of digits, or refuse it: `0100.1`,
+/// Returns `true` if programs differ in how they read a host of digits, or refuse it: `0100.1`,
 /// `4294967296`.
 pub fn is_ambiguous(host: &str) -> bool {
     let numeric = |part: &str| {

@@ -94,13 +94,13 @@ pub fn read_command_line(words: &[&str]) -> Option<CommandLine> {
 pub struct OptionEntry {
     /// With its dashes.
     pub name: String,
-    /// Whether it has a value, joined or in the next word.
+    /// `true` if it has a value, joined or in the next word.
     pub takes_value: bool,
-    /// Whether it may have a value, which is joined to it.
+    /// `true` if it may have a value, which is joined to it.
     pub may_have_value: bool,
-    /// Whether all words behind it are a command that it runs.
+    /// `true` if all words behind it are a command that it runs.
     pub takes_command: bool,
-    /// Whether it makes a call harmless.
+    /// `true` if it makes a call harmless.
     pub exempts: bool,
 }
 

@@ -117,9 +117,9 @@ pub(crate) struct ChildShell {
 pub(crate) struct ReadsListed {
     pub(crate) list: Arg,
     pub(crate) input: Input,
-    /// Whether the program prints facts about the files and no contents.
+    /// `true` if the program prints facts about the files and no contents.
     pub(crate) facts_only: bool,
-    /// Whether the program reads all files below the folders among these files.
+    /// `true` if the program reads all files below the folders among these files.
     pub(crate) below: bool,
 }
 

@@ -168,7 +168,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
     analysis
 }
 
-/// Returns true if `gawk` opens a connection for a file of this name.
+/// Returns `true` if `gawk` opens a connection for a file of this name.
 pub(crate) fn is_connection(file: &str) -> bool {
     ["/inet/", "/inet4/", "/inet6/"]
         .iter()

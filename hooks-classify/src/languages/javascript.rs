@@ -37,7 +37,7 @@ const PATTERNS: &[&str] = &[
     "shorthand_property_identifier_pattern",
 ];
 
-/// Returns true if a script only computes and prints.
+/// Returns `true` if a script only computes and prints.
 pub(super) fn is_harmless(text: &str) -> bool {
     let text = plain(text);
     let Some(tree) = parse(&tree_sitter_javascript::LANGUAGE.into(), &text) else {
@@ -78,7 +78,7 @@ struct JavaScriptText<'t> {
 }
 
 impl<'t> JavaScriptText<'t> {
-    /// Records the names that a node declares. Returns false if a name may have two meanings.
+    /// Records the names that a node declares. Returns `false` if a name may have two meanings.
     fn bind(&mut self, node: Node<'_>) -> bool {
         match node.kind() {
             "variable_declarator" => self.declare(node),
@@ -272,7 +272,7 @@ impl<'t> JavaScriptText<'t> {
         }
     }
 
-    /// Returns true if the value at this path is allowed.
+    /// Returns `true` if the value at this path is allowed.
     fn allows_path(&self, path: &str) -> bool {
         self.names.is_call(path) || self.names.of_value(path).is_some()
     }
@@ -295,7 +295,7 @@ impl<'t> JavaScriptText<'t> {
             }
     }
 
-    /// Returns true if the index is a literal that is allowed.
+    /// Returns `true` if the index is a literal that is allowed.
     fn allows_index(&self, node: Node<'_>) -> bool {
         let index = node.child_by_field_name("index");
         index.is_some_and(|index| match index.kind() {
@@ -361,7 +361,7 @@ impl<'t> JavaScriptText<'t> {
         }
     }
 
-    /// Returns true if a call reads a file, or facts about a file, whose name is a literal.
+    /// Returns `true` if a call reads a file, or facts about a file, whose name is a literal.
     fn reads(&self, path: &str, arguments: Node<'_>) -> bool {
         let arguments = children(arguments);
         let Some((file, how)) = arguments.split_first() else {
@@ -402,19 +402,19 @@ fn is_expression(kind: &str) -> bool {
     SYNTAX.javascript_expressions.contains(kind)
 }
 
-/// Returns true if no property of this name leads to code.
+/// Returns `true` if no property of this name leads to code.
 fn is_property(name: &str) -> bool {
     !SYNTAX.javascript_accessors.contains(name) && !name.starts_with("__") && !name.contains('\\')
 }
 
-/// Returns true if a comment ends at the same place for every interpreter. A character outside of
+/// Returns `true` if a comment ends at the same place for every interpreter. A character outside of
 /// ASCII, which `%` stands for, may end a line.
 fn is_comment(text: &str) -> bool {
     (text.starts_with("//") || text.starts_with("/*")) && !text.contains('%')
 }
 
-/// Returns true if a text consists of expressions that call these functions and methods alone. The
-/// names are in small letters.
+/// Returns `true` if a text consists of expressions that call these functions and methods alone.
+/// The names are in small letters.
 pub(super) fn calls_only(names: &Set, text: &str) -> bool {
     let text = plain(text);
     let Some(tree) = parse(&tree_sitter_javascript::LANGUAGE.into(), &text) else {

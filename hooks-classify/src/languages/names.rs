@@ -120,7 +120,7 @@ pub(super) struct Mongo {
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
 impl EffectWords {
-    /// Returns true if the name of a file, between two parts of a script, is given to a call that
+    /// Returns `true` if the name of a file, between two parts of a script, is given to a call that
     /// does not read the file.
     pub(super) fn says_facts(&self, before: &str, after: &str) -> bool {
         let call = self.facts.iter().any(|call| before.ends_with(call)) && after.starts_with(')');

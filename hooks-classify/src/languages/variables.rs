@@ -60,8 +60,8 @@ pub(super) fn read(language: Language, script: &Arg) -> Analysis {
     analysis
 }
 
-/// Returns true if the expression around the name of a variable is not its value, but the fact that it
-/// is set, or its length.
+/// Returns `true` if the expression around the name of a variable is not its value, but the fact
+/// that it is set, or its length.
 fn hides(before: &str, after: &str) -> bool {
     let quote = ['"', '\'', '`'];
     let before = before.strip_suffix(quote).unwrap_or(before);

@@ -15,9 +15,9 @@ pub(super) struct LineSyntax {
     signs: &'static str,
     /// Signs before the name of a variable.
     sigils: &'static str,
-    /// Whether a string in double quotes has variables in it.
+    /// `true` if a string in double quotes has variables in it.
     interpolates: bool,
-    /// Whether `/` and `?` are read.
+    /// `true` if `/` and `?` are read.
     matches: bool,
 }
 
@@ -63,7 +63,7 @@ enum LastToken {
     Operand,
 }
 
-/// Returns true if a text only computes and prints.
+/// Returns `true` if a text only computes and prints.
 pub(super) fn is_harmless(line: &'static LineSyntax, text: &str) -> bool {
     // Documentation of Perl and Ruby begins with `=`.
     if text.starts_with('=') || text.contains("\n=") {
@@ -270,7 +270,7 @@ impl<'t> LineReader<'t> {
     }
 }
 
-/// Returns true if a text with variables in it may have code in it.
+/// Returns `true` if a text with variables in it may have code in it.
 fn is_computed(inside: &str) -> bool {
     if ["#{", "@{", "${", "{$", "->"]
         .iter()

@@ -12,17 +12,17 @@ pub(crate) struct Arg {
     /// The value, with [`UNKNOWN`] for each unknown part.
     pub(crate) text: String,
     pub(crate) span: Span,
-    /// Whether the word contains a pattern of file names.
+    /// `true` if the word contains a pattern of file names.
     pub(crate) glob: bool,
-    /// Whether the value is a default that a variable may override.
+    /// `true` if the value is a default that a variable may override.
     pub(crate) maybe: bool,
-    /// Whether the word may become several words.
+    /// `true` if the word may become several words.
     pub(crate) many: bool,
-    /// Whether the unknown parts are data (numbers, inherited variables), never code.
+    /// `true` if the unknown parts are data (numbers, inherited variables), never code.
     pub(crate) inert: bool,
-    /// Whether the value contains `1` in the place of an unknown number.
+    /// `true` if the value contains `1` in the place of an unknown number.
     pub(crate) guess: bool,
-    /// Whether the word assigns an unquoted list: `NAME=(…)`.
+    /// `true` if the word assigns an unquoted list: `NAME=(…)`.
     pub(crate) compound: bool,
     /// Path of a word that begins with a variable such as `HOME`: `~/x` for `$HOME/x`.
     pub(crate) place: Option<String>,

@@ -24,7 +24,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// Returns true if programs of the language read data from standard input: the script of
+    /// Returns `true` if programs of the language read data from standard input: the script of
     /// `sed`, `awk` and `jq` is one of their words or a file.
     pub(crate) fn filters(self) -> bool {
         matches!(self, Self::Sed | Self::Awk | Self::Jq)

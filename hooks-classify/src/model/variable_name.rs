@@ -2,7 +2,7 @@
 
 use super::arg::Arg;
 
-/// Returns true if a text can be the name of a variable.
+/// Returns `true` if a text can be the name of a variable.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -39,11 +39,11 @@ struct Reader {
     call: Call,
     /// Number of words from the current word to the end.
     words_left: usize,
-    /// Whether the word follows an operand behind which harmless options do not count.
+    /// `true` if the word follows an operand behind which harmless options do not count.
     late: bool,
-    /// Whether a harmless option of the word was left out because of `late`.
+    /// `true` if a harmless option of the word was left out because of `late`.
     dropped: bool,
-    /// Whether only some versions of the program read the current options.
+    /// `true` if only some versions of the program read the current options.
     doubtful: bool,
 }
 
@@ -518,7 +518,7 @@ impl Next<'_> {
     }
 }
 
-/// Returns true if a word before the end of the options is an option.
+/// Returns `true` if a word before the end of the options is an option.
 fn is_option(text: &str, style: Style, scope: &Scope<'_>) -> bool {
     if style == Style::Assign {
         return true;

@@ -31,11 +31,11 @@ pub(super) enum LongNames {
 pub(super) struct Rules {
     pub(super) operands: Operands,
     pub(super) long: LongNames,
-    /// Whether the beginning of a long name stands for it.
+    /// `true` if the beginning of a long name stands for it.
     pub(super) abbreviates: bool,
-    /// Whether `-o=x` has the value `x`; the value is `=x` otherwise.
+    /// `true` if `-o=x` has the value `x`; the value is `=x` otherwise.
     pub(super) drops_equals: bool,
-    /// Whether a single `-` ends the options, as `--` does.
+    /// `true` if a single `-` ends the options, as `--` does.
     pub(super) dash_ends: bool,
     /// Reading of the first word if it has no dash.
     pub(super) first_word: FirstWord,

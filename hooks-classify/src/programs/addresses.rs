@@ -101,7 +101,7 @@ pub(super) fn host_of_place(arg: &Arg) -> Option<String> {
     named.then(|| elsewhere(&as_address(&arg.with(host))))?
 }
 
-/// Returns true if a word that is sent has unknown parts. The port of a service on this machine,
+/// Returns `true` if a word that is sent has unknown parts. The port of a service on this machine,
 /// `http://localhost:$PORT/`, is not sent to another machine.
 pub(super) fn holds_unknown(word: &Arg) -> bool {
     let own_port = || {

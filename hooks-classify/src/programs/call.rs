@@ -50,7 +50,7 @@ pub(crate) fn analyze_unrecognized(call: &Call) -> Analysis {
     analysis
 }
 
-/// Returns true if a call only prints help, by a word that the program uses for nothing else.
+/// Returns `true` if a call only prints help, by a word that the program uses for nothing else.
 fn prints_help(call: &Call) -> bool {
     let [arg] = call.args.as_slice() else {
         return false;
@@ -131,7 +131,7 @@ pub(crate) fn analyze_by_table(
     analysis.done_with(output)
 }
 
-/// Returns whether a program writes one of its operands.
+/// Returns `true` if a program writes one of its operands.
 fn writes_operand(call: &Call) -> bool {
     let writes = |role: &Role| {
         matches!(

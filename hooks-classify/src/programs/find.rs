@@ -181,7 +181,7 @@ fn tested_names(args: &[Arg]) -> Vec<&str> {
         .collect()
 }
 
-/// Returns whether the first action of `find` gets source texts alone, by the tests before it.
+/// Returns `true` if the first action of `find` gets source texts alone, by the tests before it.
 fn finds_source(context: &Context<'_>, args: &[Arg]) -> bool {
     let (mut named, mut depth) = (false, 0_usize);
     let mut words = args.iter().map(|arg| arg.text.as_str()).peekable();

@@ -134,7 +134,7 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
     analysis.with_effect(strongest)
 }
 
-/// Returns whether `curl` only fetches from an address, by its scheme, or else by the name of its
+/// Returns `true` if `curl` only fetches from an address, by its scheme, or else by the name of its
 /// host.
 fn only_fetches(address: &str) -> bool {
     let text = address.trim_start().to_ascii_lowercase();

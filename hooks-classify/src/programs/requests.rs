@@ -143,7 +143,7 @@ fn ask_about_keys(analysis: &mut Analysis, word: &Arg, host: &str) {
     analysis.ask(word.span, reason);
 }
 
-/// Returns whether a header names the host that a proxy passes the request to.
+/// Returns `true` if a header names the host that a proxy passes the request to.
 fn is_host_header(header: &str) -> bool {
     let name = header.split(':').next().unwrap_or("");
     name.trim().eq_ignore_ascii_case("host")
@@ -192,7 +192,7 @@ fn overridden(word: &str) -> Option<Effect> {
     })
 }
 
-/// Returns whether a word is one address: with a scheme, or with a host and a path.
+/// Returns `true` if a word is one address: with a scheme, or with a host and a path.
 fn is_one_address(word: &str, address: &str) -> bool {
     let host = address.split('/').next().unwrap_or("");
     let plain = |c: char| c.is_ascii_alphanumeric() || ".-:".contains(c);

@@ -171,7 +171,7 @@ pub(super) fn zstyle(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     analysis
 }
 
-/// Returns whether a format shows one of its arguments as a number, which some shells evaluate.
+/// Returns `true` if a format shows one of its arguments as a number, which some shells evaluate.
 fn formats_numbers(format: &str) -> bool {
     format.split('%').skip(1).any(|rest| {
         let kind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " #+-.*'".contains(c));

@@ -74,7 +74,7 @@ pub(crate) fn parse(text: &str) -> Option<ShellScript> {
     Some(ShellScript { items })
 }
 
-/// Returns true if a `~` precedes more digits than the word parser reads without a panic.
+/// Returns `true` if a `~` precedes more digits than the word parser reads without a panic.
 fn numbered(word: &str) -> bool {
     word.match_indices('~').any(|(at, _)| {
         let rest = word[at + 1..].trim_start_matches(['+', '-']);

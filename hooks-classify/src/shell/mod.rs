@@ -17,7 +17,7 @@ pub(crate) use agree::{Reading, parse};
 pub(crate) use tree::plain;
 pub(crate) use zsh::translate;
 
-/// Returns true if a text is nested so deeply that it needs a large stack.
+/// Returns `true` if a text is nested so deeply that it needs a large stack.
 pub(crate) fn deep(text: &str) -> bool {
     nesting::depth(text) > nesting::SHALLOW
 }

@@ -80,7 +80,7 @@ impl ScannedWord {
         }
     }
 
-    /// Returns true if the word up to here is a pattern, not an assignment and not expanded.
+    /// Returns `true` if the word up to here is a pattern, not an assignment and not expanded.
     fn is_pattern(&mut self, text: &str, end: usize) -> bool {
         let more = &text[self.read..end];
         self.has_wildcard |= more.contains(['*', '?']);

@@ -3,7 +3,7 @@
 
 use crate::model::arg::UNKNOWN;
 
-/// Returns true if a text fits a pattern in which `*` stands for any characters.
+/// Returns `true` if a text fits a pattern in which `*` stands for any characters.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
         return pattern == text;
@@ -22,8 +22,8 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     text.ends_with(last)
 }
 
-/// Returns true if some name fits both a pattern of the shell and a pattern of a table. A wildcard of
-/// the shell fits no leading dot.
+/// Returns `true` if some name fits both a pattern of the shell and a pattern of a table. A
+/// wildcard of the shell fits no leading dot.
 pub(super) fn fits(word: &str, pattern: &str) -> bool {
     let hidden = pattern.starts_with('.') && word.starts_with(['*', '?', '[']);
     let word = word.replace(UNKNOWN, "*");
@@ -36,7 +36,7 @@ pub(super) fn is_open(c: char) -> bool {
     matches!(c, '*' | '?' | '[') || c == UNKNOWN
 }
 
-/// Returns true if some name fits both a pattern of the shell and a pattern of a table.
+/// Returns `true` if some name fits both a pattern of the shell and a pattern of a table.
 pub(super) fn overlap(mut word: &[u8], pattern: &[u8]) -> bool {
     // Positions in `pattern` that the bytes of `word` so far may reach.
     let mut reached = vec![false; pattern.len() + 1];

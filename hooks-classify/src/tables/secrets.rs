@@ -20,7 +20,7 @@ pub(crate) struct SecretPaths {
 }
 
 impl SecretPaths {
-    /// Returns true if a name or pattern to search for fits names of secrets.
+    /// Returns `true` if a name or pattern to search for fits names of secrets.
     pub(super) fn is_searched(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.searched.hit(&name)
@@ -127,8 +127,8 @@ impl PathPatterns {
         at.map_or(&[], |at| self.ends[at].1)
     }
 
-    /// Returns true if a pattern that is searched for fits one of the names and has a word of it: `*_rsa`,
-    /// or a beginning up to the end of a word: `id_*`.
+    /// Returns `true` if a pattern that is searched for fits one of the names and has a word of it:
+    /// `*_rsa`, or a beginning up to the end of a word: `id_*`.
     fn is_named_by(&self, pattern: &str) -> bool {
         const SEPARATORS: [char; 4] = ['.', '_', '-', ' '];
         let words = |text: &str| -> Vec<String> {
@@ -145,7 +145,7 @@ impl PathPatterns {
             .any(|name| overlap(pattern.as_bytes(), name.as_bytes()))
     }
 
-    /// Returns true if a pattern of the shell, or a path with unknown parts, may fit one of these
+    /// Returns `true` if a pattern of the shell, or a path with unknown parts, may fit one of these
     /// paths. Below the home of the user a folder is enough to fit.
     fn may_be(&self, path: &str, home: bool) -> bool {
         let (parent, word) = path.rsplit_once('/').unwrap_or(("", path));
@@ -168,7 +168,8 @@ impl PathPatterns {
     }
 }
 
-/// Returns true if a folder, whose parts may be patterns of the shell, may end with other folders.
+/// Returns `true` if a folder, whose parts may be patterns of the shell, may end with other
+/// folders.
 fn ends_with(parent: &str, above: &str) -> bool {
     if above.is_empty() || parent.ends_with(above) {
         return true;
@@ -184,8 +185,8 @@ fn ends_with(parent: &str, above: &str) -> bool {
             .all(|(folder, part)| fits(folder, part))
 }
 
-/// Returns true if a pattern of the shell contains enough of a name to be meant for it. A short part
-/// of a name fits many other names.
+/// Returns `true` if a pattern of the shell contains enough of a name to be meant for it. A short
+/// part of a name fits many other names.
 fn is_specific(word: &str, above: &str, last: &str) -> bool {
     let chunks: Vec<&str> = word.split(is_open).collect();
     let head = last.split('*').next().unwrap_or("");

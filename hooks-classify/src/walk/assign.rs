@@ -261,7 +261,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns true if an operator replaces the value by another text or by its length.
+/// Returns `true` if an operator replaces the value by another text or by its length.
 fn replaces_value(change: &Change) -> bool {
     match change {
         Change::Length(_) => true,
@@ -273,7 +273,7 @@ fn replaces_value(change: &Change) -> bool {
     }
 }
 
-/// Returns true if a value is known to be an address of another machine.
+/// Returns `true` if a value is known to be an address of another machine.
 pub(crate) fn is_address(value: &Arg) -> bool {
     elsewhere(value).is_some() && !value.text.contains(char::is_whitespace)
 }

@@ -14,11 +14,11 @@ const MAX_BRACES: usize = 20;
 pub(crate) struct Cell {
     pub(crate) character: char,
     pub(crate) quoted: bool,
-    /// Whether the character comes from an expansion: blanks split, braces are literal.
+    /// `true` if the character comes from an expansion: blanks split, braces are literal.
     pub(crate) value: bool,
-    /// Whether an unknown part is data, never code.
+    /// `true` if an unknown part is data, never code.
     pub(crate) inert: bool,
-    /// Whether the character stands for an unknown number.
+    /// `true` if the character stands for an unknown number.
     pub(crate) guess: bool,
 }
 
@@ -96,7 +96,7 @@ impl Cells {
         self.all.iter().all(|cell| cell.is_inert())
     }
 
-    /// Returns true if a path may begin after the present cells: `--folder=…`.
+    /// Returns `true` if a path may begin after the present cells: `--folder=…`.
     pub(crate) fn starts_path(&self) -> bool {
         self.all
             .last()

@@ -104,7 +104,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns true if shells call a function of this name.
+/// Returns `true` if shells call a function of this name.
 pub(crate) fn is_hook(name: &str) -> bool {
     let mut hooks = HOOKS.iter();
     hooks.any(|hook| matches(hook, name))

@@ -207,7 +207,7 @@ fn zsh(text: &str) -> Option<ShellScript> {
     }
 }
 
-/// Returns true if a `$'…'` contains an escaped quote, which ends it in shells without `$'…'`.
+/// Returns `true` if a `$'…'` contains an escaped quote, which ends it in shells without `$'…'`.
 fn escaped_quote(text: &str) -> bool {
     enum In {
         Words,

@@ -25,7 +25,7 @@ pub(crate) struct Recorder {
     on: bool,
     parts: Parts,
     open: Vec<usize>,
-    /// Whether the innermost part has no words yet.
+    /// `true` if the innermost part has no words yet.
     awaits_words: bool,
     bytes: usize,
     full: bool,
@@ -98,7 +98,7 @@ impl Recorder {
     }
 
     /// Records the words of a part, and opens a part unless an open part has no words yet. Returns
-    /// true if it opened a part.
+    /// `true` if it opened a part.
     pub(crate) fn words(&mut self, args: &[Arg], input: &Input) -> bool {
         if !self.on {
             return false;

@@ -278,7 +278,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns true if a name matches a pattern of `*`, `?` and `[…]`, which matches any character
+/// Returns `true` if a name matches a pattern of `*`, `?` and `[…]`, which matches any character
 /// here.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);

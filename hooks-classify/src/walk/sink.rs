@@ -19,9 +19,9 @@ pub(crate) struct Sink {
     seen: HashSet<(usize, usize, u8, bool, u64)>,
     pub(crate) parts: Recorder,
     pub(crate) terminal_input: TerminalInput,
-    /// Whether both parsers read every text the same way.
+    /// `true` if both parsers read every text the same way.
     pub(crate) agreed: bool,
-    /// Whether everything was followed.
+    /// `true` if everything was followed.
     pub(crate) complete: bool,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct ShellState {
     pub(crate) paths_of_unknown_words: Vec<Named>,
     /// Secret path among the words of the previous command, one of which is `$_`.
     pub(crate) last_secret_path: Option<Named>,
-    /// Whether a program runs the next text or command, not the shell itself.
+    /// `true` if a program runs the next text or command, not the shell itself.
     pub(crate) runs_in_child_process: bool,
     /// Kind of the output of the current text so far, where the output is unknown.
     pub(crate) output_kind: OutputKind,
@@ -131,12 +131,12 @@ impl ShellState {
         }
     }
 
-    /// Returns true if a variable may be an array: the text makes it one, or the shell does.
+    /// Returns `true` if a variable may be an array: the text makes it one, or the shell does.
     pub(crate) fn is_array(&self, name: &str) -> bool {
         self.environment.arrays.contains(name) || OWN.contains(&name)
     }
 
-    /// Returns true if a variable holds a number, or a value from before the command.
+    /// Returns `true` if a variable holds a number, or a value from before the command.
     pub(crate) fn is_numeric(&self, name: &str) -> bool {
         match self.environment.variables.get(name).map(Value::list) {
             Some(Some(text)) => is_numeric(text),
@@ -144,7 +144,7 @@ impl ShellState {
         }
     }
 
-    /// Returns true if a variable holds a value that runs nothing when the shell evaluates it.
+    /// Returns `true` if a variable holds a value that runs nothing when the shell evaluates it.
     pub(crate) fn is_inert(&self, name: &str) -> bool {
         let positional = self.environment.positional.as_deref();
         let inert = |arg: &Arg| arg.inert || arg.known();

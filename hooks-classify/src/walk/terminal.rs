@@ -50,7 +50,7 @@ fn starts_pager(pager: &Pager, call: &Call) -> bool {
     by_itself || call.has(pager.on)
 }
 
-/// Returns true if a call only prints its help or version.
+/// Returns `true` if a call only prints its help or version.
 fn only_prints(call: &Call) -> bool {
     let mut verbs = call.options.iter().map(|given| given.option.effect);
     verbs.any(|verb| verb == Some(OptionEffect::Forces(Effect::Read)))

@@ -433,7 +433,7 @@ fn allowed(classifier: &Classifier, text: &str) -> bool {
         .is_ok_and(|verdict| verdict.decision != Decision::RequiresConfirmation)
 }
 
-/// Returns true if the program that a path of commands begins with is installed.
+/// Returns `true` if the program that a path of commands begins with is installed.
 pub(crate) fn is_installed(path: &str) -> bool {
     let name = path.split(' ').next().unwrap_or(path);
     let paths = std::env::var_os("PATH").unwrap_or_default();

@@ -17,7 +17,8 @@ pub(crate) struct Parsed {
     pub(crate) operands: Vec<String>,
 }
 
-/// Returns true if a name is a letter with one dash, or a name of at least two characters with two.
+/// Returns `true` if a name is a letter with one dash, or a name of at least two characters with
+/// two.
 fn plain(name: &str) -> bool {
     let of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
     match name.strip_prefix("--") {

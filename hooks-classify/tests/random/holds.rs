@@ -55,9 +55,9 @@ fn assert_form(text: &str, verdict: &Classification) {
     }
 }
 
-/// Whether both parsers read the text as whole commands, so that a line after
-/// it is one of its own. Not so where a line goes on, a document may have no
-/// end, or the text gives `rm` another meaning.
+/// `true` if both parsers read the text as whole commands, so that a line after it is one of its
+/// own. Not so where a line goes on, a document may have no end, or the text gives `rm` another
+/// meaning.
 fn alone(text: &str) -> bool {
     let open = text.trim_end_matches(['\r', '\n']).ends_with('\\')
         || ["<<", "()", "function", "alias"]

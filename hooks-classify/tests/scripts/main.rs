@@ -7,7 +7,7 @@ mod required;
 
 use hooks_classify::{Classifier, Decision};
 
-/// Whether a script that is given to a program may run without a question.
+/// `true` if a script that is given to a program may run without a question.
 fn is_allowed(program: &str, script: &str) -> bool {
     let quoted = script.replace('\'', r"'\''");
     let command = format!("{program} '{quoted}'");

@@ -10,7 +10,7 @@ pub(crate) fn left_out(why: &str) {
     eprintln!("left out: {why}");
 }
 
-/// Whether a program is there; says so where it is not.
+/// `true` if a program is there; says so where it is not.
 #[track_caller]
 pub(crate) fn has(program: &str) -> bool {
     let paths = env::var_os("PATH").unwrap_or_default();

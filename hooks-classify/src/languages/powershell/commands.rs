@@ -82,7 +82,7 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
     check_members(analysis, arg, &plain);
 }
 
-/// Returns whether a name in front of these words may be that of a program instead of an alias:
+/// Returns `true` if a name in front of these words may be that of a program instead of an alias:
 /// outside Windows many aliases do not exist, and a word with a dash that is no parameter of
 /// PowerShell shows that the program is meant.
 fn may_be_program(name: &str, words: &[&str]) -> bool {
