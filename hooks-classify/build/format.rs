@@ -40,7 +40,7 @@ pub(crate) fn programs(source: &Source) -> Result<Vec<Raw>, Mistake> {
     list.into_iter().map(|one| program(one, None)).collect()
 }
 
-/// No key at all.
+/// An empty table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
@@ -61,7 +61,7 @@ fn of_toml(source: &Source, at: usize, error: &toml::de::Error) -> Mistake {
 /// Table of the file, from which keys are taken one by one.
 struct Table<'a> {
     source: &'a Source,
-    /// Where it begins, in bytes.
+    /// Byte offset of the table.
     at: usize,
     /// In the order of the file.
     keys: Vec<(Spanned<DeString<'a>>, Spanned<DeValue<'a>>)>,
@@ -180,7 +180,7 @@ impl<'a> Every<'a> {
 /// A command as the file states it.
 struct Node {
     names: Vec<String>,
-    /// Where its entry begins, in bytes.
+    /// Byte offset of the entry.
     at: usize,
     states: States,
     below: Vec<Node>,
@@ -188,7 +188,7 @@ struct Node {
 
 enum States {
     Entry(Box<Raw>),
-    /// The path of the command that it is the same as.
+    /// Path of the command whose entry is copied.
     SameAs(String),
 }
 
@@ -343,7 +343,7 @@ fn entry<'a>(
     })
 }
 
-/// Writes `--[no-]x` for each long option `--x` that has no `--no-x` of its own.
+/// Writes `--[no-]x` for each long option `--x` without a separate `--no-x`.
 fn negatable(options: &[String]) -> Vec<String> {
     let words = |line: &String| {
         line.split_whitespace()

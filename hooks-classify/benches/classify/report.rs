@@ -1,4 +1,4 @@
-//! The section of the page of figures: everything in it is measured when it is written.
+//! Writes the section in the page of figures. All its figures are measured when it is written.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -9,18 +9,18 @@ use hooks_classify::{Classifier, Method};
 use crate::page::{judged, missed};
 use crate::workload::{self, Parsers, SHAPES};
 
-/// Where the section begins; it ends where another's does.
+/// Start of the section; it ends at the start of another section.
 pub(crate) const MARK: &str = "<!-- the classifier -->";
 
 const MEDIAN_TARGET: f64 = 100.0;
 const PERCENTILE_TARGET: f64 = 1_000.0;
-/// A character of a command of 10 000 may take so many times one of a command
-/// of 1 000 characters.
+/// Maximum ratio of the time per character in a command of 10 000 characters to that in a command
+/// of 1 000.
 const LINEAR_TARGET: f64 = 1.5;
 const START_TARGET: f64 = 20.0;
 
 const ROUNDS: usize = 5;
-/// Commands of one shape and length.
+/// Number of commands of one shape and length.
 const VARIANTS: usize = 67;
 const STARTS: usize = 21;
 
@@ -42,12 +42,11 @@ pub(crate) fn section() -> Result<String, String> {
     Ok(text)
 }
 
-/// Microseconds of the classifier, of brush-parser and of tree-sitter, that a
-/// share of the runs does not exceed, for each of the commands, of which there
-/// is a list for each of the three.
+/// Returns a percentile of the microseconds of the classifier, of brush-parser and of tree-sitter
+/// for each command. Each of the three gets its own list of commands.
 ///
-/// One command after the other, so that none is found in a cache: brush-parser
-/// remembers the last 64 texts.
+/// The commands run in turns, so that none is found in a cache: brush-parser caches the last 64
+/// texts.
 fn times(
     classifier: &Classifier,
     parsers: &mut Parsers,
@@ -78,7 +77,7 @@ fn once(run: impl FnOnce()) -> f64 {
     began.elapsed().as_secs_f64() * 1e6
 }
 
-/// The value that this share of the samples does not exceed.
+/// Returns the percentile of the samples for this share.
 fn share(mut samples: Vec<f64>, share: f64) -> f64 {
     samples.sort_by(f64::total_cmp);
     samples[((samples.len() - 1) as f64 * share).round() as usize]
@@ -137,7 +136,7 @@ fn long(text: &mut String, misses: &mut Vec<String>) {
     for shape in &SHAPES {
         let mut columns = Vec::new();
         for most in [100, 1_000, 10_000] {
-            // So many that none is remembered.
+            // Enough commands that none is cached.
             let mut commands = (0..3).map(|list| {
                 let numbers = list * VARIANTS..(list + 1) * VARIANTS;
                 numbers.map(|n| shape.of(most, n)).collect::<Vec<_>>()

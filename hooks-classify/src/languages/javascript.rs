@@ -290,7 +290,7 @@ impl<'t> JavaScriptText<'t> {
                     let is_part = parent.is_some_and(|it| it.kind() == "member_expression");
                     is_part || self.allows_path(&path)
                 }
-                // A property of a value; the name of the property is a node of its own.
+                // A property of a value; the name of the property is a separate node.
                 None => true,
             }
     }
@@ -304,8 +304,7 @@ impl<'t> JavaScriptText<'t> {
         })
     }
 
-    /// Returns the path that names with dots between them stand for, if the first name is no value of
-    /// the script.
+    /// Returns the path of dotted names, unless the first name is a value of the script.
     fn path(&self, node: Node<'_>) -> Option<String> {
         match node.kind() {
             "identifier" => match self.meaning(node) {
@@ -339,7 +338,7 @@ impl<'t> JavaScriptText<'t> {
         match function.kind() {
             "identifier" if self.text.of(function) == "require" => match self.required(node) {
                 Some(Required::Data) => true,
-                // A module itself is no allowed value; its parts may be.
+                // A module itself is not an allowed value; its parts may be.
                 Some(Required::Module(_)) => node.parent().is_some_and(|parent| {
                     matches!(parent.kind(), "member_expression" | "variable_declarator")
                 }),
@@ -407,8 +406,8 @@ fn is_property(name: &str) -> bool {
     !SYNTAX.javascript_accessors.contains(name) && !name.starts_with("__") && !name.contains('\\')
 }
 
-/// Returns `true` if a comment ends at the same place for every interpreter. A character outside of
-/// ASCII, which `%` stands for, may end a line.
+/// Returns `true` if all interpreters agree on the end of a comment. A character outside of ASCII,
+/// which `%` replaces here, may end a line.
 fn is_comment(text: &str) -> bool {
     (text.starts_with("//") || text.starts_with("/*")) && !text.contains('%')
 }

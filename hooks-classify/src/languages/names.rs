@@ -23,7 +23,7 @@ pub(super) struct Awk {
     pub(super) shells: Set,
 }
 
-/// Commands of the command shell of Windows, by what they do; in small letters.
+/// Commands of the Windows command shell by effect, in small letters.
 #[derive(Debug)]
 pub(super) struct Cmd {
     pub(super) deletes: Set,
@@ -41,7 +41,7 @@ pub(super) struct Cmd {
     pub(super) assigns: Set,
 }
 
-/// Commands of PowerShell by what they do; in small letters.
+/// Commands of PowerShell by effect, in small letters.
 #[derive(Debug)]
 pub(super) struct PowerShell {
     pub(super) reads: Set,
@@ -120,8 +120,8 @@ pub(super) struct Mongo {
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
 impl EffectWords {
-    /// Returns `true` if the name of a file, between two parts of a script, is given to a call that
-    /// does not read the file.
+    /// Returns `true` if the name of a file, between two parts of a script, is passed to a call
+    /// that does not read the file.
     pub(super) fn says_facts(&self, before: &str, after: &str) -> bool {
         let call = self.facts.iter().any(|call| before.ends_with(call)) && after.starts_with(')');
         call || self.facts_behind.iter().any(|end| after.starts_with(end))

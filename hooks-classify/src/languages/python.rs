@@ -108,7 +108,7 @@ impl<'t> PythonText<'t> {
         };
         match target.kind() {
             "identifier" => self.bind_name(self.text.of(target), PythonName::Local),
-            // They are nodes of their own.
+            // These are separate nodes.
             "attribute" | "subscript" => true,
             _ => children(target)
                 .into_iter()
@@ -203,8 +203,7 @@ impl<'t> PythonText<'t> {
         }
     }
 
-    /// Returns the path that names with dots between them stand for, if the first name is no value of
-    /// the script.
+    /// Returns the path of dotted names, unless the first name is a value of the script.
     fn path(&self, node: Node<'_>) -> Option<String> {
         match node.kind() {
             "identifier" => match (self.bound.get(self.text.of(node)), self.text.of(node)) {
@@ -215,7 +214,7 @@ impl<'t> PythonText<'t> {
             },
             "attribute" => {
                 let object = self.path(node.child_by_field_name("object")?)?;
-                // The result of `datetime.date` is no module.
+                // The result of `datetime.date` is not a module.
                 Some(format!("{object}.{}", self.text.field(node, "attribute")))
             }
             _ => None,

@@ -23,11 +23,11 @@ const ACCESS: &[&str] = &[
     "ENV[",
 ];
 
-/// Calls and signs that make a truth value or a length of what follows them.
+/// Calls and signs that convert their operand to a truth value or a length.
 const HIDING: &[&str] = &["bool(", "Boolean(", "len(", "not ", "!", "typeof "];
 
-/// Returns the words that may be variables, if a script reads its environment. The interpreter asks
-/// about those that are secrets.
+/// Returns the words that may be variables, if a script reads its environment. The interpreter
+/// requires confirmation for those that are secrets.
 pub(super) fn read(language: Language, script: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     let text = script.text.as_str();

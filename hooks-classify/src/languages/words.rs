@@ -11,7 +11,7 @@ use crate::tables::Set;
 /// Tokens that lines of a language may have.
 pub(super) struct LineSyntax {
     words: &'static Set,
-    /// Beside `( ) , ; . + - * = [ ]`.
+    /// In addition to `( ) , ; . + - * = [ ]`.
     signs: &'static str,
     /// Signs before the name of a variable.
     sigils: &'static str,
@@ -132,7 +132,7 @@ impl<'t> LineReader<'t> {
                 ':' => self.sign(2, LastToken::Operator),
                 _ => self.sign(1, LastToken::Operator),
             },
-            // A hash or a glob of any name, if it is no operator.
+            // A hash or a glob of any name, unless it is an operator.
             '%' | '*' if self.last != LastToken::Operand => None,
             '*' if second == '*' => self.sign(2, LastToken::Operator),
             ',' | ';' | '.' | '+' | '-' | '*' | '=' => self.sign(1, LastToken::Operator),
@@ -204,7 +204,7 @@ impl<'t> LineReader<'t> {
             && (second.is_ascii_alphanumeric()
                 || second == '_'
                 || sigil == '$' && self.line.matches && ".,!&#".contains(second))
-            // A hash, and no remainder.
+            // A hash, not a remainder.
             && (sigil != '%' || self.last == LastToken::Operator)
     }
 

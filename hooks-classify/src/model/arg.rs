@@ -3,7 +3,7 @@
 
 use super::span::Span;
 
-/// Stands in a value for every part that is only known when the command runs.
+/// Placeholder in a value for each part that is known only when the command runs.
 pub const UNKNOWN: char = '\u{F0000}';
 
 /// A word after expansion. Words that differ only in their positions are equal.
@@ -26,7 +26,7 @@ pub(crate) struct Arg {
     pub(crate) compound: bool,
     /// Path of a word that begins with a variable such as `HOME`: `~/x` for `$HOME/x`.
     pub(crate) place: Option<String>,
-    /// Path that this variable stands for, if the variable is the only unknown part.
+    /// Path in this variable, if the variable is the only unknown part.
     pub(crate) prefix: Option<String>,
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn shown(arg: &Arg) -> String {
     arg.text.replace(UNKNOWN, "…")
 }
 
-/// Returns shell text that stands for a word and nothing else.
+/// Returns shell text that evaluates to exactly this word.
 pub(crate) fn quoted(arg: &Arg) -> String {
     if arg.known() {
         format!("'{}'", arg.text.replace('\'', "'\\''"))

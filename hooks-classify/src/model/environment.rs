@@ -365,7 +365,7 @@ impl Environment {
                 self.passed.push(variable.clone());
             }
         }
-        // A path that only one branch sets may hold in the other as well.
+        // A path that only one branch sets may apply in the other branch too.
         for (name, place) in &other.places {
             let place = || place.clone();
             self.places.entry(name.clone()).or_insert_with(place);

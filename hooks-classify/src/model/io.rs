@@ -1,4 +1,4 @@
-//! [`Input`] and [`Output`]: what is known about the standard input and output of a command.
+//! [`Input`] and [`Output`]: the known standard input and output of a command.
 
 /// Standard input of a command.
 #[derive(Clone, Debug, PartialEq)]

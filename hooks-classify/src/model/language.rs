@@ -19,7 +19,7 @@ pub enum Language {
     PowerShell,
     Mongo,
     Cmd,
-    /// A language without a reader of its own.
+    /// A language without a dedicated reader.
     Code,
 }
 

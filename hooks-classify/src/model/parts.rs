@@ -18,7 +18,7 @@ use super::unseen_code::UnseenCode;
 pub struct Parts {
     /// All parts in the order of the walk; a part precedes the parts that it runs.
     pub all: Vec<Part>,
-    /// `true` if both parsers read every text the same way.
+    /// `true` if both parsers agree on every text.
     pub agreed: bool,
     /// `true` if the interpreter followed the whole command.
     pub complete: bool,
@@ -48,7 +48,7 @@ pub struct Part {
     pub within: Option<usize>,
     /// Program and arguments after expansion.
     pub words: Vec<Word>,
-    /// Calls as tables read them; several if a program stands for another program.
+    /// Calls as tables read them; several if a program is an alias of another program.
     pub calls: Vec<PartCall>,
     /// Files that the words name, according to the tables.
     pub touches: Vec<PathEffect>,
@@ -67,7 +67,7 @@ pub struct Part {
     /// Input from a pipe, a file or a document, with its text if that is known; `None` without such
     /// an input.
     pub input: Option<Option<String>>,
-    /// `true` if the part sets an option of the configuration that may change what runs (`git -c
+    /// `true` if the part sets a configuration option that may change which programs run (`git -c
     /// core.pager=…`).
     pub has_config_override: bool,
     /// Strongest effect of the part itself.

@@ -79,7 +79,7 @@ pub(crate) struct Redirect {
     pub(crate) operator: Operator,
     /// Descriptor that is redirected: the written number or the default of the operator.
     pub(crate) descriptor: u32,
-    /// `true` if standard error is redirected as well: `&>`, `&>>`.
+    /// `true` if standard error is redirected too: `&>`, `&>>`.
     pub(crate) both: bool,
     pub(crate) target: ShellWord,
     pub(crate) span: Span,

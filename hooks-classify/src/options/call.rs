@@ -41,7 +41,7 @@ pub(crate) struct ParsedOption {
     pub(crate) doubtful: bool,
 }
 
-/// A word of a command line that is no option and no value.
+/// A word of a command line that is neither an option nor a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Operand {
     pub(crate) arg: Arg,

@@ -39,7 +39,7 @@ struct Reader {
     call: Call,
     /// Number of words from the current word to the end.
     words_left: usize,
-    /// `true` if the word follows an operand behind which harmless options do not count.
+    /// `true` if the word follows an operand after which harmless options do not count.
     late: bool,
     /// `true` if a harmless option of the word was left out because of `late`.
     dropped: bool,
@@ -133,7 +133,7 @@ impl Reader {
             at += 1;
             let plain_first = at == 1 && !text.starts_with('-');
             let letters = plain_first && rules.first_word != FirstWord::Plain;
-            // An operand that is an assignment means the same after `--`.
+            // An operand that is an assignment keeps its meaning after `--`.
             let operand = ended && style != Style::Assign;
             if operand || !(letters || is_option(text, style, &scope)) {
                 if text == "-" && rules.dash_ends && !ended {
@@ -225,7 +225,7 @@ impl Reader {
         }
     }
 
-    /// Reads the value of an option as an option as well, because a version of the program may take no
+    /// Reads the value of an option as an option too, because a version of the program may take no
     /// value there. The second reading never makes a call harmless.
     fn option_in_disguise(&mut self, scope: &Scope<'_>, taken: &Arg, next: &Next<'_>) {
         let long = taken.text.starts_with("--") && taken.text.len() > 2;
@@ -368,7 +368,7 @@ impl Reader {
         }
     }
 
-    /// Reads an abbreviation, which stands for every option that it fits.
+    /// Reads an abbreviation as every option that it matches.
     fn abbreviation(
         &mut self,
         mut found: Vec<Found<'_>>,
@@ -396,7 +396,7 @@ impl Reader {
         if value.is_none() && takes == Some(true) {
             value = match alike {
                 true => next.take(),
-                // The word stays an operand as well.
+                // The word remains an operand too.
                 false => next.args.get(next.at).cloned(),
             };
         }

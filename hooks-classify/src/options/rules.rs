@@ -31,7 +31,7 @@ pub(super) enum LongNames {
 pub(super) struct Rules {
     pub(super) operands: Operands,
     pub(super) long: LongNames,
-    /// `true` if the beginning of a long name stands for it.
+    /// `true` if a long name may be abbreviated.
     pub(super) abbreviates: bool,
     /// `true` if `-o=x` has the value `x`; the value is `=x` otherwise.
     pub(super) drops_equals: bool,

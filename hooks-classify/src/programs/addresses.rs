@@ -141,7 +141,7 @@ pub(crate) fn elsewhere(address: &Arg) -> Option<String> {
         Some((host, port)) if port.chars().all(of_port) => host,
         _ => host,
     };
-    // A field of a template is no address.
+    // A field of a template is not an address.
     let known = host.contains(|c: char| c.is_ascii_alphanumeric()) && !host.contains('{');
     // Libraries of databases read another host behind the path.
     let another = address.text.to_ascii_lowercase().contains("host=");

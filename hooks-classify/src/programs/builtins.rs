@@ -138,7 +138,7 @@ impl Builtin {
         matches!(self, Self::Truth | Self::Nohup)
     }
 
-    /// Returns `true` if the command runs in the shell itself, as its table says.
+    /// Returns `true` if the command runs in the shell itself, according to its table.
     pub(crate) fn runs_in_shell_by_table(self) -> bool {
         matches!(self, Self::Modifier | Self::Listed)
     }

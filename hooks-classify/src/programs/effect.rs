@@ -172,7 +172,7 @@ fn is_negated(call: &Call, at: usize) -> bool {
     let negated = call.args.iter().any(|arg| {
         arg.text.strip_prefix("--no-").is_some_and(|rest| {
             let positive = format!("--{rest}");
-            // An option with the same meaning may have another name.
+            // An option with an equal meaning may have another name.
             let mut options = call.program.options.iter();
             own == "--*"
                 || own.starts_with(&positive)

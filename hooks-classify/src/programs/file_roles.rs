@@ -91,14 +91,14 @@ pub(super) fn write_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) {
     }
 }
 
-/// Returns `true` if a file that is written is another operand as well, so that it exists already.
+/// Returns `true` if a written file is also another operand, so that it already exists.
 fn is_also_operand(call: &Call, file: &Arg) -> bool {
     let same = |operand: &&Operand| operand.arg.text == file.text && operand.arg.known();
     let count = call.operands.iter().filter(same).count();
     count > usize::from(is_written_operand(call, file))
 }
 
-/// Returns `true` if a file that is written is given as an operand, and not by an option.
+/// Returns `true` if a written file is an operand rather than the value of an option.
 fn is_written_operand(call: &Call, file: &Arg) -> bool {
     !call.options.iter().any(|given| {
         let value = given.value.as_ref();

@@ -88,7 +88,7 @@ pub(super) fn ps(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     analysis
 }
 
-/// Analyzes `pprof`, which keeps what it fetches in a file.
+/// Analyzes `pprof`, which stores the fetched data in a file.
 pub(super) fn pprof(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let values = call

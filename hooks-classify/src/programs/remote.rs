@@ -15,7 +15,7 @@ use crate::options::call::{Call, ParsedOption};
 pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let operands = operand_words(call);
-    // `--` after the host ends the options, and is no part of the command.
+    // `--` after the host ends the options, and is not part of the command.
     if operands.len() > 2 && operands[1].text == "--" {
         let mut rest = call.args.clone();
         rest.remove(call.args.len() + 1 - operands.len());

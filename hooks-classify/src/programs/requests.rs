@@ -85,7 +85,7 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
 pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>, address: &Arg) {
     ask_about_key_hosts_within(analysis, context, address);
     let written = host::of_address(&address.text).to_ascii_lowercase();
-    // A host in brackets is an IPv6 address, if it is no pattern.
+    // A host in brackets is an IPv6 address, unless it is a pattern.
     let authority = host::without_paths(&address.text);
     let authority = authority.rsplit("//").next().unwrap_or("");
     let authority = authority.rsplit('@').next().unwrap_or("");

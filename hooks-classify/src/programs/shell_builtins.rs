@@ -1,4 +1,4 @@
-//! Builtins of the shell that tables describe as well: a call in, the expressions that the shell
+//! Builtins of the shell that tables describe too: a call in, the expressions that the shell
 //! evaluates and the variables that it sets out.
 
 use super::effect::operand_words;
@@ -11,8 +11,8 @@ use crate::model::span::Span;
 use crate::model::variable_name::is_name;
 use crate::options::call::Call;
 
-/// Analyzes a command that sets variables. The name may be one that changes what runs, and an index
-/// in it is evaluated: `a[$(cmd)]` runs `cmd`, even where the word is quoted.
+/// Analyzes a command that sets variables. The name may be one that changes which programs run, and
+/// an index in it is evaluated: `a[$(cmd)]` runs `cmd`, even where the word is quoted.
 pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let printf = call.path.ends_with("printf");

@@ -3,7 +3,7 @@
 
 use crate::model::arg::UNKNOWN;
 
-/// Returns `true` if a text fits a pattern in which `*` stands for any characters.
+/// Returns `true` if a text fits a pattern in which `*` matches any characters.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
         return pattern == text;

@@ -69,7 +69,7 @@ pub(crate) enum Style {
     Bundled,
     /// As `Bundled`; the first word is an operand to the options behind it.
     Jar,
-    /// As `Gnu`, with letters without a dash, whose values may follow them in the same word.
+    /// As `Gnu`, with letters without a dash, whose values may follow them in one word.
     Ps,
     Assign,
     /// As `SingleDash`, with `/name:value` for `-name=value`, in any case.
@@ -312,8 +312,8 @@ impl Program {
         }
     }
 
-    /// Returns `true` if the program may connect to an address among its words. A text in a
-    /// language of its own connects only as code, which has findings of its own.
+    /// Returns `true` if the program may connect to an address among its words. A text in another
+    /// language connects only as code, which has separate findings.
     pub(crate) fn connects(&self) -> bool {
         use Language::{Lua, Node, Perl, Php, Python, Ruby};
         let interprets =
@@ -328,7 +328,7 @@ impl Program {
     pub(crate) fn command(&self, root: &Self, word: &str) -> Option<&'static Self> {
         let own = |place: &Self| {
             let fits = |(pattern, _): &(&str, _)| matches(pattern, word);
-            // What is unknown may be the name of another command.
+            // An unknown word may be the name of another command.
             let by_pattern = || {
                 let known = !word.contains(crate::model::arg::UNKNOWN);
                 known.then(|| place.commands.patterns().find(fits))?
@@ -346,7 +346,7 @@ impl Program {
         !self.commands.is_empty() || self.details.commands_of.is_some()
     }
 
-    /// Returns `true` if every call has the same effect.
+    /// Returns `true` if all calls have one effect.
     pub(crate) fn single(&self) -> bool {
         !self.has_commands()
             && self.given.is_none()
@@ -362,13 +362,13 @@ pub struct Checked {
     pub program: &'static str,
     /// The version of the program.
     pub version: &'static str,
-    /// The command that lists what the program knows.
+    /// Command that lists the commands and options of the program.
     pub by: &'static str,
     /// The day: `2026-11-25`.
     pub on: &'static str,
 }
 
-/// A variable that changes what programs do.
+/// A variable that changes the effects of programs.
 #[derive(Debug)]
 pub(crate) struct Variable {
     pub(crate) pattern: &'static str,

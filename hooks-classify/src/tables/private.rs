@@ -110,13 +110,14 @@ impl PrivateFolders {
 }
 
 impl FolderPattern {
-    /// Returns `true` if a path may be this folder, or lie in it.
+    /// Returns `true` if a path may be this folder or inside it.
     fn may_be(&self, root: Root, parts: &[String]) -> bool {
         let fit = |(part, pattern): (&String, &&str)| fits(part, pattern);
         self.reaches(root, parts) && parts.iter().zip(self.parts).all(fit)
     }
 
-    /// Returns `true` if a path is this folder, or lies in it, whatever its open parts stand for.
+    /// Returns `true` if a path is inside this folder, or is the folder, for every value of its
+    /// unknown parts.
     fn is(&self, root: Root, parts: &[String]) -> bool {
         let fit = |(part, pattern): (&String, &&str)| {
             *pattern == "*" || !part.contains(is_open) && matches(pattern, part)

@@ -30,7 +30,7 @@ impl SecretPaths {
 
     pub(super) fn secret(&self, path: &str) -> bool {
         let is = |path: &str| self.secret.hit(path) && !self.harmless(path);
-        // As it stands a folder may end with a `/`.
+        // The written path of a folder may end with a `/`.
         let as_path = |path: &str| is(relative(path)) || path.contains('/') && is(&plain(path));
         // `HEAD:.env.local`, `1,5:.env.local`, `host:.env.local`
         let inner = path.rsplit_once(':').map(|(_, inner)| inner);

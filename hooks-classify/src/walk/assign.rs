@@ -127,7 +127,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Records that a variable is set, if the variable changes what programs run.
+    /// Records that a variable is set, if the variable changes which programs run.
     pub(crate) fn sets(&mut self, name: &str, value: &Arg) {
         let plain = base_name(name);
         for referent in self.shell.environment.referents(plain) {

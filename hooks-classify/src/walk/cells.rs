@@ -18,7 +18,7 @@ pub(crate) struct Cell {
     pub(crate) value: bool,
     /// `true` if an unknown part is data, never code.
     pub(crate) inert: bool,
-    /// `true` if the character stands for an unknown number.
+    /// `true` if the character replaces an unknown number.
     pub(crate) guess: bool,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Cells {
     pub(crate) quotes: bool,
     pub(crate) maybe: bool,
     pub(crate) many: bool,
-    /// Path that a variable at the beginning stands for.
+    /// Path in a variable at the beginning.
     pub(crate) prefix: Option<String>,
     /// Position of that variable in the word.
     pub(crate) prefix_at: usize,

@@ -1,5 +1,5 @@
 //! Functions: a call of a function of the text in, the effects of its body out. Functions that
-//! nothing calls are checked as well, if a shell or a program may call them.
+//! nothing calls are checked too, if a shell or a program may call them.
 
 use std::collections::HashMap;
 

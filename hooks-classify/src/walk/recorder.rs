@@ -181,7 +181,7 @@ impl Recorder {
         }
     }
 
-    /// Records a word that may name a file of settings which decide what runs.
+    /// Records a word that may name a file of settings that determine which programs run.
     pub(crate) fn settings_file(&mut self, file: &Arg) {
         if let Some(part) = self.current() {
             part.settings_files.push(Word::of(file));
@@ -336,7 +336,7 @@ fn push_path_effects(role: Role, args: &[Arg], out: &mut Vec<PathEffect>) {
     out.extend(args.iter().map(|arg| PathEffect::of(arg, effect)));
 }
 
-/// Adds the files that the table names as deciding what a call does.
+/// Adds the files that determine the effect of a call according to its table.
 fn decided_by(part: &mut Part, call: &Call) {
     let program = &call.program;
     part.replaces_files |= program.details.replaces_files;

@@ -120,7 +120,7 @@ impl Interpreter<'_> {
         self.record_written_files(&plan, output.as_deref(), &program);
         self.sink.parts.close();
         if words.iter().flat_map(|word| &word.pieces).any(is_process) {
-            // A process substitution may print what it receives.
+            // A process substitution may print its input.
             plan.stdout = Stdout::Unknown;
         }
         let output = output.filter(|_| certain);

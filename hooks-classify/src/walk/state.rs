@@ -27,7 +27,7 @@ pub(crate) struct ShellState {
     pub(crate) paths_of_unknown_words: Vec<Named>,
     /// Secret path among the words of the previous command, one of which is `$_`.
     pub(crate) last_secret_path: Option<Named>,
-    /// `true` if a program runs the next text or command, not the shell itself.
+    /// `true` if a program rather than the shell runs the next text or command.
     pub(crate) runs_in_child_process: bool,
     /// Kind of the output of the current text so far, where the output is unknown.
     pub(crate) output_kind: OutputKind,
@@ -52,7 +52,7 @@ impl Default for ShellState {
 }
 
 impl ShellState {
-    /// Returns a shell with the same environment that runs nothing.
+    /// Returns a shell with a copy of this environment that runs nothing.
     pub(crate) fn with_environment_of(other: &Self) -> Self {
         Self {
             environment: other.environment.clone(),
@@ -93,7 +93,7 @@ impl ShellState {
     }
 
     /// Restores the variables that a called function made local. Which variables are local may
-    /// depend on what is only known when the command runs, so both values count.
+    /// depend on facts that are known only when the command runs, so both values count.
     pub(crate) fn restore_locals(&mut self, outer: Option<HashMap<String, Option<Value>>>) {
         let locals = std::mem::replace(&mut self.locals, outer).unwrap_or_default();
         for (name, before) in locals {

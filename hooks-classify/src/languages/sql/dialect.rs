@@ -19,13 +19,13 @@ pub(super) fn readings(dialect: SqlDialect, text: &str) -> Vec<Option<Vec<Statem
         SqlDialect::Sqlite => &SQLiteDialect {},
         SqlDialect::Unknown => &GenericDialect {},
     };
-    // MariaDB, whose client has the names of that of MySQL, runs what stands in `/*M! … */`.
+    // MariaDB, whose client has the names of MySQL's, runs the text in `/*M! … */`.
     let text = &match dialect {
         SqlDialect::MySql | SqlDialect::Unknown => text.replace("/*M!", "/*!"),
         SqlDialect::PostgreSql | SqlDialect::Sqlite => text.to_owned(),
     };
     let may_differ = may_differ(text);
-    // The general grammar knows more statements, but its strings and comments are its own.
+    // The general grammar knows more statements, but has different strings and comments.
     let general = || parse_any(text).filter(|_| !may_differ);
     let mut readings = vec![parse(grammar, text).or_else(general)];
     if dialect == SqlDialect::Unknown && may_differ {
