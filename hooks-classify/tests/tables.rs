@@ -1,4 +1,4 @@
-//! Mistakes in tables: each stops the build, with its file and line.
+//! Mistakes in tables: each is an error of the build with its file and line.
 
 #[path = "../build/format.rs"]
 mod format;
@@ -44,7 +44,7 @@ fn load(text: &str) -> Result<Vec<Entry>, Vec<String>> {
     loaded.map_err(|mistakes| mistakes.iter().map(ToString::to_string).collect())
 }
 
-/// Returns the mistakes of a file with one program, below whose first key `rest` stands.
+/// Returns the mistakes of a file with one program, with `rest` after its first key.
 fn mistakes(rest: &str) -> Vec<String> {
     load(&format!("# A comment.\n\nreads = \"does\"\n{rest}\n"))
         .err()
@@ -461,7 +461,7 @@ fn the_page_about_tables_lists_the_keys_styles_and_roles_that_the_build_accepts(
     let mut keys = expected(&mistakes("sents = true")[0]);
     keys.extend(format::EFFECTS.map(|(key, _)| key.to_owned()));
     keys.extend(taken());
-    // The page names it beside the table of keys.
+    // The page names it outside of the table of keys.
     assert!(keys.remove("program"));
     assert!(section("The keys of a program").contains("`[[program]]`"));
     assert_eq!(rows("The keys of a program"), keys);

@@ -1,4 +1,4 @@
-//! Which languages this build reads.
+//! Languages that this build reads.
 
 use hooks_classify::{Language, Parts};
 
