@@ -38,7 +38,7 @@ const open = (says, test) => ({ says, test, open: true });
 
 // Tests of an outcome `o`.
 
-/** Fails unless the client received the last call of the script and the call came to an end: not if the lab had to kill the client. */
+/** Fails unless the client received the last call of the script and the call ended; also fails if the lab had to kill the client. */
 export function reached(o) {
   const last = o.script.length - 1;
   if (last < 0) return o.calls.length > 0 || o.model.conversation ? '' : 'the client did nothing';
@@ -123,7 +123,7 @@ const failing = (guard, says, quick) => ({
   script: (tools) => [tools.shell(DELETE)],
   expect: [prevents(`${says}: refused`, buildStays)],
 });
-/** The same failure with clients that run the command nevertheless. */
+/** A failure with clients that run the command nevertheless. */
 const stillOpen = (ids, guard, says, more) => ({
   ...failing(guard, says, false),
   ...more,

@@ -40,14 +40,14 @@ function makeProject() {
   put(join(PROJECT, 'a.txt'), 'first\nchanged\n');
 }
 
-/** Puts the client on the path, under the name by which users start it. */
+/** Puts the client on the path, under the name that users run. */
 function putProgram() {
   const program = (owner) => join('/mnt/clients', owner.id, owner.program.at(-1));
   const words = client.program.length > 1 ? [program(node), program(client)] : [program(client)];
   put(join(HOME, 'bin', client.command), `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, 0o755);
 }
 
-/** Installs the guard as a user does, then puts the double in the place of its binary. */
+/** Installs the guard as a user does, then replaces its binary by the double. */
 function installGuard() {
   mkdirSync(dirname(INSTALLED), { recursive: true });
   mkdirSync(join(HOME, 'calls'));
