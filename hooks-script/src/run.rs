@@ -140,7 +140,7 @@ pub enum Failure {
     Input {
         /// Maximum size.
         bytes: usize,
-        /// What it may have.
+        /// Maximum size.
         limit: usize,
     },
     /// The message is nested deeper than a returned value may be; the hook did not run.

@@ -1,7 +1,7 @@
 //! In: the name of a command. Out: the builtin of the shell that the interpreter runs by this name.
 //!
-//! The interpreter has code for each of them, because a builtin changes the shell that runs it. What
-//! other builtins do stands in their tables alone.
+//! The interpreter has code for each of them, because a builtin changes the shell that runs it. The
+//! effects of other builtins are in their tables only.
 
 /// A builtin that the interpreter runs itself, or that runs in the shell itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
