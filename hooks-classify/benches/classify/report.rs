@@ -29,8 +29,8 @@ pub(crate) fn section() -> Result<String, String> {
     let mut text = format!(
         "{MARK}\n\n## The classifier\n\n\
          Written by `cargo bench -p hooks-classify --bench classify -- write`, in one process. \
-         The parsers are those that judge every command, called alone; *both* is their sum: what \
-         a classifier that uses them takes at least.\n"
+         The parsers are those of the classifier, called alone; *both* is their sum, the lower \
+         bound of a classifier that uses them.\n"
     );
     eprintln!("everyday commands");
     everyday(&mut text, &mut misses);
@@ -96,8 +96,8 @@ fn everyday(text: &mut String, misses: &mut Vec<String>) {
     let characters: usize = commands.iter().map(|command| command.chars().count()).sum();
     let _ = write!(
         text,
-        "\nThe {} everyday commands of the corpus, {} characters each on average; a command's \
-         time is the median of {ROUNDS} runs, in microseconds.\n\n\
+        "\nThe {} everyday commands of the corpus, {} characters each on average. The time of \
+         a command is the median of {ROUNDS} runs, in microseconds.\n\n\
          | | classifier | target | brush-parser | tree-sitter | both |\n\
          |---|---:|---:|---:|---:|---:|\n",
         commands.len(),
@@ -126,9 +126,9 @@ fn long(text: &mut String, misses: &mut Vec<String>) {
     let (classifier, mut parsers) = (Classifier::new(), Parsers::new());
     let _ = write!(
         text,
-        "\nNanoseconds a character, of commands of about so many characters, in the fastest of {} \
-         runs: what takes longer than a slice of time is interrupted on a busy machine. *Growth* is that of \
-         the last column over that of the one before it, beside that of both parsers.\n\n\
+        "\nNanoseconds per character for commands of about this many characters, in the fastest of {} \
+         runs, because longer runs are interrupted on a busy machine. *Growth* is the ratio of the last \
+         column to the previous one; the last column has the growth of both parsers.\n\n\
          | Shape | 100 | 1 000 | 10 000 | growth | target | both parsers, 10 000 | their growth |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|\n",
         ROUNDS * VARIANTS
@@ -165,8 +165,8 @@ fn long(text: &mut String, misses: &mut Vec<String>) {
         );
         if !reached {
             misses.push(format!(
-                "{}: a character takes {growth:.2} times as long, not {LINEAR_TARGET}; with the \
-                 parsers alone {theirs:.2} times",
+                "{}: the time per character grows by {growth:.2}, not {LINEAR_TARGET}; by {theirs:.2} with \
+                 the parsers alone",
                 shape.name
             ));
         }
@@ -189,7 +189,7 @@ fn first_start(text: &mut String, misses: &mut Vec<String>) -> Result<(), String
     let reached = time < START_TARGET;
     let _ = writeln!(
         text,
-        "\nThe first command in a new process, with what has to be loaded for it: {} ms (target < \
+        "\nThe first command in a new process, including all loading: {} ms (target < \
          {START_TARGET:.0} ms).",
         judged(format!("{time:.2}"), reached)
     );
