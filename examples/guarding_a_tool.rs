@@ -54,7 +54,7 @@ fn ask_about_production(event: Event<'_>) -> HookResult {
 
 async fn lint(_event: Arc<str>, data: Arc<Map>) -> Result<HookResult, String> {
     let path = data["tool_input"]["file_path"].as_str();
-    let path = path.ok_or("there is no `file_path`")?;
+    let path = path.ok_or("missing field `file_path`")?;
     // A linter would run here.
     tokio::task::yield_now().await;
     if !path.ends_with(".py") {

@@ -27,7 +27,7 @@ fn main() {
     assert_eq!(
         expected.split_whitespace().next(),
         Some(found.as_str()),
-        "`engine/quickjs.wasm` is not what `engine/build` made; run `engine/build`"
+        "`engine/quickjs.wasm` does not match its hash; run `engine/build`"
     );
 
     let mut config = config::config();

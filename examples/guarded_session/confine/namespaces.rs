@@ -32,7 +32,7 @@ pub(super) fn leave(kind: Namespaces) -> Result<(), ConfineError> {
     }
     #[expect(
         deprecated,
-        reason = "its successor is unsafe for the sake of `UnshareFlags::FILES`, which is not used here"
+        reason = "its successor is unsafe because of `UnshareFlags::FILES`, which is not used here"
     )]
     rustix::thread::unshare(flags).step("leave the namespaces of the system")?;
     if kind == Namespaces::AsUser {

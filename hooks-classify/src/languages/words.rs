@@ -141,7 +141,7 @@ impl<'t> LineReader<'t> {
         }
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "as the others")]
+    #[expect(clippy::unnecessary_wraps, reason = "like the other readers")]
     fn skip(&mut self, bytes: usize) -> Option<()> {
         self.rest = &self.rest[bytes..];
         Some(())

@@ -32,7 +32,7 @@ pub(crate) fn config() -> Config {
 /// that take processors longer.
 #[expect(
     clippy::field_reassign_with_default,
-    reason = "the table has a field an instruction, and cannot be built otherwise"
+    reason = "the table has one field per instruction, and no other constructor"
 )]
 fn cost() -> OperatorCost {
     let mut cost = OperatorCost::default();

@@ -47,7 +47,7 @@ fn why(error: &wasmtime::Error) -> String {
     reason = "the machine code comes from this crate's own build, not from a file or a cache"
 )]
 fn deserialize(engine: &Engine) -> wasmtime::Result<Module> {
-    // SAFETY: `Module::deserialize` asks for bytes that `precompile_module` made, unchanged.
+    // SAFETY: `Module::deserialize` requires unchanged bytes from `precompile_module`.
     // `IMAGE` is part of this program's binary; `build.rs` made it in this very build, with
     // the same version of wasmtime (one requirement, one lock file) and the same settings
     // (`config.rs`, shared). Version, settings and processor are checked once more here.
@@ -82,11 +82,11 @@ fn takes_faults() -> bool {
 /// Panics if the bytes are not whole pages of the machine.
 #[cfg_attr(
     target_os = "linux",
-    allow(unsafe_code, reason = "the memory is one that can be protected")
+    allow(unsafe_code, reason = "the memory is mapped in whole pages for one instance")
 )]
 #[cfg_attr(
     not(target_os = "linux"),
-    expect(unused_variables, reason = "there is no `page` to ask with")
+    expect(unused_variables, reason = "memory protection is not supported here")
 )]
 pub(super) fn make_writable(bytes: &mut [u8], writable: bool) -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
@@ -112,11 +112,11 @@ pub(super) fn make_writable(bytes: &mut [u8], writable: bool) -> std::io::Result
 /// Prefetches a cache line, on processors for which this crate knows the instruction.
 #[cfg_attr(
     target_arch = "x86_64",
-    allow(unsafe_code, reason = "it is a hint, of which nothing depends")
+    allow(unsafe_code, reason = "a prefetch is a hint without effects")
 )]
 #[cfg_attr(
     not(target_arch = "x86_64"),
-    expect(unused_variables, reason = "there is nobody to ask")
+    expect(unused_variables, reason = "prefetching is not supported here")
 )]
 pub(super) fn fetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]

@@ -50,7 +50,7 @@ type Memory = HashMap<String, Vec<Kept>>;
 #[derive(Debug, Clone)]
 #[cfg_attr(
     not(feature = "fetch"),
-    expect(dead_code, reason = "only what is fetched is read again")
+    expect(dead_code, reason = "only fetched versions are requested again")
 )]
 pub(super) struct Kept {
     pub(super) version: SourceVersion,
