@@ -82,7 +82,7 @@ fn takes_faults() -> bool {
 /// Panics if the bytes are not whole pages of the machine.
 #[cfg_attr(
     target_os = "linux",
-    allow(unsafe_code, reason = "the memory is mapped in whole pages for one instance")
+    allow(unsafe_code, reason = "the memory is that of one instance")
 )]
 #[cfg_attr(
     not(target_os = "linux"),
