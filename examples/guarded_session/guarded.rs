@@ -237,7 +237,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
         Section::inferred(TYPED, outcome, rewrites.chain(policies))
     }
 
-    /// Returns the record of a call that is decided, as if it were not refused.
+    /// Returns the record of a decided call that is not refused.
     async fn record(&self, call: &Call, draft: &Draft) -> Record {
         let changes = draft.changes.iter();
         let (hooks, reasons): (Vec<_>, Vec<_>) = changes

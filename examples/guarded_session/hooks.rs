@@ -188,7 +188,7 @@ async fn hidden_text(call: &Call) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses known secret files in the tools; the classifiers check those of commands.
+/// Refuses file tools on known secret files; the classifiers check the files of commands.
 #[impl_hook(Validate)]
 async fn credentials(call: &Call) -> Result<(), Refusal> {
     match call {
@@ -201,7 +201,7 @@ async fn credentials(call: &Call) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses paths outside of the project in the tools; the classifiers check those of commands.
+/// Refuses file tools on paths outside of the project; the classifiers check the paths of commands.
 #[impl_hook(Validate)]
 async fn paths(call: &Call) -> Result<(), Refusal> {
     match call {
