@@ -103,7 +103,7 @@ async function serve(answer) {
   for (let i = 0; i < 100 && !ready; i += 1) {
     ready = await get('pending').then(() => true, () => sleep(100));
   }
-  if (!ready) outcome.notes.push(`the service does not answer: ${readFileSync(join(HOME, 'service.log'), 'utf8')}`);
+  if (!ready) outcome.notes.push(`the service does not respond: ${readFileSync(join(HOME, 'service.log'), 'utf8')}`);
   const operator = async () => {
     const { pending } = await get('pending');
     for (const { id, command } of pending) {
