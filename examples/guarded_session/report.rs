@@ -180,7 +180,7 @@ impl Summary<'_> {
         let of = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
         let tally = self.tally;
         let mut line = format!(
-            "{} calls: {} allowed, {} rewritten, {} refused; of those that ran, {} succeeded, {} failed, {} timed out, {} exceeded a limit; secrets redacted in {}; {}",
+            "{} calls: {} allowed, {} rewritten, {} refused; of those that ran, {} succeeded, {} failed, {} timed out, {} exceeded a limit; secrets redacted in {}; elapsed {}",
             of(&tally.calls),
             of(&tally.allowed),
             of(&tally.rewritten),

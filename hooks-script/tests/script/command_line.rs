@@ -292,7 +292,7 @@ fn a_context_is_an_object_in_which_every_key_is_known() {
     let folder = Folder::new();
     folder.put("hook.js", "export default () => ({ out: {} });");
     for (text, says) in [
-        (r#"["pre", {}, {}]"#, "no list"),
+        (r#"["pre", {}, {}]"#, "is a list"),
         (r#"{"stage": "pre", "in": {}, "more": 1}"#, "`more`"),
         (
             r#"{"stage": "pre", "stage": "pre", "in": {}}"#,

@@ -131,15 +131,15 @@ fn s_01_only_https_to_allowed_hosts_at_public_addresses_is_sent() {
             .allow_host("[::1]")
     };
     for (url, sender, part) in [
-        ("https://b.example", plain(), "not among the hosts"),
+        ("https://b.example", plain(), "not an allowed host"),
         (
             "https://127.0.0.1.b.example",
             plain(),
-            "not among the hosts",
+            "not an allowed host",
         ),
-        ("http://127.0.0.1", plain(), "no `https` URL"),
-        ("file:///etc/passwd", plain(), "no `https` URL"),
-        ("nothing", plain(), "no URL"),
+        ("http://127.0.0.1", plain(), "not an `https` URL"),
+        ("file:///etc/passwd", plain(), "not an `https` URL"),
+        ("nothing", plain(), "not a URL"),
         (
             "https://me:secret@127.0.0.1",
             plain(),
