@@ -369,8 +369,8 @@ fn negatable(options: &[String]) -> Vec<String> {
     options.iter().map(line).collect()
 }
 
-/// Returns the entries of commands with the commands below them; `tree` holds all commands of the
-/// program.
+/// Returns the entries of commands with the commands below them; `tree` contains all commands of
+/// the program.
 fn spelled_out(
     source: &Source,
     nodes: &[Node],

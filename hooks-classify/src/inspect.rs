@@ -99,7 +99,7 @@ pub struct OptionEntry {
     pub takes_value: bool,
     /// `true` if it may have a value, which is joined to it.
     pub may_have_value: bool,
-    /// `true` if all words behind it are a command that it runs.
+    /// `true` if all words after it are a command that it runs.
     pub takes_command: bool,
     /// `true` if it makes a call harmless.
     pub exempts: bool,

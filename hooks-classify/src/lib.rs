@@ -212,7 +212,7 @@ impl Classifier {
         Ok(Judgement::new(verdict, trace.map(|trace| trace.parts)))
     }
 
-    /// Returns `true` if a path is known to hold secrets, for example `~/.ssh/id_rsa` or `.env`.
+    /// Returns `true` if a path is known to contain secrets, for example `~/.ssh/id_rsa` or `.env`.
     #[must_use]
     pub fn holds_secrets(&self, path: &str) -> bool {
         self.tables.secret(path)

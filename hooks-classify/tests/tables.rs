@@ -51,7 +51,7 @@ fn mistakes(rest: &str) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// Returns the options of the command at a path, as the tables hold them.
+/// Returns the options of the command at a path, as the tables contain them.
 fn options(entries: &[Entry], path: &str) -> Vec<String> {
     let mut program = &entries[0].program;
     for word in path.split_whitespace() {

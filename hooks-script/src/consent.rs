@@ -359,8 +359,7 @@ impl ConsentStore {
 }
 
 impl Permit {
-    /// Checks that the approval behind this permit still applies. Call it immediately before each
-    /// use.
+    /// Checks that the approval of this permit still applies. Call it immediately before each use.
     ///
     /// # Errors
     ///

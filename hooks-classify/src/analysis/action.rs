@@ -1,5 +1,5 @@
-//! Actions: the list of effects, files and commands that an [`Analysis`](super::Analysis) holds and
-//! the interpreter performs.
+//! Actions: the list of effects, files and commands that an [`Analysis`](super::Analysis) contains
+//! and the interpreter performs.
 
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
@@ -54,7 +54,7 @@ pub(crate) enum Action {
     WritesFile(Arg),
     /// Remembers that a file has the contents of another file: source, target.
     CopiesFile(Arg, Arg),
-    /// Remembers the folder that the shell goes to.
+    /// Remembers the folder that the shell changes to.
     GoesTo(Arg),
 
     /// Notes that a variable is set that changes which programs run.
@@ -79,8 +79,8 @@ pub(crate) enum Action {
     Fills(Arg, Arg),
     /// Evaluates a value that is assigned to an integer variable: name, value.
     Takes(String, Arg),
-    /// Remembers that a variable may hold names of files: names among the words, and names that the
-    /// pipeline passes to the command.
+    /// Remembers that a variable may contain names of files: names among the words, and names that
+    /// the pipeline passes to the command.
     HoldsNames(String, Vec<Arg>),
 
     /// Performs actions while unknown words stand for these files.

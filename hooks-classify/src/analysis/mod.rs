@@ -165,7 +165,7 @@ impl Analysis {
         self.push(Action::CopiesFile(source.clone(), target.clone()));
     }
 
-    /// Remembers the folder that the shell goes to.
+    /// Remembers the folder that the shell changes to.
     pub(crate) fn goes_to(&mut self, folder: &Arg) {
         self.push(Action::GoesTo(folder.clone()));
     }
@@ -225,7 +225,7 @@ impl Analysis {
         self.push(Action::Takes(name.to_owned(), value.clone()));
     }
 
-    /// Remembers that a variable may hold names of files.
+    /// Remembers that a variable may contain names of files.
     pub(crate) fn holds_names(&mut self, variable: &str, words: Vec<Arg>) {
         self.push(Action::HoldsNames(variable.to_owned(), words));
     }

@@ -371,7 +371,7 @@ impl<'t> JavaScriptText<'t> {
             path,
             "fs.existsSync" | "fs.readFileSync" | "fs.readdirSync" | "fs.statSync"
         );
-        // The rest is an encoding; an object may hold a mode in which the file is opened.
+        // The rest is an encoding; an object may contain a mode in which the file is opened.
         is_reader && named && how.iter().all(|how| self.literal(*how).is_some())
     }
 

@@ -33,7 +33,7 @@ pub(super) struct Cmd {
     pub(super) runs: Set,
     /// Commands whose name may be followed by a dot without a blank: `echo.`, `cd..`.
     pub(super) dotted: Set,
-    /// Commands that read only without a word behind them.
+    /// Commands that read only without a word after them.
     pub(super) reads_alone: Set,
     /// Commands that write a file with `/o`.
     pub(super) sorts: Set,
@@ -133,7 +133,7 @@ impl CodeNames {
         self.calls.contains(path)
     }
 
-    /// Returns the attributes behind the first value of a path; empty if the path is that value.
+    /// Returns the attributes after the first value of a path; empty if the path is that value.
     pub(super) fn of_value<'p>(&self, path: &'p str) -> Option<&'p str> {
         if self.values.contains(path) {
             return Some("");

@@ -51,7 +51,7 @@ pub(super) fn read(language: Language, script: &Arg) -> Analysis {
     }
     for (start, end) in words {
         let name = &text[start..end];
-        // Members and functions are seldom in capitals.
+        // Members and functions are rarely in capitals.
         let is_in_capitals = !name.contains(|c: char| c.is_ascii_lowercase());
         if is_in_capitals && !hides(&text[..start], &text[end..]) {
             analysis.prints_variable(name, script.span);

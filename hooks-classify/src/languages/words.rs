@@ -222,7 +222,7 @@ impl<'t> LineReader<'t> {
             self.skip(1)?;
         }
         self.last = LastToken::Operand;
-        // `@ARGV` holds names of files, which may be programs; the others lead to code.
+        // `@ARGV` contains names of files, which may be programs; the others lead to code.
         let is_special = match name {
             "ARGV" => sigil == '@' || self.rest.starts_with('['),
             "INC" | "ENV" | "SIG" | "GLOBALS" => true,

@@ -20,7 +20,7 @@ pub(crate) struct Arg {
     pub(crate) many: bool,
     /// `true` if the unknown parts are data (numbers, inherited variables), never code.
     pub(crate) inert: bool,
-    /// `true` if the value contains `1` in the place of an unknown number.
+    /// `true` if the value contains `1` instead of an unknown number.
     pub(crate) guess: bool,
     /// `true` if the word assigns an unquoted list: `NAME=(…)`.
     pub(crate) compound: bool,

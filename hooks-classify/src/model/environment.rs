@@ -21,7 +21,7 @@ pub(crate) struct Environment {
     pub(crate) conditionally_defined: HashSet<String>,
     /// Files that variables with unknown values may name.
     pub(crate) secrets: HashMap<String, Vec<Named>>,
-    /// Variables whose values hold that of a variable which is a secret by its name.
+    /// Variables whose values contain that of a variable which is a secret by its name.
     pub(crate) secret_values: HashSet<String>,
     /// Variables that programs get, with the words that set them: `export A=b`, `env A=b`.
     pub(crate) passed: Vec<(String, Arg)>,

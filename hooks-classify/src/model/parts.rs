@@ -182,7 +182,7 @@ pub struct PartHost {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileRead {
-    /// Path, with `~` for a variable that holds the home directory.
+    /// Path, with `~` for a variable that contains the home directory.
     pub path: Word,
     /// `true` if a folder is read with everything below it.
     pub below: bool,

@@ -21,7 +21,7 @@ pub(crate) fn split_assignment(arg: &Arg) -> Option<(String, Arg)> {
     is_name(base).then(|| (name.to_owned(), arg.with(value)))
 }
 
-/// Returns true for the parameters that hold a number or flags: `$?`, `$#`, `$$`, `$!`, `$-`.
+/// Returns `true` for the parameters that contain a number or flags: `$?`, `$#`, `$$`, `$!`, `$-`.
 pub(crate) fn is_status(name: &str) -> bool {
     matches!(name, "?" | "#" | "$" | "!" | "-")
 }

@@ -33,8 +33,8 @@ pub(crate) struct ParsedOption {
     /// The words that follow, if the option takes a whole command.
     pub(crate) rest: Vec<Arg>,
     pub(crate) span: Span,
-    /// The number of words from the option to the end of the command line. Positions do not tell words
-    /// apart: in a text that another command is given, all words have one span.
+    /// The number of words from the option to the end of the command line. Positions do not tell
+    /// words apart: in a text passed to another command, all words have one span.
     pub(crate) words_left: usize,
     /// `true` if only some versions of the program read this option. It never makes a call
     /// harmless.
@@ -51,7 +51,7 @@ pub(crate) struct Operand {
 }
 
 impl ParsedOption {
-    /// Returns the index among the words of the call, or `None` for an option in front of the name of
+    /// Returns the index among the words of the call, or `None` for an option before the name of
     /// the command.
     pub(crate) fn index_in(&self, call: &Call) -> Option<usize> {
         call.args.len().checked_sub(self.words_left)
@@ -101,7 +101,7 @@ impl Call {
         distribute(self.program.operands, operands.collect())
     }
 
-    /// Returns `true` if one of the options is given.
+    /// Returns `true` if one of the options is used.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
         self.options
             .iter()

@@ -1,4 +1,4 @@
-//! Option reader: the words behind the name of a program, its table and the rules of its style in, a
+//! Option reader: the words after the name of a program, its table and the rules of its style in, a
 //! [`Call`] out.
 
 use std::mem::take;
@@ -14,7 +14,7 @@ use crate::model::span::Span;
 use crate::tables::{Opt, Program, Style, Takes};
 
 impl Call {
-    /// Reads `args`, the words behind the name of the program.
+    /// Reads `args`, the words after the name of the program.
     pub(crate) fn read(name: &str, program: &'static Program, args: &[Arg]) -> Self {
         let mut reader = Reader {
             call: Self {
@@ -48,7 +48,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads words up to the name of the innermost command, and the words behind it.
+    /// Reads words up to the name of the innermost command, and the words after it.
     fn command(&mut self, root: &'static Program, mut rest: &[Arg]) {
         let mut parents = Vec::new();
         loop {
@@ -410,7 +410,7 @@ impl Reader {
         }
     }
 
-    /// Reads joined letters: each is a flag, or takes the letters behind it or the next word.
+    /// Reads joined letters: each is a flag, or takes the letters after it or the next word.
     fn cluster(&mut self, scope: &Scope<'_>, arg: &Arg, letters: &str, next: &mut Next<'_>) {
         let rules = Rules::of(scope.program.style);
         let sign = if arg.text.starts_with('+') { '+' } else { '-' };
@@ -500,7 +500,7 @@ impl Reader {
     }
 }
 
-/// Words behind the current word.
+/// Words after the current word.
 struct Next<'a> {
     args: &'a [Arg],
     at: usize,

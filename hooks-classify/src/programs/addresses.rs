@@ -1,5 +1,5 @@
 //! Addresses among the words of a call: words in, the other machine that they name out, and whether
-//! words that are sent to it hold unknown values.
+//! words that are sent to it contain unknown values.
 
 use crate::analysis::{Analysis, OutputOf};
 use crate::host::{is_this_machine, parted};
@@ -143,7 +143,7 @@ pub(crate) fn elsewhere(address: &Arg) -> Option<String> {
     };
     // A field of a template is not an address.
     let known = host.contains(|c: char| c.is_ascii_alphanumeric()) && !host.contains('{');
-    // Libraries of databases read another host behind the path.
+    // Libraries of databases read another host after the path.
     let another = address.text.to_ascii_lowercase().contains("host=");
     (another || known && !is_this_machine(host)).then(|| shown(&address.with(host)))
 }

@@ -105,7 +105,7 @@ impl Builtin {
         matches!(self, Self::Command | Self::Direct | Self::Modifier)
     }
 
-    /// Returns `true` if some shell reads a command behind this word wherever a command may begin.
+    /// Returns `true` if some shell reads a command after this word wherever a command may begin.
     pub(crate) fn precedes_command(self) -> bool {
         matches!(
             self,

@@ -155,7 +155,7 @@ fn analyze_operands(
         let reason = format!("`{}` takes no operand `{}`", call.path, shown(extra));
         analysis.find(Effect::Unknown, extra.span, reason);
     }
-    // A script does not run beside an option that prints something else.
+    // A script does not run together with an option that prints something else.
     let prints_other = prints_other(call);
     // Without a folder it searches the current folder.
     let files = |role: &Role| matches!(role, Role::Name | Role::Input);
@@ -188,7 +188,7 @@ fn note_copy(analysis: &mut Analysis, call: &Call) {
     }
 }
 
-/// Remembers the folder that the shell goes to.
+/// Remembers the folder that the shell changes to.
 fn note_folder(analysis: &mut Analysis, call: &Call) {
     if !matches!(call.path.as_str(), "cd" | "chdir" | "pushd") {
         return;

@@ -1,4 +1,4 @@
-//! Operands that hold or name code: a role and its words in, the code that runs out.
+//! Operands that contain or name code: a role and its words in, the code that runs out.
 
 use super::words_as_text::joined;
 use crate::analysis::{Analysis, Context, OutputOf};

@@ -46,7 +46,7 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
     let before = values().filter(|(index, ..)| index.is_none());
     let before = before.map(|(_, value, role)| (value, role));
     let words = call.args.iter().enumerate().map(|(at, word)| {
-        // The value is a part of the word of its option, or the word behind it.
+        // The value is a part of the word of its option, or the word after it.
         let value = |(index, value, _): &(Option<usize>, &Arg, Role)| {
             index.is_some_and(|index| index == at || index + 1 == at)
                 && word.text.ends_with(&value.text)
@@ -99,7 +99,7 @@ pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>
         .chain([written.as_str()]);
     for host in hosts {
         let read = host::plain(host);
-        // Some programs take leading zeros for nothing.
+        // Some programs ignore leading zeros.
         let parts = host.split('.').map(|part| part.trim_start_matches('0'));
         let decimal = host::plain(&parts.collect::<Vec<_>>().join("."));
         if let Some(host) = [read, decimal]

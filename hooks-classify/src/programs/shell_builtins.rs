@@ -211,7 +211,7 @@ pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
         {
             analysis.names_variable(name);
         }
-        // Such shells take a name beside a comparison of numbers for a variable.
+        // Such shells read a name in a numeric comparison as a variable.
         let compares = matches!(
             arg.text.as_str(),
             "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"
@@ -254,7 +254,7 @@ pub(super) fn compgen(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
         analysis.computes_index(arg);
     }
     if call.path == "compgen" {
-        // Names of files with this beginning, whatever the other options are.
+        // Names of files with this beginning, regardless of other options.
         for operand in call.operands.iter().filter(|operand| operand.arg.known()) {
             let arg = &operand.arg;
             analysis.prints_name(&arg.with(&format!("{}*", arg.path())));

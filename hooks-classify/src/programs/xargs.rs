@@ -171,7 +171,7 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
         .collect();
     let puts_in = |line: &String| line.contains(UNKNOWN) && !line.starts_with(UNKNOWN);
     if lines.iter().any(puts_in) {
-        // With words behind a mark it takes none from its input.
+        // With words after a mark, it reads none from its input.
         let source = match rest.is_empty() {
             true => input.clone(),
             false => Input::Unknown,

@@ -194,7 +194,7 @@ fn name_length(text: &str) -> Option<usize> {
     (length > 0 && !text.starts_with(|c: char| c.is_ascii_digit())).then_some(length)
 }
 
-/// Returns the length of `[…]` at the start of a text if it holds only these characters, or 0.
+/// Returns the length of `[…]` at the start of a text if it contains only these characters, or 0.
 fn subscript(text: &str, allowed: impl Fn(char) -> bool) -> usize {
     let inside = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     match inside {

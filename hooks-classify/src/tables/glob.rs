@@ -30,8 +30,8 @@ pub(super) fn fits(word: &str, pattern: &str) -> bool {
     !hidden && overlap(word.as_bytes(), pattern.as_bytes())
 }
 
-/// Returns true for characters of a word that may stand for other characters: wildcards of the shell
-/// and [`UNKNOWN`].
+/// Returns `true` for characters of a word that may stand for other characters: wildcards of the
+/// shell and [`UNKNOWN`].
 pub(super) fn is_open(c: char) -> bool {
     matches!(c, '*' | '?' | '[') || c == UNKNOWN
 }

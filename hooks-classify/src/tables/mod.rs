@@ -65,9 +65,10 @@ pub(crate) enum Style {
     SingleDashBsd,
     /// As `SingleDash`; the first operand ends the options.
     SingleDashPosix,
-    /// As `Bsd`, with letters without a dash in the first word, whose values are the words behind it.
+    /// As `Bsd`, with letters without a dash in the first word, whose values are the words after
+    /// it.
     Bundled,
-    /// As `Bundled`; the first word is an operand to the options behind it.
+    /// As `Bundled`; the first word is an operand to the options after it.
     Jar,
     /// As `Gnu`, with letters without a dash, whose values may follow them in one word.
     Ps,
@@ -231,7 +232,7 @@ pub(crate) struct Details {
     pub(crate) shows: &'static [&'static str],
     /// `true` if an option with the effect `only` counts as the first word alone.
     pub(crate) only_first: bool,
-    /// `true` if every word behind an operand is an operand, also with a dash.
+    /// `true` if every word after an operand is an operand, also with a dash.
     pub(crate) options_first: bool,
     pub(crate) terminal: Option<Terminal>,
     pub(crate) pager: Option<Pager>,
@@ -280,10 +281,10 @@ pub(crate) enum Decides {
 pub(crate) enum RunsInput {
     /// The standard input is data, as far as the table tells.
     No,
-    /// The program is a wrapper: it hands its standard input to the command among its words, and
+    /// The program is a wrapper: it passes its standard input to the command among its words, and
     /// may start a shell where there is none.
     ByCommand,
-    /// The standard input may hold code or commands.
+    /// The standard input may contain code or commands.
     Yes,
 }
 
@@ -382,7 +383,7 @@ pub(crate) struct Variable {
     pub(crate) only: &'static [&'static str],
 }
 
-/// Tables of programs, variables and files that hold secrets.
+/// Tables of programs, variables and files that contain secrets.
 #[derive(Debug)]
 pub struct Tables {
     secrets: &'static secrets::SecretPaths,
@@ -505,14 +506,14 @@ impl Tables {
         })
     }
 
-    /// Returns `true` if a path is known to hold secrets.
+    /// Returns `true` if a path is known to contain secrets.
     #[must_use]
     pub fn secret(&self, path: &str) -> bool {
         self.secrets.secret(path)
     }
 
-    /// Returns `true` if reading the whole path may read secrets: the path is known to hold secrets, is a
-    /// folder of secrets, or may be such a path by its unknown parts.
+    /// Returns `true` if reading the whole path may read secrets: the path is known to contain
+    /// secrets, is a folder of secrets, or may be such a path by its unknown parts.
     #[must_use]
     pub fn secret_within(&self, path: &str) -> bool {
         self.secrets.within(path)
@@ -525,7 +526,7 @@ impl Tables {
     }
 
     /// Returns `true` if a file that a path with wildcards or unknown parts fits may be a secret:
-    /// its folder may hold secrets, and its name is not known to be harmless.
+    /// its folder may contain secrets, and its name is not known to be harmless.
     #[must_use]
     pub fn may_be_private(&self, path: &str) -> bool {
         self.secrets.private.may_be(path) && !self.secrets.harmless(path)
@@ -537,7 +538,7 @@ impl Tables {
         self.may_be_private(path) || self.secrets.private.is_folder(path)
     }
 
-    /// Returns `true` if files of this name, which may be a pattern, hold source text and no
+    /// Returns `true` if files of this name, which may be a pattern, contain source text and no
     /// secrets.
     pub(crate) fn is_source(&self, name: &str) -> bool {
         self.secrets.private.is_source(name)
@@ -574,7 +575,7 @@ impl Tables {
         hosts.find(named).copied()
     }
 
-    /// Returns `true` if no file of a name holds secrets.
+    /// Returns `true` if no file of a name contains secrets.
     pub(crate) fn harmless(&self, name: &str) -> bool {
         self.secrets.harmless(name)
     }

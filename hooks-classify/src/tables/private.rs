@@ -4,11 +4,11 @@
 use super::glob::{fits, is_open, matches};
 use crate::model::arg::UNKNOWN;
 
-/// Folders that may hold secrets, and the exceptions.
+/// Folders that may contain secrets, and the exceptions.
 #[derive(Debug)]
 pub(super) struct PrivateFolders {
     pub(super) folders: &'static [FolderPattern],
-    /// Folders within `folders` that hold no secrets.
+    /// Folders within `folders` that contain no secrets.
     pub(super) open: &'static [FolderPattern],
     /// Names of source texts.
     pub(super) sources: &'static [&'static str],
@@ -90,7 +90,7 @@ impl PrivateFolders {
         }
     }
 
-    /// Returns `true` if files of this name, which may be a pattern, hold source text.
+    /// Returns `true` if files of this name, which may be a pattern, contain source text.
     pub(super) fn is_source(&self, name: &str) -> bool {
         self.sources
             .iter()

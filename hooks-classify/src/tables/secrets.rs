@@ -1,10 +1,10 @@
-//! Paths of secrets: a path in, `true` out if it holds or may hold secrets.
+//! Paths of secrets: a path in, `true` out if it contains or may contain secrets.
 
 use super::glob::{fits, is_open, matches, overlap};
 use super::lists::Set;
 use super::private::PrivateFolders;
 
-/// Patterns of paths that hold secrets, and exceptions.
+/// Patterns of paths that contain secrets, and exceptions.
 #[derive(Debug)]
 pub(crate) struct SecretPaths {
     pub(super) secret: PathPatterns,

@@ -104,7 +104,7 @@ impl Interpreter<'_> {
         names
     }
 
-    /// Remembers whether a variable holds the value of one that is a secret by its name. `assigned`
+    /// Remembers if a variable contains the value of one that is a secret by its name. `assigned`
     /// begins with the name of the variable.
     pub(crate) fn holds_secret_values(&mut self, assigned: &Arg, words: &[ShellWord]) {
         let name = assigned.text.split('=').next().unwrap_or("");

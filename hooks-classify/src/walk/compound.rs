@@ -197,7 +197,7 @@ impl Interpreter<'_> {
             let place = words.first().map_or(Span::default(), |word| word.span);
             self.holds_secret_values(&Arg::new(name, self.cursor.place.map(place)), words);
         }
-        // Without words, the loop goes through the positional parameters.
+        // Without words, the loop iterates over the positional parameters.
         let inert = values.as_ref().map_or_else(
             || self.shell.is_inert("@"),
             |values| {

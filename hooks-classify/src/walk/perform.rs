@@ -209,7 +209,7 @@ impl Interpreter<'_> {
 
     /// Changes the working directory.
     fn change_folder(&mut self, folder: &Arg) {
-        // An unknown folder may be one of the folders that a loop goes through.
+        // An unknown folder may be one of the folders that a loop iterates over.
         let named = self
             .shell
             .paths_of_unknown_words

@@ -10,7 +10,7 @@ use crate::model::io::OutputKind;
 use crate::model::named::Named;
 use crate::model::variable_name::is_status;
 
-/// Limit of names that one variable may hold.
+/// Limit of names that one variable may contain.
 const MAX_HELD_NAMES: usize = 64;
 
 /// State of a shell.
@@ -136,7 +136,7 @@ impl ShellState {
         self.environment.arrays.contains(name) || OWN.contains(&name)
     }
 
-    /// Returns `true` if a variable holds a number, or a value from before the command.
+    /// Returns `true` if a variable contains a number, or a value from before the command.
     pub(crate) fn is_numeric(&self, name: &str) -> bool {
         match self.environment.variables.get(name).map(Value::list) {
             Some(Some(text)) => is_numeric(text),
@@ -144,7 +144,7 @@ impl ShellState {
         }
     }
 
-    /// Returns `true` if a variable holds a value that runs nothing when the shell evaluates it.
+    /// Returns `true` if a variable contains a value that runs nothing when the shell evaluates it.
     pub(crate) fn is_inert(&self, name: &str) -> bool {
         let positional = self.environment.positional.as_deref();
         let inert = |arg: &Arg| arg.inert || arg.known();
@@ -199,7 +199,7 @@ impl ShellState {
         None
     }
 
-    /// Returns the values that hold code in the index of an array, which runs wherever the value
+    /// Returns the values that contain code in the index of an array, which runs wherever the value
     /// is evaluated.
     pub(crate) fn values_with_code(&self) -> Vec<String> {
         let variables = self.environment.variables.values();
@@ -222,7 +222,7 @@ impl ShellState {
         }
     }
 
-    /// Records that a variable may hold these names of files.
+    /// Records that a variable may contain these names of files.
     pub(crate) fn holds_names(&mut self, variable: &str, names: &[Named]) {
         for name in self.environment.referents(variable) {
             let held = self.environment.secrets.entry(name).or_default();
@@ -231,7 +231,7 @@ impl ShellState {
         }
     }
 
-    /// Returns the names of files that a variable may hold; for a parameter, those of all
+    /// Returns the names of files that a variable may contain; for a parameter, those of all
     /// parameters.
     pub(crate) fn names_held(&self, variable: &str) -> Vec<Named> {
         let parameter = variable == "*" || variable.starts_with(|c: char| c.is_ascii_digit());
@@ -240,7 +240,7 @@ impl ShellState {
         held.cloned().unwrap_or_default()
     }
 
-    /// Adds the names of files that a variable may hold to the paths of the pipeline.
+    /// Adds the names of files that a variable may contain to the paths of the pipeline.
     pub(crate) fn reads_names_held(&mut self, variable: &str) {
         let held = self.names_held(variable);
         self.paths_in_pipeline.extend(held);

@@ -14,7 +14,7 @@ use crate::random::Random;
 use crate::required::has;
 use crate::{count, seed};
 
-/// Programs that change files, start others or both, and the words in front of their options.
+/// Programs that change files, start others or both, and the words before their options.
 const PROGRAMS: &[&str] = &[
     "cp",
     "mv",

@@ -478,7 +478,7 @@ fn s_24_what_writes_behind_the_fence_traps_before_it_has() {
     assert_eq!(run(&sandbox, &mut instance, &hook), first);
 }
 
-/// Scripts that need pages behind the fence end as without a fence, and leave no traces.
+/// Scripts that write to fenced pages end as without a fence, and leave no traces.
 #[cfg(target_os = "linux")]
 #[test]
 fn s_24_no_run_can_tell_that_there_is_a_fence() {

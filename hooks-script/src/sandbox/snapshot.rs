@@ -1,10 +1,10 @@
 //! Snapshots of an instance's memory, and the reset to a snapshot.
 //!
-//! A reset sets every byte of the memory to its value in the snapshot, whatever was written: it
-//! makes no assumption about the places that a script can reach. It skips only pages that were
-//! write-protected (see [`fence`](super::fence)). While the fence is lowered, most pages are
-//! unchanged, so they are compared first; while it is raised, most writable pages are changed, so
-//! they are written without comparison.
+//! A reset sets every byte of the memory to its value in the snapshot, including bytes that a flaw
+//! let a script write: it makes no assumption about the places that a script can reach. It skips
+//! only pages that were write-protected (see [`fence`](super::fence)). While the fence is lowered,
+//! most pages are unchanged, so they are compared first; while it is raised, most writable pages
+//! are changed, so they are written without comparison.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! A script can change only the linear memory and one global, the stack pointer: the module has no
 //! other mutable global, and no instruction that changes a table or drops a segment (checked by a
 //! test). Between two runs, every byte of the memory is restored to its value after loading the
-//! hook, whatever the previous run wrote. This also undoes writes through a flaw in QuickJS.
+//! hook. This also undoes writes through a flaw in QuickJS.
 //!
 //! After a reset, and before the next call, the contents of the memory are known, so another reset
 //! need not compare it. This module owns that knowledge: all changes go through [`Space::changing`]

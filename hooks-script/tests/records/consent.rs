@@ -95,7 +95,7 @@ async fn s_21_no_entry_of_the_history_is_changed_or_taken_away() {
     assert!(store.permit(&request("v1")).await.is_some());
 }
 
-/// A revocation applies within its scope, whatever the scope of the approval.
+/// A revocation applies within its scope, independent of the scope of the approval.
 #[tokio::test]
 async fn s_21_a_revocation_counts_in_its_scope() {
     let everywhere = ConsentRequest::new(HOOK, "v1", "http", Scope::user("u-1"));

@@ -80,7 +80,7 @@ async fn a_fresh_answer_is_not_asked_for_again() {
             Freshness::Read
         );
         assert_eq!(server.requests().len(), 1);
-        // The host limits freshness, whatever the server allows.
+        // The host limits freshness, even if the server allows more.
         server.answers(|_| answer("200 OK", &["cache-control: max-age=99999999999"], ONE));
         clocked.at(200, &source).await.unwrap();
         assert_eq!(

@@ -82,7 +82,7 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
     check_members(analysis, arg, &plain);
 }
 
-/// Returns `true` if a name in front of these words may be that of a program rather than an alias:
+/// Returns `true` if a name before these words may be that of a program rather than an alias:
 /// outside Windows many aliases do not exist, and a word with a dash that is not a PowerShell
 /// parameter indicates the program.
 fn may_be_program(name: &str, words: &[&str]) -> bool {

@@ -53,7 +53,7 @@ fn parse(grammar: &dyn Dialect, text: &str) -> Option<Vec<Statement>> {
     Parser::parse_sql(grammar, text).ok()
 }
 
-/// Returns `true` if a string or a comment may end elsewhere in another dialect: a quote behind a
+/// Returns `true` if a string or a comment may end elsewhere in another dialect: a quote after a
 /// backslash, `$$…$$`, a comment within a comment, a comment that begins with `#`, and `--` that
 /// begins a comment only before a blank.
 fn may_differ(text: &str) -> bool {
