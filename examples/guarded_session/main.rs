@@ -14,8 +14,9 @@
 //! ([`hooks`]) adapts it to the environment; the PRE hooks of the hook engine, the classifiers,
 //! which determine the effects of its command, and the event `tool:pre` ([`registries`]) decide;
 //! and the policies of the typed set validate the result. If a hook asks the user, for example
-//! before a delete, `--approve` selects who answers. `--script` adds a JavaScript hook from an
-//! untrusted author, which can refuse and rewrite calls, but not allow them ([`registries`]).
+//! before a delete, `--approve` selects the source of the answer. `--script` adds a JavaScript hook
+//! from an untrusted author, which can refuse and rewrite calls, but not allow them
+//! ([`registries`]).
 //!
 //! Allowed calls run ([`execute`], [`job`]) in a scratch copy of a small project ([`scratch`]), in
 //! a process that has confined itself ([`confine`]): the confinement, not the policies, is the

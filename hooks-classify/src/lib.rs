@@ -1,7 +1,7 @@
 //! Classifies shell commands by their effects: read, create, update or delete, with the reason for
 //! each.
 //!
-//! Two parsers read a command, and tables of programs tell the effect of each option and operand.
+//! Two parsers read a command, and tables of programs define the effect of each option and operand.
 //! The strongest effect decides the class. An unknown program or option is never a read. The crate
 //! runs nothing, reads no file and opens no connection.
 //!

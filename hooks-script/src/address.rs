@@ -1,5 +1,5 @@
 //! Addresses that a server may connect to on behalf of an untrusted user: input is an IP address,
-//! output is whether it is public.
+//! output is `true` if it is public.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

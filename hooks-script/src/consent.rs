@@ -229,7 +229,7 @@ impl ConsentStore {
     /// # Errors
     ///
     /// Returns [`ConsentError::Everything`] if the scope names neither a user nor a place, or the
-    /// error of the store. After an error of the store, only a check tells if the approval was
+    /// error of the store. After an error of the store, only a check shows if the approval was
     /// recorded.
     pub async fn approve(
         &self,

@@ -1,5 +1,5 @@
-//! Names of the tables in the folder `languages`: a name in code in, whether harmless code may use it
-//! out; a text in, the words that delete or change something out.
+//! Names of the tables in the folder `languages`: a name in code in, `true` out if harmless code
+//! may use it; a text in, the words that delete or change something out.
 
 use crate::tables::Set;
 

@@ -33,8 +33,8 @@ pub(crate) struct ParsedOption {
     /// The words that follow, if the option takes a whole command.
     pub(crate) rest: Vec<Arg>,
     pub(crate) span: Span,
-    /// The number of words from the option to the end of the command line. Positions do not tell
-    /// words apart: in a text passed to another command, all words have one span.
+    /// The number of words from the option to the end of the command line. Positions do not
+    /// distinguish words: in a text passed to another command, all words have one span.
     pub(crate) words_left: usize,
     /// `true` if only some versions of the program read this option. It never makes a call
     /// harmless.

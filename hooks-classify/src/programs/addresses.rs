@@ -8,7 +8,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
 
-/// Asks about values of expansions that may be sent to another machine.
+/// Requires confirmation for values of expansions that may be sent to another machine.
 pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: Span) {
     let program = &call.program;
     if program.details.offline && !program.details.sends {

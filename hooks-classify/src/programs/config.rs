@@ -1,4 +1,4 @@
-//! Settings of a call: `KEY=VALUE` in, whether the setting changes the programs that run out.
+//! Settings of a call: `KEY=VALUE` in, `true` out if the setting changes the programs that run.
 
 use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};

@@ -64,7 +64,7 @@ pub(super) fn read_listed_files(
     }
 }
 
-/// Asks about files of settings, unless only the user puts files in their folder.
+/// Requires confirmation for files of settings, unless only the user puts files in their folder.
 pub(super) fn read_settings(analysis: &mut Analysis, path: &str, files: &[Arg]) {
     for file in files.iter().filter(|file| !is_users_own(file)) {
         let reason = format!(

@@ -153,7 +153,7 @@ fn only_fetches(address: &str) -> bool {
     }
 }
 
-/// Asks about an address that is a file with secrets.
+/// Requires confirmation for an address that is a file with secrets.
 fn ask_about_file_address(analysis: &mut Analysis, address: &Arg, protocol: bool) {
     let text = address.text.to_ascii_lowercase();
     let path = match text.strip_prefix("file:") {

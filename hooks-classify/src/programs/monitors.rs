@@ -7,8 +7,8 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::options::call::{Call, ParsedOption};
 
-/// Analyzes a program that captures packets; those of the loopback interface contain what programs
-/// of this machine send to each other.
+/// Analyzes a program that captures packets; those of the loopback interface contain data that
+/// programs of this machine exchange.
 pub(super) fn capture(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let contents = [
         "-A", "-x", "-xx", "-X", "-XX", "-w", "-v", "-vv", "-vvv", "-V", "-O", "-T", "-z",

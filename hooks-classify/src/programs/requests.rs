@@ -81,7 +81,7 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
     }
 }
 
-/// Asks about an address from which a machine in a cloud gets its own keys.
+/// Requires confirmation for an address from which a machine in a cloud gets its own keys.
 pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>, address: &Arg) {
     ask_about_key_hosts_within(analysis, context, address);
     let written = host::of_address(&address.text).to_ascii_lowercase();
@@ -119,7 +119,7 @@ pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>
     }
 }
 
-/// Asks about hosts in a word from which a machine in a cloud gets its own keys.
+/// Requires confirmation for hosts in a word from which a machine in a cloud gets its own keys.
 fn ask_about_key_hosts_within(analysis: &mut Analysis, context: &Context<'_>, word: &Arg) {
     // A name of one word may be anything else.
     let keys = |host: &str| host.contains(['.', ':']) && context.tables.gives_keys(host);
@@ -137,7 +137,7 @@ fn ask_about_key_hosts_within(analysis: &mut Analysis, context: &Context<'_>, wo
     }
 }
 
-/// Asks about a host that gives out the keys of the machine.
+/// Requires confirmation for a host that gives out the keys of the machine.
 fn ask_about_keys(analysis: &mut Analysis, word: &Arg, host: &str) {
     let reason = format!("`{host}` gives out the keys of the machine");
     analysis.ask(word.span, reason);

@@ -157,7 +157,7 @@ pub(super) fn note_services(analysis: &mut Analysis, call: &Call) {
     }
 }
 
-/// Asks about a command that prints the keys of a service.
+/// Requires confirmation for a command that prints the keys of a service.
 fn note_shown_keys(analysis: &mut Analysis, call: &Call) {
     // Services print their keys under one of these names, at any depth.
     let keys = |part: &str| {

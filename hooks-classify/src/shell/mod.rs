@@ -1,7 +1,7 @@
 //! Shell text: a text in, its script out.
 //!
 //! [`parse`] reads every text with two parsers and lowers both results to a script; [`Reading`]
-//! tells whether the scripts are equal. A substitution stays text: the interpreter parses it in its
+//! returns if the scripts are equal. A substitution stays text: the interpreter parses it in its
 //! turn.
 
 mod agree;

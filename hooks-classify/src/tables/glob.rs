@@ -1,5 +1,5 @@
-//! Patterns of names: a pattern of a table and a name in, whether they fit out. The name may be a
-//! pattern of the shell, or unknown in part.
+//! Patterns of names: a pattern of a table and a name in, `true` out if they match. The name may be
+//! a pattern of the shell, or unknown in part.
 
 use crate::model::arg::UNKNOWN;
 

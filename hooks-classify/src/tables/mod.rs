@@ -279,7 +279,7 @@ pub(crate) enum Decides {
 /// How a program may run code from its standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunsInput {
-    /// The standard input is data, as far as the table tells.
+    /// The standard input is data, according to the table.
     No,
     /// The program is a wrapper: it passes its standard input to the command among its words, and
     /// may start a shell where there is none.

@@ -72,7 +72,7 @@ impl SecretPaths {
     }
 }
 
-/// Endings that do not tell the contents of a file.
+/// Endings that do not identify the contents of a file.
 const ENDINGS: &[&str] = &[
     "json",
     "yml",

@@ -62,16 +62,16 @@ impl Interpreter<'_> {
         self.evaluate_subscript(&name.with(index), keyed);
     }
 
-    /// Asks about a variable or a setting whose value is printed, if its name is that of a
-    /// secret and the command does not set it.
+    /// Requires confirmation for a variable or a setting whose value is printed, if its name is
+    /// that of a secret and the command does not set it.
     pub(crate) fn prints_variable(&mut self, name: &str, span: Span) {
         if is_secret_name(name) && !self.shell.environment.variables.contains_key(name) {
             self.ask(span, format!("prints `{name}`, by its name a secret"));
         }
     }
 
-    /// Asks about words that print a variable whose name is that of a secret, unless the
-    /// command sets the variable.
+    /// Requires confirmation for words that print a variable whose name is that of a secret, unless
+    /// the command sets the variable.
     pub(crate) fn prints_variables(&mut self, words: &[ShellWord]) {
         for word in words {
             for piece in &word.pieces {

@@ -17,7 +17,7 @@ impl Interpreter<'_> {
         output
     }
 
-    /// Records whether text that is typed into the terminal of a call can run other commands.
+    /// Records if text that is typed into the terminal of a call can run other commands.
     pub(crate) fn note_terminal(&mut self, call: &Call, input: &Input) {
         let program = &call.program;
         let reaches = |terminal: &Terminal| match terminal.reads {

@@ -1,5 +1,5 @@
-//! Fuzzes messages: a hook that returns its input returns what JavaScript represents, and a second
-//! run returns it unchanged.
+//! Fuzzes messages: a hook that returns its input returns the values as JavaScript represents them,
+//! and a second run returns these unchanged.
 #![no_main]
 
 use std::num::NonZeroUsize;

@@ -160,7 +160,7 @@ fn pitfall_02_nothing_can_be_imported_neither_the_prelude_nor_the_hook_itself() 
 fn pitfall_03_out_of_memory_is_told_by_the_allocator() {
     for source in [
         "const all = []; for (;;) all.push(new Uint8Array(1 << 16));",
-        // Independent of what the script returns.
+        // Independent of the script's return value.
         "try { const all = []; for (;;) all.push(new Uint8Array(1 << 16)); } catch { return { out: {} }; }",
         "let t = 'x'; for (;;) { t += t; t.charCodeAt(t.length - 1); }",
         "return { out: { t: 'x'.padEnd(1 << 28) } };",
