@@ -1,7 +1,7 @@
-//! Can a hook borrow what the application owns?
+//! Can a hook borrow data of the application?
 //!
-//! Yes: a set lives as long as what its hooks borrow, and no longer. Nothing is
-//! cloned, counted or made `'static`.
+//! Yes. A set lives at most as long as the data that its hooks borrow. Nothing is cloned,
+//! reference-counted or `'static`.
 
 use std::collections::BTreeSet;
 
@@ -9,14 +9,14 @@ use hooks_core::{hooks, impl_hooks};
 
 #[hooks]
 trait MailHooks {
-    /// Whether mail to `address` is sent.
+    /// Returns `true` if mail to `address` is sent.
     #[hook(always)]
     async fn may_send(address: &str) -> bool {
         address.contains('@')
     }
 }
 
-/// Refuses the addresses of a list that somebody else keeps.
+/// Refuses the addresses of a list that the application owns.
 struct Blocklist<'a> {
     blocked: &'a BTreeSet<String>,
 }
@@ -42,10 +42,10 @@ async fn main() {
         ("nobody", false),
     ] {
         let may_send = hooks.may_send(address).await;
-        println!("{address}: {}", if may_send { "sent" } else { "held back" });
+        println!("{address}: {}", if may_send { "sent" } else { "refused" });
         assert_eq!(may_send, expected);
     }
 
-    // The list is the application's still.
+    // The application still owns the list.
     assert_eq!(blocked.len(), 1);
 }

@@ -1,9 +1,8 @@
-//! How do several answers become one, and how is the question ended early?
+//! How do several outputs become one result, and how does a dispatch stop early?
 //!
-//! A chain looks at each output and may stop the dispatch; `ShortCircuit` and
-//! `FirstSuccess` come with the crate, and any type can be one. An aggregate gets
-//! all outputs at once and makes one value of them, of another type if `output`
-//! says so.
+//! A chain inspects each output and may stop the dispatch. `ShortCircuit` and `FirstSuccess` come
+//! with the crate; any type can implement the trait. An aggregate gets all outputs at once and
+//! combines them into one value, of another type if `output` declares one.
 
 use std::ops::ControlFlow;
 
@@ -11,21 +10,21 @@ use hooks_core::{AggregateInto, Chain, FirstSuccess, hooks, impl_hook};
 
 #[hooks]
 trait SearchHooks {
-    /// Where a word is explained: the first hook that knows it is enough.
+    /// Explains a word. The first hook that knows it ends the dispatch.
     #[hook(fallback, chain = FirstSuccess<&'static str>)]
     async fn look_up(word: &str) -> Option<&'static str> {
         let _ = word;
         None
     }
 
-    /// How good a match is: every hook has a say, and the mean of them counts.
+    /// Returns the quality of a match: the mean of all hooks' scores.
     #[hook(fallback, aggregate = Mean, output = f64)]
     async fn score(word: &str) -> u32 {
         let _ = word;
         0
     }
 
-    /// How many hits there are; nobody counts further than a hundred.
+    /// Returns the number of hits, counted up to one hundred.
     #[hook(always, chain = Enough)]
     async fn count(word: &str) -> u32 {
         let _ = word;

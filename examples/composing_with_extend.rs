@@ -1,19 +1,19 @@
-//! How do modules that know nothing of each other bring their hooks together?
+//! How do independent modules combine their hooks?
 //!
-//! Each builds a set of its own; `extend` appends them. Of a singleton the one
-//! that comes last stands, and a warning is logged.
+//! Each module builds a set, and `extend` appends it. A later singleton hook replaces an earlier
+//! one and logs a warning.
 
 use hooks_core::{hooks, impl_hook};
 
 #[hooks]
 trait PageHooks {
-    /// The text of a page.
+    /// Returns the text of a page.
     #[hook(always)]
     async fn render(text: &str) -> String {
         text.to_owned()
     }
 
-    /// The language of a page.
+    /// Returns the language of a page.
     #[hook(singleton)]
     async fn language() -> &'static str {
         "en"
@@ -64,7 +64,7 @@ async fn paragraph(text: &str, last: Option<String>) -> String {
 async fn main() {
     let mut hooks = typography::hooks();
     hooks.extend(german::hooks());
-    // What comes last sees what all the others have made of the text.
+    // The extended hook runs last and sees the output of all others.
     let hooks = hooks.with_extended(PageHooksSet::new().with_render(Paragraph));
 
     let page = hooks.render("<<Ja>> -- sagte sie").await;

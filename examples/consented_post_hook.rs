@@ -1,6 +1,5 @@
-//! How does a hook tell a server of its author's what happened? After the action, if the user
-//! has agreed to it, and for as long as they do: the hook leaves a request behind, and the host
-//! sends it.
+//! How does a hook report an action to its author's server, with the user's consent? After the
+//! action, the hook leaves a request in its outbox, and the host sends it while the user consents.
 
 use hooks_runtime::Map;
 use hooks_script::{
@@ -10,7 +9,7 @@ use hooks_script::{
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// `context.http` is there only in runs that a user has agreed to.
+/// `context.http` exists only in runs with a user's consent.
 fn source(url: &str) -> String {
     format!(
         "export default function ({{ stage, in: message, http }}) {{
@@ -20,7 +19,7 @@ fn source(url: &str) -> String {
     )
 }
 
-/// Runs the hook after an action of this user, and sends what it asks for.
+/// Runs the hook after an action of this user, and sends its requests.
 async fn after(
     hook: &ScriptHook,
     consents: &ConsentStore,
@@ -31,7 +30,7 @@ async fn after(
     let permit = match consents.check(&request).await? {
         Consent::Granted(permit) => permit,
         refusal => {
-            // It observes all the same.
+            // Without consent, the hook still observes.
             let run = hook.run_post(message, &ContextData::new()).await;
             return Ok(format!("{refusal:?}, {} requests", run.outbox.len()));
         }
@@ -50,7 +49,7 @@ async fn after(
     Ok(format!("sent: {}", sent.join(", ")))
 }
 
-/// Stands in for the author's server, and prints what it is sent.
+/// Plays the author's server; prints the requests that it receives.
 async fn serve(listener: TcpListener) -> std::io::Result<()> {
     loop {
         let (mut stream, _) = listener.accept().await?;
@@ -63,7 +62,7 @@ async fn serve(listener: TcpListener) -> std::io::Result<()> {
         }
         let request = String::from_utf8_lossy(&request);
         let body = request.split("\r\n\r\n").nth(1).unwrap_or_default();
-        println!("the server reads {body}");
+        println!("the server received {body}");
         let answer = b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n";
         stream.write_all(answer).await?;
     }
@@ -78,7 +77,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let engine = ScriptEngine::builder().build()?;
     let hook = engine.register(Manifest::new("text:", "length", [])?, &source(&url))?;
     let consents = ConsentStore::in_memory();
-    // A server of one's own machine; `https` and public addresses are all that others need.
+    // A server on this machine needs these exceptions; the defaults are `https` and public
+    // addresses.
     let sender = OutboxSender::builder()
         .allow_host("127.0.0.1")
         .allow_http(true)

@@ -1,7 +1,7 @@
-//! How does a host add a rule of its own to the sixteen hooks around an agent's tools?
+//! How does a host add a rule to the sixteen hooks around an agent's tools?
 //!
-//! The engine is a registry with hooks in it. One more hook is one registration, at the priority
-//! that puts it in its place; what it looks at is the call, and what the engine remembers.
+//! The engine is a registry with hooks. Register another hook with the priority that determines its
+//! place; it sees the call and the engine's context.
 
 use hooks_runtime::engine::{EngineContext, Intent, Stage};
 use hooks_runtime::{
@@ -9,7 +9,7 @@ use hooks_runtime::{
     ToolResult,
 };
 
-/// Keeps an agent from starting other agents in the middle of its work.
+/// Refuses `new_task`, which starts another agent, once the intent has changed files.
 struct OneAgent {
     context: EngineContext,
 }
@@ -19,7 +19,7 @@ impl PreHook<ToolRequest> for OneAgent {
         "one-agent"
     }
 
-    // After `traceability`, before files are looked at.
+    // After `traceability`, before the file hooks.
     fn priority(&self) -> Option<i32> {
         Some(15)
     }
@@ -36,7 +36,7 @@ impl PreHook<ToolRequest> for OneAgent {
     }
 }
 
-/// Makes a call, if it may be made, and prints what was said.
+/// Makes a call if the hooks allow it, and prints the result.
 async fn call(engine: &HookEngine, request: ToolRequest) {
     let tool = request.tool.clone();
     match engine.pre_tool_use(&request).await {

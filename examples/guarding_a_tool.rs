@@ -1,8 +1,7 @@
-//! How do plugins have a say before a tool runs, and what does the host do with what they say?
+//! How do plugins decide before a tool runs, and how does the host apply the result?
 //!
-//! The hooks are those of the documentation that the registry of events follows: one protects
-//! files, one cleans what is written, one asks about production, one tells the agent what a
-//! linter found. The host gets one answer for each event.
+//! One hook protects files, one cleans written text, one asks about production, and one reports a
+//! linter's findings to the agent. The host gets one result for each event.
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use hooks_runtime::{
 };
 use serde_json::{Value, json};
 
-/// A field of the tool's input.
+/// Returns a field of the tool's input.
 fn input<'a>(event: &Event<'a>, field: &str) -> &'a str {
     let input = event.get("tool_input").and_then(|input| input.get(field));
     input.and_then(Value::as_str).unwrap_or_default()
@@ -28,7 +27,7 @@ fn protect_secrets(event: Event<'_>) -> HookResult {
     HookResult::proceed()
 }
 
-/// With shared data, as the documentation has it: what it answers replaces all data.
+/// A hook with shared data. Its result replaces all data.
 fn strip_content(_event: Arc<str>, data: Arc<Map>) -> HookResult {
     let mut changed = Map::clone(&data);
     let content = changed
@@ -55,8 +54,8 @@ fn ask_about_production(event: Event<'_>) -> HookResult {
 
 async fn lint(_event: Arc<str>, data: Arc<Map>) -> Result<HookResult, String> {
     let path = data["tool_input"]["file_path"].as_str();
-    let path = path.ok_or("there is no `file_path`")?;
-    // Where a linter would run.
+    let path = path.ok_or("missing field `file_path`")?;
+    // A linter would run here.
     tokio::task::yield_now().await;
     if !path.ends_with(".py") {
         return Ok(HookResult::proceed());
@@ -75,7 +74,7 @@ async fn main() {
     hooks.register(
         HookRegistry::TOOL_PRE,
         protect_secrets,
-        // A guard that breaks must not mean yes.
+        // A failing guard must fail closed.
         RegisterOptions::new()
             .priority(-10)
             .on_failure(FailurePolicy::FailClosed),
@@ -120,7 +119,7 @@ async fn main() {
             }
             _ => {}
         }
-        // Whatever won, the data are those of the last hook that changed them.
+        // Whichever action wins, the data is that of the last hook that changed it.
         assert_eq!(emission.data["tool_input"]["content"], "import os");
         assert_eq!(emission.data["session_id"], "abc123");
 

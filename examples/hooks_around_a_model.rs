@@ -1,8 +1,8 @@
-//! How does a program see what goes to a model and what comes back, and what it costs?
+//! How does a program observe the input, the output and the cost of a model?
 //!
-//! Implement `ModelAdapter` for the client, once, and give it to a `HookedModel`. Its hooks
-//! see each input before it is sent, and each event before the program does; its budget
-//! refuses what would cost too much. The client here is a script, so that nothing is sent.
+//! Implement `ModelAdapter` for the client and pass it to a `HookedModel`. Its hooks see each input
+//! before it is sent and each event before the program does. Its budget refuses calls that would
+//! cost too much. The client here is scripted and sends nothing.
 
 use std::sync::Mutex;
 
@@ -15,10 +15,10 @@ use hooks_runtime::model::{
 use hooks_runtime::{RequestExtensions, impl_hooks};
 use serde::Deserialize;
 
-/// Who asks: an extension of the program's own.
+/// Tenant of a call: an extension defined by the program.
 struct Tenant(&'static str);
 
-/// Answers from a list, and counts four letters as a token.
+/// Responds from a list, and counts four letters as one token.
 struct Scripted {
     answers: Mutex<Vec<&'static [&'static str]>>,
 }
@@ -26,7 +26,7 @@ struct Scripted {
 impl ModelAdapter for Scripted {
     async fn stream(&self, request: ModelRequest) -> Result<AdapterEvents<'_>, AdapterError> {
         let answer = self.answers.lock().unwrap().pop();
-        let pieces = answer.ok_or_else(|| AdapterError::other("the script is over"))?;
+        let pieces = answer.ok_or_else(|| AdapterError::other("no scripted response is left"))?;
         let used = Usage::tokens(
             tokens(&request.operation),
             pieces.concat().len() as u64 / 4 + 1,
@@ -50,13 +50,13 @@ fn tokens(operation: &ModelOperation) -> u64 {
     letters as u64 / 4 + 1
 }
 
-/// Estimates, and writes down what passes.
+/// Estimates usage, and logs inputs and events.
 struct Watch;
 
 #[impl_hooks(ModelHooksSet)]
 impl ModelHooks for Watch {
     async fn resolve_usage_estimate(&self, cx: &UsageHookContext<'_>) -> UsageEstimate {
-        // What is asked, and room for an answer.
+        // Input, and room for the response.
         UsageEstimate::tokens(tokens(cx.operation()) + 20)
     }
 
@@ -95,7 +95,7 @@ async fn main() {
     let model = HookedModel::with_hooks(adapter, budget.clone(), hooks)
         .with_default_extensions(RequestExtensions::new().ext(Tenant("everybody")));
 
-    // The hook sees each piece before the program does.
+    // The hook sees each event before the program does.
     let input = ModelInput::user("hi").system("be brief");
     let mut events = model.text_turn(input).ext(Tenant("eu-prod")).stream();
     while let Some(event) = events.next().await {
@@ -106,7 +106,7 @@ async fn main() {
         }
     }
 
-    // The JSON of the answer is read once it is whole.
+    // The JSON is parsed when the response is complete.
     let call = model.structured_completion::<Plan>("What next? Answer in JSON.");
     let plan = call.collect().await.expect("the script has an answer");
     println!(
@@ -117,7 +117,7 @@ async fn main() {
             .join(", then ")
     );
 
-    // What is left does not do for another one: nothing is sent.
+    // The rest of the budget is too small for another call, so nothing is sent.
     println!("used: {} tokens", budget.used().tokens);
     let refused = model.completion("And then?").collect().await.unwrap_err();
     println!("refused: {refused}");

@@ -1,8 +1,8 @@
-//! How do hooks take part in an HTTP service?
+//! How does an HTTP service run hooks?
 //!
-//! The set is state of the router, shared by all requests. A middleware asks it who may come in,
-//! the handler asks it for the answer, and it is told of each answer at the end. Where a client
-//! goes away, the service drops the request, with it the dispatch, and no further hook runs.
+//! The set is state of the router, shared by all requests. A middleware asks the hooks if a request
+//! is admitted, the handler gets prices from them, and hooks observe each response. If a client
+//! disconnects, the service drops the request with its dispatch, and no further hook runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,7 +17,7 @@ use hooks_core::{ShortCircuit, hooks, impl_hooks};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// What hooks see of a request before it is read.
+/// Head of a request, visible to hooks before the body is read.
 #[derive(Debug)]
 struct Head {
     method: Method,
@@ -25,7 +25,7 @@ struct Head {
     token: Option<String>,
 }
 
-/// Why a request is not answered.
+/// Refusal of a request.
 #[derive(Debug, Clone)]
 struct Refused(StatusCode, &'static str);
 
@@ -37,13 +37,13 @@ impl IntoResponse for Refused {
 
 #[hooks]
 trait ShopHooks {
-    /// Whether a request comes in; the first hook that refuses it decides.
+    /// Admits a request; the first refusal decides.
     #[hook(fallback, chain = ShortCircuit<(), Refused>)]
     async fn admit(_head: &Head) -> Result<(), Refused> {
         Ok(())
     }
 
-    /// The price of an item in cents; each hook may change what the one before it says.
+    /// Returns the price of an item in cents. Each hook may change the previous output.
     #[hook(always)]
     async fn price(item: &str) -> Option<u32> {
         match item {
@@ -53,14 +53,14 @@ trait ShopHooks {
         }
     }
 
-    /// Is told of each answer.
+    /// Observes each response.
     #[hook(always)]
     async fn answered(_head: &Head, _status: u16) {}
 }
 
 type Hooks = Arc<ShopHooksSet<'static>>;
 
-/// Asks for a token where something is changed, and lets in so many requests.
+/// Requires a token for changes, and limits the number of requests.
 struct Doorkeeper {
     token: &'static str,
     left: AtomicU32,
@@ -88,7 +88,7 @@ impl ShopHooks for Doorkeeper {
     }
 }
 
-/// A tenth off.
+/// Ten percent discount.
 struct Sale;
 
 #[impl_hooks(ShopHooksSet)]
@@ -98,7 +98,7 @@ impl ShopHooks for Sale {
     }
 }
 
-/// The hooks around every request, also around those that no handler answers.
+/// Runs the hooks around every request, including those without a handler.
 async fn with_hooks(State(hooks): State<Hooks>, request: Request, next: Next) -> Response {
     let token = request.headers().get(header::AUTHORIZATION);
     let head = Head {

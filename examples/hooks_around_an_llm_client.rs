@@ -1,16 +1,15 @@
-//! How do hooks take part in what a client of a language model sends, when it tries again, and
-//! what comes of the answer?
+//! How do hooks change the requests of an LLM client, its retries and its responses?
 //!
-//! The client is small and speaks to any server with the interface of OpenAI's chat
-//! completions; its extension points are three typed slots. Run it with the address of one:
+//! The client is small and works with any server that implements OpenAI's chat completions. Its
+//! extension points are three typed slots. Pass the address of a server:
 //!
 //! ```sh
 //! cargo run -p hooks-examples --features http --example hooks_around_an_llm_client -- \
 //!     http://127.0.0.1:11434/v1 llama3.2 "What is a hook?"
 //! ```
 //!
-//! `OPENAI_API_KEY` is sent where it is set. (`hooks_around_a_model` shows the hooks and the
-//! budget that `hooks-runtime` brings for models.)
+//! `OPENAI_API_KEY` is sent if it is set. (`hooks_around_a_model` shows the hooks and the budget of
+//! `hooks-runtime` for models.)
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -25,14 +24,14 @@ struct Message {
     content: String,
 }
 
-/// What is asked.
+/// Request to the model.
 #[derive(Debug, Clone, Serialize)]
 struct Chat {
     model: String,
     messages: Vec<Message>,
 }
 
-/// What comes back, as far as it is of interest here.
+/// Response of the server; unused fields are omitted.
 #[derive(Debug, Deserialize)]
 struct Completion {
     choices: Vec<Choice>,
@@ -49,51 +48,51 @@ struct Usage {
     total_tokens: u64,
 }
 
-/// The text of an answer, and what it cost.
+/// Text of a response, and its cost.
 #[derive(Debug, Clone)]
 struct Answer {
     text: String,
     usage: Usage,
 }
 
-/// Why there is no answer.
+/// Reason why there is no response.
 #[derive(Debug, Clone, thiserror::Error)]
 enum Failure {
     #[error("not sent: {0}")]
     Refused(String),
-    #[error("the server answers {status}")]
+    #[error("the server returned {status}")]
     Status {
         status: StatusCode,
         retry_after: Option<Duration>,
     },
     #[error("the server cannot be reached: {0}")]
     Transport(String),
-    #[error("the answer cannot be read: {0}")]
+    #[error("the response cannot be parsed: {0}")]
     Protocol(String),
 }
 
 #[hooks]
 trait LlmHooks {
-    /// The request as it is sent, or why it is not.
+    /// Returns the request to send, or refuses it.
     #[hook(always)]
     async fn before(chat: Chat) -> Result<Chat, Failure> {
         Ok(chat)
     }
 
-    /// How long to wait until the request is sent once more; `None` gives up.
+    /// Returns the delay before a retry; `None` gives up.
     #[hook(singleton)]
     async fn retry(_failure: &Failure, _attempt: u32) -> Option<Duration> {
         None
     }
 
-    /// The answer as the program gets it.
+    /// Returns the response for the program.
     #[hook(always)]
     async fn after(_chat: &Chat, answer: Answer) -> Answer {
         answer
     }
 }
 
-/// The client. It knows its slots, and none of the hooks.
+/// The client. It knows its slots, but no hooks.
 struct Llm<'h> {
     http: Client,
     url: String,
@@ -138,7 +137,8 @@ impl Llm<'_> {
         let body = response.bytes().await.map_err(transport)?;
         let completion: Completion = serde_json::from_slice(&body).map_err(protocol)?;
         let choice = completion.choices.into_iter().next();
-        let choice = choice.ok_or_else(|| Failure::Protocol("there is no choice".into()))?;
+        let choice =
+            choice.ok_or_else(|| Failure::Protocol("the response has no choice".into()))?;
         Ok(Answer {
             text: choice.message.content,
             usage: completion.usage.unwrap_or_default(),
@@ -146,7 +146,7 @@ impl Llm<'_> {
     }
 }
 
-/// Lets no key of the user's out, and nothing that is too long.
+/// Refuses prompts with the user's keys, and long prompts.
 struct Privacy {
     longest: usize,
 }
@@ -178,7 +178,7 @@ impl LlmHooks for Privacy {
     }
 }
 
-/// Tries again where that may help, and counts what answers cost.
+/// Retries temporary failures, and counts the tokens of responses.
 #[derive(Default)]
 struct Operations {
     tokens: AtomicU64,
@@ -198,7 +198,7 @@ impl LlmHooks for Operations {
             _ => return None,
         };
         println!("attempt {attempt}: {failure}");
-        // A server may ask for an hour; the user does not wait that long.
+        // A server may request an hour; the user does not wait that long.
         (attempt < 3 && wait <= Duration::from_secs(10)).then_some(wait)
     }
 
@@ -215,7 +215,10 @@ impl LlmHooks for Operations {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let (Some(url), Some(model), Some(prompt)) = (args.next(), args.next(), args.next()) else {
-        return Err("give the address of a server, the name of a model, and a question".into());
+        return Err(
+            "missing arguments; pass the address of a server, the name of a model, and a question"
+                .into(),
+        );
     };
     let operations = Operations::default();
     let llm = Llm {
@@ -236,7 +239,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for question in [prompt.clone(), prompt.repeat(50)] {
         match llm.ask(ask(question)).await {
             Ok(answer) => println!("{}", answer.text),
-            Err(failure) => println!("no answer: {failure}"),
+            Err(failure) => println!("no response: {failure}"),
         }
     }
     println!("{} tokens", operations.tokens.load(Ordering::Relaxed));

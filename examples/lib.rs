@@ -1,1 +1,1 @@
-//! Nothing: the examples are the files beside this one, and `README.md` lists them.
+//! Empty library: the examples are the files in this folder, listed in `README.md`.

@@ -1,14 +1,13 @@
-//! What is registered, and in which order will it run?
+//! Which hooks are registered, and in which order will they run?
 //!
-//! `describe()` tells: slots, kinds, companions, and the entries in the order of
-//! their execution, named or by their type. It prints as a table, and a program
-//! can walk it.
+//! `describe()` lists slots, kinds, companions, and entries in execution order, by name or type.
+//! Its result prints as a table, and programs can iterate over it.
 
 use hooks_core::{Entry, ShortCircuit, hooks, impl_hook};
 
 #[hooks]
 trait UploadHooks {
-    /// Whether a file is taken.
+    /// Returns an error to refuse a file.
     #[hook(always, chain = ShortCircuit<(), String>)]
     async fn check(name: &str) -> Result<(), String> {
         if name.is_empty() {
@@ -18,7 +17,7 @@ trait UploadHooks {
         }
     }
 
-    /// The folder that it goes to.
+    /// Returns the target folder.
     #[hook(singleton)]
     async fn folder(name: &str) -> String {
         let _ = name;
@@ -29,7 +28,7 @@ trait UploadHooks {
 #[impl_hook(Check)]
 async fn no_programs(name: &str) -> Result<(), String> {
     if name.ends_with(".exe") {
-        Err("programs are not taken".to_owned())
+        Err("programs are not accepted".to_owned())
     } else {
         Ok(())
     }
@@ -72,7 +71,7 @@ async fn main() {
 
     assert_eq!(
         hooks.check("tool.exe").await,
-        Err("programs are not taken".to_owned())
+        Err("programs are not accepted".to_owned())
     );
     assert_eq!(hooks.folder("tool.exe").await, "uploads");
 }

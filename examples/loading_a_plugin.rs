@@ -1,26 +1,26 @@
-//! How does a program load a plugin from another crate, by name, while it runs?
+//! How does a running program load a plugin from another crate by name?
 //!
-//! The crate of the plugin (`examples/plugin`) knows the framework and nothing of this program.
-//! It is linked in, and does nothing until the program registers it: a table from names to
-//! registration functions says what there is, the user's configuration says what of it runs,
-//! and the registrations that come back take it out again.
+//! The plugin's crate (`examples/plugin`) depends on the framework, not on this program. It is
+//! linked in and inactive until the program registers it. A table maps names to registration
+//! functions, the user's configuration selects plugins, and the returned registrations unload
+//! them.
 //!
-//! Why linked in, and not a shared library that is opened at run time (`dlopen`)? Rust promises
-//! no binary interface: the layout of a `HookRegistry`, of an `Arc` or a trait object may differ
-//! with the compiler's version, its flags and the features of any dependency, and nothing
-//! checks that both sides agree. Opening one is `unsafe`, and a difference is undefined
-//! behaviour, not an error. Code that comes when the program is built already has two ways in,
-//! both with a border that is checked: a program of its own (`CommandHook`), and JavaScript in
-//! a sandbox (`hooks-script`).
+//! Why is it linked in, instead of a shared library that is opened at run time (`dlopen`)? Rust has
+//! no stable binary interface: the layout of a `HookRegistry`, an `Arc` or a trait object may
+//! depend on the compiler's version, its flags and the features of any dependency, and nothing
+//! checks that both sides agree. Opening such a library is `unsafe`, and a mismatch is undefined
+//! behaviour rather than an error. Code that is not known at build time can be attached in two ways
+//! with a checked boundary: a separate program (`CommandHook`), and JavaScript in a sandbox
+//! (`hooks-script`).
 
 use hooks_example_plugin as quota;
 use hooks_runtime::{Action, HookRegistry, Map, Registration};
 use serde_json::{Value, json};
 
-/// What every plugin provides.
+/// Registration function of every plugin.
 type Register = fn(&HookRegistry, &Map) -> Result<Vec<Registration>, String>;
 
-/// The plugins that this program was built with.
+/// Plugins that this program was built with.
 const PLUGINS: &[(&str, Register)] = &[(quota::NAME, quota::register)];
 
 /// Registers the plugin of this name.
@@ -28,12 +28,12 @@ fn load(hooks: &HookRegistry, name: &str, config: &Map) -> Result<Vec<Registrati
     let Some((_, register)) = PLUGINS.iter().find(|(known, _)| *known == name) else {
         let known: Vec<_> = PLUGINS.iter().map(|(known, _)| *known).collect();
         let known = known.join("`, `");
-        return Err(format!("there is no plugin `{name}`; there is `{known}`"));
+        return Err(format!("unknown plugin `{name}`; use `{known}`"));
     };
-    register(hooks, config).map_err(|error| format!("plugin `{name}` is not loaded: {error}"))
+    register(hooks, config).map_err(|error| format!("cannot load the plugin `{name}`: {error}"))
 }
 
-/// A call of a tool, as far as the hooks are concerned.
+/// A tool call, reduced to the event that hooks see.
 async fn call(hooks: &HookRegistry, tool: &str) {
     let emission = hooks
         .emit(HookRegistry::TOOL_PRE, json!({"tool_name": tool}))
@@ -48,7 +48,7 @@ async fn call(hooks: &HookRegistry, tool: &str) {
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let hooks = HookRegistry::new();
-    // What a user would have in a file.
+    // A user would have this in a file.
     let config = json!({"qouta": {}, "quota": {"calls": 2}});
     let mut loaded = Vec::new();
     for (name, config) in config.as_object().into_iter().flatten() {
@@ -72,7 +72,7 @@ async fn main() {
         call(&hooks, tool).await;
     }
 
-    // Unloaded, while the program goes on.
+    // Unloads the plugins while the program runs.
     for (name, registrations) in loaded {
         let removed = registrations.iter().filter(|hook| hook.unregister());
         println!("{name}: {} hooks removed", removed.count());

@@ -1,5 +1,5 @@
-//! How do users of a server decide what may be said in their channels? They write hooks, and
-//! the server runs them in a stack, without trusting them.
+//! How do users of a server moderate their own channels? They write hooks, and the server runs them
+//! in a sandboxed stack.
 
 use std::num::NonZeroU32;
 
@@ -19,10 +19,10 @@ const NO_SHOUTING: &str = "
       return { out: message };
     }";
 
-/// Its author has made a mistake; it must not be everybody's.
+/// This hook has a bug, which must not affect the others.
 const BROKEN: &str = "export default ({ in: message }) => message.txt.trim();";
 
-/// What the server knows of a user. Hooks see of it what it declares.
+/// A user as stored by the server. Hooks see only declared fields.
 fn user() -> Value {
     json!({"id": "u-7", "name": "Ada", "email": "ada@example.org"})
 }

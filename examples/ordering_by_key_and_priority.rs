@@ -1,21 +1,21 @@
-//! In which order do hooks run, and how is one of them replaced?
+//! In which order do hooks run, and how do I replace one?
 //!
-//! Lower priorities first; among equals, first in, first out. A key names an
-//! entry: registering it again replaces the hook in its place, and it can be
-//! removed by that name.
+//! Lower priorities run first; hooks with equal priority run in registration order. A key
+//! identifies an entry: registering the key again replaces the hook in its place, and the key
+//! removes it.
 
 use hooks_core::{Entry, hooks};
 
 #[hooks]
 trait GreetingHooks {
-    /// Each hook adds a word.
+    /// Builds a greeting; each hook adds a word.
     #[hook(fallback)]
     async fn greet(name: String) -> String {
         name
     }
 }
 
-/// Adds one word to what the hooks before have said.
+/// Appends one word to the previous output.
 struct Word(&'static str);
 
 impl Greet for Word {

@@ -1,7 +1,7 @@
-//! How does a test take one check out of a running application?
+//! How does a test remove one check from a running application?
 //!
-//! PRE hooks have ids. A hook with the id of another one replaces it in its place, so a mock
-//! needs nothing but the name of what it stands for.
+//! PRE hooks have ids. A hook with the id of another one replaces it in its place, so a mock needs
+//! only the id of the hook that it replaces.
 
 use hooks_runtime::phases::{PostFn, PreFn};
 use hooks_runtime::{
@@ -42,13 +42,13 @@ fn application() -> PhaseRegistry<Request, bool> {
     registry.register_pre(
         PreFn::new("known-tool", |request: &Request| match request.tool {
             "read" | "write" => Ok(HookResponse::default()),
-            tool => Err(format!("there is no tool `{tool}`")),
+            tool => Err(format!("unknown tool `{tool}`")),
         }),
         RegisterOptions::new().priority(10),
     );
     registry.register_post(
         PostFn::new("audit", |done: &bool, _: Option<&str>| {
-            println!("audit: done is {done}")
+            println!("audit: done = {done}")
         }),
         RegisterOptions::new(),
     );
@@ -70,7 +70,7 @@ async fn main() -> Result<(), HookError> {
     );
     assert_eq!(response.action, ResponseAction::Halt);
 
-    // A mock under the same id, in the same place, with the same priority.
+    // A mock with the id of the original, at its place and priority.
     registry.replace_pre(PreFn::new("budget", |_: &Request| HookResponse::default()));
     let order: Vec<_> = registry
         .registered_hooks(Phase::Pre)
@@ -80,7 +80,7 @@ async fn main() -> Result<(), HookError> {
     assert_eq!(order, ["known-tool", "budget"]);
     assert!(registry.execute_pre(&dear).await?.is_continue());
 
-    // An error is no answer: it is the caller's.
+    // An error is not a response: the caller handles it.
     let unknown = Request {
         tool: "teleport",
         cost: 1,

@@ -1,11 +1,11 @@
-//! How does a plugin in JavaScript change what an agent is about to do, beside hooks in Rust?
-//! It is registered like any other hook; what it answers is data for those behind it.
+//! How does a plugin in JavaScript change the next action of an agent, next to hooks in Rust?
+//! Register it like any other hook; later hooks see the data that it returns.
 
 use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
 use hooks_script::{Manifest, ScriptEngine};
 use serde_json::json;
 
-/// Asks for less output, and for no colours.
+/// Requests less output, without colours.
 const BRIEF: &str = "
     export default function ({ in: { command } }) {
       const words = command.split(' ');
@@ -13,14 +13,12 @@ const BRIEF: &str = "
       return { out: { command: words.join(' '), env: { NO_COLOR: '1' } } };
     }";
 
-/// Looks at the command behind the script, and sees what would run.
+/// Checks the command after the script, so it sees the command that would run.
 fn no_publishing(event: Event<'_>) -> HookResult {
     match event.str("command") {
-        Some(command) if command.contains("publish") => {
-            HookResult::deny("publishing is for people")
-        }
+        Some(command) if command.contains("publish") => HookResult::deny("agents must not publish"),
         Some(_) => HookResult::proceed(),
-        None => HookResult::deny("there is no command"),
+        None => HookResult::deny("missing field `command`"),
     }
 }
 

@@ -1,8 +1,8 @@
-//! How does a hook keep state from one dispatch to the next?
+//! How does a hook keep state between dispatches?
 //!
-//! Implement the slot's `Stateful…` trait, whose method takes `&mut self`, and
-//! register the value in `Stateful::new`. A hook that is called again from inside
-//! its own call is told so through `on_reentrancy`, and answers something else.
+//! Implement the slot's `Stateful…` trait, whose method takes `&mut self`, and register the value
+//! in `Stateful::new`. If the hook is called from inside its own call, `on_reentrancy` returns its
+//! output instead.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use hooks_core::{HookReentrancyError, Stateful, hooks};
 
 #[hooks]
 trait TicketHooks {
-    /// The number of the next ticket.
+    /// Returns the number of the next ticket.
     #[hook(singleton)]
     async fn next_ticket(series: &str) -> String {
         format!("{series}-0")
@@ -30,7 +30,7 @@ impl StatefulNextTicket for Counter {
     }
 }
 
-/// Asks the set that it is registered in, which leads back to itself.
+/// Dispatches to the set that it is registered in, which calls itself again.
 struct Nested {
     inner: Arc<std::sync::OnceLock<TicketHooksSet<'static>>>,
 }
@@ -57,7 +57,7 @@ async fn main() {
         assert_eq!(ticket, expected);
     }
 
-    // A clone shares the hook, and so its state.
+    // A clone shares the hook and its state.
     let clone = hooks.clone();
     assert_eq!(clone.next_ticket("B").await, "B-4");
     assert_eq!(hooks.next_ticket("B").await, "B-5");

@@ -1,7 +1,7 @@
 //! How do several plugins vote on one decision?
 //!
-//! `emit_and_collect` asks all of them at the same time; each has a second. One that is slow,
-//! or fails, has no vote, and holds nobody up.
+//! `emit_and_collect` calls all hooks concurrently, each with a timeout of one second. A slow or
+//! failed hook has no vote and does not delay the others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Compiles `engine/quickjs.wasm` for the machine that this crate is built for.
+//! Compiles `engine/quickjs.wasm` to machine code for the target of this build.
 
 use std::path::PathBuf;
 use std::{env, fs};
@@ -27,11 +27,12 @@ fn main() {
     assert_eq!(
         expected.split_whitespace().next(),
         Some(found.as_str()),
-        "`engine/quickjs.wasm` is not what `engine/build` made; run `engine/build`"
+        "`engine/quickjs.wasm` does not match its hash; run `engine/build`"
     );
 
     let mut config = config::config();
-    // Named, so that nothing is used that only the building machine's processor has.
+    // Name the target, so that the code uses no features that only the build machine's processor
+    // has.
     config
         .target(&env::var("TARGET").expect("cargo sets it"))
         .expect("the compiler of the engine does not know this target");

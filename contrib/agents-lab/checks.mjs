@@ -38,7 +38,7 @@ const open = (says, test) => ({ says, test, open: true });
 
 // Tests of an outcome `o`.
 
-/** Fails unless the client received the last call of the script and the call came to an end: not if the lab had to kill the client. */
+/** Fails unless the client received the last call of the script and the call ended; also fails if the lab had to kill the client. */
 export function reached(o) {
   const last = o.script.length - 1;
   if (last < 0) return o.calls.length > 0 || o.model.conversation ? '' : 'the client did nothing';
@@ -77,10 +77,10 @@ const commands = [
     quick: everyone,
     script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
     expect: [
-      does('a command that reads runs', told(0, /a\.txt/)),
-      prevents('a command that deletes does not run', buildStays),
-      does('the trail has both, and who refused', all(trail(/yes\s+git status/), trail(/guard.*rm -r build/))),
-      does('the model is told why, and the way out', all(told(1, /DELETE/), told(1, NO_APPROVAL))),
+      does('a read-only command runs', told(0, /a\.txt/)),
+      prevents('a delete does not run', buildStays),
+      does('the trail has both, with the source of the refusal', all(trail(/yes\s+git status/), trail(/guard.*rm -r build/))),
+      does('the model receives the reason and the remedy', all(told(1, /DELETE/), told(1, NO_APPROVAL))),
     ],
   },
   {
@@ -108,7 +108,7 @@ const commands = [
     script: (tools) => [tools.shell(READ)],
     expect: [
       prevents('the reason of a rule reaches the model', told(0, /not on a Friday/)),
-      does('the trail says that a rule refused', trail(/rule.*git status/)),
+      does('the trail records that a rule refused', trail(/rule.*git status/)),
     ],
   },
 ];
@@ -123,7 +123,7 @@ const failing = (guard, says, quick) => ({
   script: (tools) => [tools.shell(DELETE)],
   expect: [prevents(`${says}: refused`, buildStays)],
 });
-/** The same failure with clients that run the command nevertheless. */
+/** A failure with clients that run the command nevertheless. */
 const stillOpen = (ids, guard, says, more) => ({
   ...failing(guard, says, false),
   ...more,
@@ -165,7 +165,7 @@ const service = [
     script: (tools) => [tools.shell(DELETE)],
     expect: [
       prevents('the operator denies: it does not run', all(buildStays, asked(DELETE))),
-      does('the trail says that the operator refused', trail(/operator.*rm -r build/)),
+      does('the trail records that the operator refused', trail(/operator.*rm -r build/)),
     ],
   },
   {
@@ -181,7 +181,7 @@ const service = [
     clients: ['gemini', 'copilot'],
     env: { HOOKS_GUARD_UNATTENDED: '' },
     script: (tools) => [tools.shell(DELETE)],
-    expect: [prevents('without a terminal, and not told to the guard: a deletion does not run', buildStays)],
+    expect: [prevents('without a terminal, unknown to the guard: a delete does not run', buildStays)],
   },
   {
     name: 'installed-unattended',
@@ -201,7 +201,7 @@ const service = [
     script: (tools) => [tools.shell(DELETE)],
     expect: [
       prevents('installed with `--unattended`, no service: it does not run', buildStays),
-      does('installed with `--unattended`, no service: the model is told', told(0, NO_APPROVAL)),
+      does('installed with `--unattended`, no service: the model receives the reason', told(0, NO_APPROVAL)),
     ],
   },
 ];
@@ -217,8 +217,8 @@ const claude = [
     flags: ['--permission-mode', mode],
     script: (tools) => [tools.shell(DELETE)],
     expect: [
-      does(`mode ${mode}: a deletion does not run unasked`, buildStays),
-      does(`mode ${mode}: the model is told that approval is missing`, told(0, NO_APPROVAL)),
+      does(`mode ${mode}: a delete does not run without approval`, buildStays),
+      does(`mode ${mode}: the model receives the missing approval as the reason`, told(0, NO_APPROVAL)),
     ],
   })),
   {
@@ -228,7 +228,7 @@ const claude = [
     flags: ['--permission-mode', 'auto'],
     // The safety check of the mode runs on a server that is out of reach here: it refuses.
     script: (tools) => [tools.shell('npm install')],
-    expect: [does('mode auto: the trail says that the agent refused', all(reached, trail(/agent.*npm install/)))],
+    expect: [does('mode auto: the trail records that the agent refused', all(reached, trail(/agent.*npm install/)))],
   },
   {
     name: 'mode-default-approved',
@@ -237,7 +237,7 @@ const claude = [
     flags: ['--permission-mode', 'default'],
     service: 'APPROVED',
     script: (tools) => [tools.shell(DELETE)],
-    expect: [does('no user at the keyboard: the operator is asked', all(asked(DELETE), buildGone))],
+    expect: [does('no user: the operator is asked', all(asked(DELETE), buildGone))],
   },
   {
     name: 'skill',
@@ -247,7 +247,7 @@ const claude = [
     script: () => [{ tool: 'Skill', arguments: { skill: 'tidy' } }],
     expect: [
       prevents('a command in a skill does not run', buildStays),
-      does('a command in a skill: the model is told why', conversation(/not run.*DELETE/)),
+      does('a command in a skill: the model receives the reason', conversation(/not run.*DELETE/)),
     ],
   },
   {
@@ -274,7 +274,7 @@ const claude = [
     clients: ['claude'],
     files: { 'project/.claude/skills/look/SKILL.md': `---\nname: look\ndescription: Looks.\n---\n!\`${READ}\`\n` },
     script: () => [{ tool: 'Skill', arguments: { skill: 'look' } }],
-    expect: [does('a command in a skill that reads runs', conversation(/ M a\.txt/))],
+    expect: [does('a read-only command in a skill runs', conversation(/ M a\.txt/))],
   },
   {
     name: 'monitor',
@@ -301,7 +301,7 @@ const terminal = (id, ready, prompt, flags = []) => ({
   script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
   keys: [{ see: ready }, { submit: 'do it' }, { see: prompt, orTold: 2 }],
   expect: [
-    prevents('in a terminal: a deletion does not run unasked', buildStays),
+    prevents('in a terminal: a delete does not run without approval', buildStays),
     does('in a terminal: the user or the model sees why', (o) => (/DELETE/.test(o.screen) ? '' : told(1, /DELETE/)(o))),
   ],
 });
@@ -328,8 +328,8 @@ const codex = [
     script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
     keys: [{ see: '›' }, { submit: 'do it' }, { see: 'All done|Would you like', orTold: 2 }],
     expect: [
-      prevents('in a terminal, without a service: a deletion does not run unasked', buildStays),
-      does('in a terminal, without a service: the way out is named', told(1, /hooks-guard serve/)),
+      prevents('in a terminal, without a service: a delete does not run without approval', buildStays),
+      does('in a terminal, without a service: the remedy is named', told(1, /hooks-guard serve/)),
     ],
   },
   {
@@ -350,8 +350,8 @@ const codex = [
     script: (tools) => [tools.shell(DELETE)],
     doctor: true,
     expect: [
-      prevents('right after `install`: a deletion does not run', buildStays),
-      does('right after `install`: `doctor` says ok', DOCTOR_OK),
+      prevents('right after `install`: a delete does not run', buildStays),
+      does('right after `install`: `doctor` reports ok', DOCTOR_OK),
     ],
   },
   ...[
@@ -366,8 +366,8 @@ const codex = [
     script: (tools) => [tools.shell(DELETE)],
     doctor: true,
     expect: [
-      open(`hooks that ${says}: a deletion runs, by the rules of the client`, buildGone),
-      does(`hooks that ${says}: \`doctor\` says so`, doctorSays(/codex[^\n]*trusted/)),
+      open(`hooks that ${says}: a delete runs, by the rules of the client`, buildGone),
+      does(`hooks that ${says}: \`doctor\` reports it`, doctorSays(/codex[^\n]*trusted/)),
     ],
   })),
   {
@@ -380,8 +380,8 @@ const codex = [
     thenHeadless: true,
     doctor: true,
     expect: [
-      prevents('hooks that the user trusted in Codex: a deletion does not run', buildStays),
-      does('hooks that the user trusted in Codex: `doctor` says ok', DOCTOR_OK),
+      prevents('hooks that the user trusted in Codex: a delete does not run', buildStays),
+      does('hooks that the user trusted in Codex: `doctor` reports ok', DOCTOR_OK),
     ],
   },
   {
@@ -410,7 +410,7 @@ const rest = [
     quick: true,
     env: { COPILOT_HOME: `${HOME}/moved` },
     script: (tools) => [tools.shell(DELETE)],
-    expect: [prevents('`COPILOT_HOME`: a command that deletes does not run', all(installs, buildStays))],
+    expect: [prevents('`COPILOT_HOME`: a delete does not run', all(installs, buildStays))],
   },
   {
     name: 'start',

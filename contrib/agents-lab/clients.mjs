@@ -1,4 +1,4 @@
-// The clients: where each comes from, how it is set up, started and scripted.
+// Clients: their source, setup, command lines and tool calls.
 //
 // A client has
 //   agent      name of the agent for `hooks-guard`
@@ -9,7 +9,7 @@
 //   files      settings in its home, by path
 //   headless   arguments that run one prompt without a terminal; `free` holds the flags under which
 //              the client itself refuses nothing, so that only the guard is left
-//   unattended environment of a headless run that tells the guard that no user is at the keyboard
+//   unattended environment of a headless run that tells the guard that there is no user
 //   terminal   arguments that start it in a terminal
 //   tools      its own calls for `shell`, `write` and `read`
 
@@ -58,7 +58,7 @@ const claude = {
   },
 };
 
-/** The newest version for Node 20; it does not know `onFailure`. */
+/** The newest version for Node 20; it does not support `onFailure`. */
 const olderClaude = {
   ...claude,
   id: 'claude-2.1.197',

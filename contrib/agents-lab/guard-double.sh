@@ -1,5 +1,5 @@
 #!/bin/sh
-# Takes the place of the installed guard. Records each call, and fails as ~/guard-mode says.
+# Replaces the installed guard. Records each call, and fails as set in ~/guard-mode.
 home=/home/dev
 call=$home/calls/$(date +%s%N)-$$
 printf '%s\n' "$*" >"$call.arguments"
@@ -10,7 +10,7 @@ exit-101)
     exit 101
     ;;
 killed) kill -KILL $$ ;;
-# Later than the client's timeout, and not for ever: Gemini CLI waits for the end and runs the tool then.
+# Longer than the client's timeout, but not forever: Gemini CLI waits for the end and then runs the tool.
 late) exec sleep 20 ;;
 cut-short)
     printf '{"hookSpecificOutput":'

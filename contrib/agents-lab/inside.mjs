@@ -40,14 +40,14 @@ function makeProject() {
   put(join(PROJECT, 'a.txt'), 'first\nchanged\n');
 }
 
-/** Puts the client on the path, under the name by which users start it. */
+/** Puts the client on the path, under the name that users run. */
 function putProgram() {
   const program = (owner) => join('/mnt/clients', owner.id, owner.program.at(-1));
   const words = client.program.length > 1 ? [program(node), program(client)] : [program(client)];
   put(join(HOME, 'bin', client.command), `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, 0o755);
 }
 
-/** Installs the guard as a user does, then puts the double in the place of its binary. */
+/** Installs the guard as a user does, then replaces its binary by the double. */
 function installGuard() {
   mkdirSync(dirname(INSTALLED), { recursive: true });
   mkdirSync(join(HOME, 'calls'));
@@ -103,7 +103,7 @@ async function serve(answer) {
   for (let i = 0; i < 100 && !ready; i += 1) {
     ready = await get('pending').then(() => true, () => sleep(100));
   }
-  if (!ready) outcome.notes.push(`the service does not answer: ${readFileSync(join(HOME, 'service.log'), 'utf8')}`);
+  if (!ready) outcome.notes.push(`the service does not respond: ${readFileSync(join(HOME, 'service.log'), 'utf8')}`);
   const operator = async () => {
     const { pending } = await get('pending');
     for (const { id, command } of pending) {

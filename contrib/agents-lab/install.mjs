@@ -1,4 +1,4 @@
-// Installs the pinned clients from the npm registry, each into a folder of its own.
+// Installs the pinned clients from the npm registry, each into a separate folder.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ export function install(client, folder) {
   for (const old of [place, fresh]) rmSync(old, { recursive: true, force: true });
   mkdirSync(fresh, { recursive: true });
   writeFileSync(join(fresh, 'package.json'), '{ "private": true }\n');
-  // `--force`: some packages ask for a newer Node than the one that runs npm.
+  // `--force`: some packages require a newer Node than the one that runs npm.
   const options = ['--ignore-scripts', '--save-exact', '--no-audit', '--no-fund', '--force', '--loglevel=error'];
   const npm = spawnSync('npm', ['install', ...options, ...client.packages], {
     cwd: fresh,

@@ -69,7 +69,7 @@ function cannotRun(why, isTheMachine) {
 }
 
 function checkMachine() {
-  if (platform() !== 'linux') cannotRun('the lab needs Linux: it runs clients in namespaces of their own', true);
+  if (platform() !== 'linux') cannotRun('the lab needs Linux: it runs clients in separate namespaces', true);
   const needed = { npm: 'npm', unshare: 'util-linux', setpriv: 'util-linux', ip: 'iproute2', git: 'git', tmux: 'tmux' };
   for (const [program, debian] of Object.entries(needed)) {
     const found = process.env.PATH.split(':').some((folder) => existsSync(join(folder, program)));
@@ -148,7 +148,7 @@ async function runCheck({ check, client }) {
       else if (!why) report('BAD', client.id, says, 'passes without the guard');
       else report('ok', client.id, `${says}: fails without the guard (${why})`);
     } else if (open) {
-      report(why ? 'ok' : 'open', client.id, says, why && `better than its rules say: ${why}`);
+      report(why ? 'ok' : 'open', client.id, says, why && `better than its rules: ${why}`);
     } else {
       report(why ? 'BAD' : 'ok', client.id, says, why && `${why}\n${details(outcome)}`);
     }
@@ -168,7 +168,7 @@ if (options.list) {
   process.exit();
 }
 if (todo.length === 0) {
-  console.error('no check is selected; `--list` prints them');
+  console.error('no check selected; run `--list`');
   process.exit(2);
 }
 checkMachine();

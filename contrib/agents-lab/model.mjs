@@ -47,7 +47,7 @@ const messages = {
   },
 };
 
-/** OpenAI's `/v1/responses`: Codex. Its patch tool takes a bare text in place of JSON. */
+/** OpenAI's `/v1/responses`: Codex. Its patch tool takes plain text instead of JSON. */
 const responses = {
   path: /\/v1\/responses$/,
   offered: (body) => (body.tools ?? []).map((tool) => tool.name ?? tool.type),
@@ -107,7 +107,7 @@ const chat = {
   },
 };
 
-/** Google's `generateContent`: Gemini CLI. It also requests JSON in forms of its own. */
+/** Google's `generateContent`: Gemini CLI. It also requests JSON in its own forms. */
 const generate = {
   path: /:(stream)?generateContent$/i,
   offered: (body) =>
@@ -150,14 +150,14 @@ function example(schema) {
   }
 }
 
-/** Returns the text in a tool's result, whatever nesting a client gives it. */
+/** Returns the text in a tool's result, independent of its nesting by a client. */
 function textOf(result) {
   if (typeof result === 'string') return result;
   if (Array.isArray(result)) return result.map(textOf).join('\n');
   return typeof result?.text === 'string' ? result.text : JSON.stringify(result);
 }
 
-/** Puts the number of the terminal that Codex opened last in place of `SESSION`. */
+/** Replaces `SESSION` by the number of the terminal that Codex opened last. */
 function inSession(call, told) {
   const session = told.join('\n').match(/session ID (\d+)/gi)?.at(-1)?.match(/\d+/)[0];
   return session ? JSON.parse(JSON.stringify(call).replace('"SESSION"', session)) : call;
@@ -167,7 +167,7 @@ function inSession(call, told) {
  * Serves the script on a port of the loopback interface.
  *
  * Returns the record: `requested` holds the calls that the client received, `told` the text of each
- * result that the client returned, `conversation` what it sent last, `offered` the names of the tools,
+ * result that the client returned, `conversation` its last request, `offered` the names of the tools,
  * `unknown` the requests that no format covers. A step is chosen by the number of results in the request, so that a
  * request without tools (a title, a summary) does not consume a step.
  */

@@ -1,5 +1,4 @@
-//! Runs one job in a confined process, and stops it when it takes too long, says
-//! too much or fills the disk.
+//! Runs one job in a confined process, and stops it if it exceeds its time, output or disk limit.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -19,15 +18,15 @@ use crate::confine::stage::{ENTER, Request, THIS_PROGRAM};
 use crate::job::Job;
 use crate::scratch::{self, Scratch, Usage};
 
-/// The disk that the scratch copy may take, and how many files and folders.
+/// Maximum disk use of the scratch copy, in bytes and in files and folders.
 const DISK_LIMIT_BYTES: u64 = 256 << 20;
 const DISK_LIMIT_ENTRIES: usize = 50_000;
 
-/// How often the disk use is looked at.
+/// Interval of disk use checks.
 const DISK_CHECK: Duration = Duration::from_millis(250);
 
-/// How long a pipe is read on after its shell has ended; only what escaped from
-/// the process group of an unconfined call can keep it open that long.
+/// Time to read a pipe after its shell has ended. Only a process that left the group of an
+/// unconfined call can keep it open longer.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Runs jobs in one scratch copy.
@@ -54,12 +53,12 @@ pub(crate) enum Outcome {
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) outcome: Outcome,
-    /// Standard output and error as they came, at most the output limit.
+    /// Standard output and error in order, up to the output limit.
     pub(crate) output: String,
 }
 
 impl<'a> Executor<'a> {
-    /// An executor with 10 seconds and 64 KiB for each job.
+    /// Creates an executor with 10 seconds and 64 KiB for each job.
     pub(crate) fn new(confinement: &'a Confinement, scratch: &'a Scratch) -> Self {
         Self {
             confinement,
@@ -77,7 +76,7 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Runs `job` to its end, or to that of a limit.
+    /// Runs `job` until it ends or exceeds a limit.
     pub(crate) async fn run(&self, job: Job) -> Run {
         let mut output = Vec::new();
         let outcome = self
@@ -95,7 +94,7 @@ impl<'a> Executor<'a> {
         let mut end = Instant::now() + self.time_limit;
         let (mut child, mut pipe) = self.start(job).await?;
         let group = Group::of(&child);
-        // On a thread of its own: a call can make that take long, and has to end in time.
+        // Counts on another thread: a call can make counting slow, and must still time out.
         let mut counting: Option<JoinHandle<Usage>> = None;
         let mut disk = tokio::time::interval(DISK_CHECK);
         let mut chunk = vec![0; 8 << 10];
@@ -110,7 +109,7 @@ impl<'a> Executor<'a> {
                 },
                 ended = child.wait(), if status.is_none() => {
                     status = Some(ended?);
-                    // What it left running ends with it, and so does its output.
+                    // Background processes end with the job, and so does their output.
                     group.kill();
                     end = end.min(Instant::now() + GRACE);
                 },
@@ -140,7 +139,7 @@ impl<'a> Executor<'a> {
             None => child.wait().await?,
         };
         if cut_off.is_some() {
-            // The pipe closes when the last of the processes is gone.
+            // The pipe closes when the last process has ended.
             let rest =
                 async { while pipe.read(&mut chunk).await.is_ok_and(|length| length > 0) {} };
             let _ = tokio::time::timeout(GRACE, rest).await;
@@ -148,12 +147,12 @@ impl<'a> Executor<'a> {
         Ok(cut_off.unwrap_or(Outcome::Exited(code(status))))
     }
 
-    /// Starts a process that locks itself in and then does `job`; both of its
-    /// output streams come out of one pipe, in the order they were written.
+    /// Starts a process that confines itself and runs `job`. Both output streams share one pipe, so
+    /// their order is kept.
     async fn start(&self, job: Job) -> io::Result<(Child, pipe::Receiver)> {
         let files = self.scratch.files();
         let (output, input) = io::pipe()?;
-        // A call may open its output by name, which asks whose pipe it is.
+        // A call may open its output by name, which checks the owner of the pipe.
         fchown(&input, Some(self.confinement.owner()), None)?;
         let mut child = Command::new(THIS_PROGRAM)
             .arg0("guarded_session")
@@ -180,7 +179,7 @@ impl<'a> Executor<'a> {
         let request = serde_json::to_vec(&request)?;
         if let Some(mut stdin) = child.stdin.take() {
             match stdin.write_all(&request).await {
-                // It ended before it read this, and says why in its output.
+                // The process ended before reading the request; its output has the reason.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
                 result => result?,
             }
@@ -189,7 +188,7 @@ impl<'a> Executor<'a> {
     }
 }
 
-/// The whole environment of a call, but for its folders.
+/// Environment of a call, except its folders.
 const ENVIRONMENT: [(&str, &str); 16] = [
     (
         "PATH",
@@ -203,7 +202,7 @@ const ENVIRONMENT: [(&str, &str); 16] = [
     ("EDITOR", "true"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_TERMINAL_PROMPT", "0"),
-    // No upkeep in the background.
+    // Disables background maintenance.
     ("GIT_CONFIG_COUNT", "1"),
     ("GIT_CONFIG_KEY_0", "maintenance.auto"),
     ("GIT_CONFIG_VALUE_0", "false"),
@@ -213,7 +212,7 @@ const ENVIRONMENT: [(&str, &str); 16] = [
     ("GIT_COMMITTER_EMAIL", "agent@example.invalid"),
 ];
 
-/// The process group of a call; its processes end when this is dropped.
+/// Process group of a call. Dropping it kills its processes.
 struct Group(Option<Pid>);
 
 impl Group {
@@ -224,7 +223,7 @@ impl Group {
 
     fn kill(&self) {
         if let Some(group) = self.0 {
-            // It fails when nobody is left, which is what is wanted.
+            // Fails if no process is left, which is fine.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
@@ -236,15 +235,14 @@ impl Drop for Group {
     }
 }
 
-/// Adds `chunk` to `output`, or as much of it as `limit` leaves room for; returns
-/// whether all of it fitted.
+/// Appends as much of `chunk` to `output` as `limit` allows. Returns `true` if all of it fitted.
 fn keep(output: &mut Vec<u8>, chunk: &[u8], limit: usize) -> bool {
     let room = limit.saturating_sub(output.len());
     output.extend_from_slice(&chunk[..chunk.len().min(room)]);
     chunk.len() <= room
 }
 
-/// How full the disk is, once that has been counted.
+/// Returns the disk use once it has been counted.
 async fn counted(counting: &mut Option<JoinHandle<Usage>>) -> io::Result<Usage> {
     match counting {
         Some(counting) => Ok(counting.await?),
@@ -252,13 +250,14 @@ async fn counted(counting: &mut Option<JoinHandle<Usage>>) -> io::Result<Usage> 
     }
 }
 
-/// Whether a call has filled the disk. One that finds it full can still tidy up.
+/// Returns `true` if a call has filled the disk. If the disk was already full, the call may still
+/// delete files.
 fn overfills(before: Usage, now: Usage) -> bool {
     now.bytes > DISK_LIMIT_BYTES.max(before.bytes)
         || now.entries > DISK_LIMIT_ENTRIES.max(before.entries)
 }
 
-/// The status that a shell would report.
+/// Returns the exit status as a shell reports it.
 fn code(status: ExitStatus) -> i32 {
     status
         .code()

@@ -1,4 +1,4 @@
-//! What became of one call in each of the registries that it passed: `--explain`.
+//! `--explain`: the result of each hook for one call, by dispatch.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -7,19 +7,19 @@ use hooks_runtime::{HookRegistry, Report};
 
 use crate::report::Record;
 
-/// The dispatches, by the names that people read, in the order in which a call passes them.
+/// Display names of the dispatches, in the order in which a call passes them.
 pub(crate) const PRE: &str = "PRE";
 pub(crate) const CLASSIFIERS: &str = "classifiers";
 pub(crate) const TOOL_PRE: &str = HookRegistry::TOOL_PRE;
-/// The classifiers once more, where hooks of `tool:pre` have changed the call.
-pub(crate) const CLASSIFIERS_AGAIN: &str = "classifiers, of the changed call";
+/// Second dispatch of the classifiers, if hooks of `tool:pre` changed the call.
+pub(crate) const CLASSIFIERS_AGAIN: &str = "classifiers, changed call";
 pub(crate) const TYPED: &str = "typed set";
 pub(crate) const TOOL_POST: &str = HookRegistry::TOOL_POST;
-/// In place of `tool:post`, where a call did not succeed.
+/// Replaces `tool:post` if a call did not succeed.
 pub(crate) const ERROR_TOOL: &str = HookRegistry::ERROR_TOOL;
 pub(crate) const POST: &str = "POST";
 
-/// What the hooks did about one call. The texts in it are raw until [`show`](Self::show).
+/// Results of the hooks for one call. Its texts are raw until [`show`](Self::show).
 #[derive(Debug, Default)]
 pub(crate) struct Explanation {
     sections: Vec<Section>,
@@ -34,7 +34,7 @@ pub(crate) struct Section {
     told: Vec<String>,
 }
 
-/// One hook, and what became of it.
+/// One hook with its result.
 #[derive(Debug)]
 struct Hook {
     name: String,
@@ -43,7 +43,7 @@ struct Hook {
 }
 
 impl Section {
-    /// A dispatch that was reported on.
+    /// Creates a section from the report of a dispatch.
     pub(crate) fn reported(title: &'static str, outcome: String, report: &Report) -> Self {
         let hooks = report.entries.iter().map(|entry| Hook {
             name: entry.name.to_string(),
@@ -58,7 +58,7 @@ impl Section {
         }
     }
 
-    /// A dispatch of which is known what became of each hook, but not how long it took.
+    /// Creates a section for a dispatch whose results are known, but not its durations.
     pub(crate) fn inferred(
         title: &'static str,
         outcome: String,
@@ -77,7 +77,7 @@ impl Section {
         }
     }
 
-    /// With what its hooks say.
+    /// Adds the messages of the hooks.
     pub(crate) fn telling(mut self, told: &[String]) -> Self {
         self.told.extend_from_slice(told);
         self
@@ -89,12 +89,12 @@ impl Explanation {
         self.sections.push(section);
     }
 
-    /// Adds the dispatches that the call did not come to, with the hooks in them.
+    /// Adds the dispatches that the call did not reach, with their hooks.
     pub(crate) fn complete(&mut self, hooks: impl Fn(&str) -> Vec<String>) {
         for title in [PRE, CLASSIFIERS, TOOL_PRE, TYPED, TOOL_POST, POST] {
             if !self.has(title) && (title != TOOL_POST || !self.has(ERROR_TOOL)) {
                 let names = hooks(title).into_iter();
-                let outcome = "none, because the call was refused before".to_owned();
+                let outcome = "none; the call was refused earlier".to_owned();
                 let skipped = names.map(|name| (name, "skipped".to_owned()));
                 self.push(Section::inferred(title, outcome, skipped));
             }
@@ -105,7 +105,7 @@ impl Explanation {
         self.sections.iter().any(|section| section.title == title)
     }
 
-    /// Makes every text fit to be shown: what the agent wrote is in reasons and faults, too.
+    /// Escapes and redacts every text: reasons and failures may contain text of the agent.
     pub(crate) async fn show(&mut self, show: impl AsyncFn(&str) -> String) {
         for section in &mut self.sections {
             section.outcome = show(&section.outcome).await;
@@ -119,7 +119,7 @@ impl Explanation {
         }
     }
 
-    /// Writes what is said of the call in the report, and then a section a dispatch.
+    /// Writes the line of the report for the call, then one section per dispatch.
     pub(crate) fn write(&self, record: &Record, out: &mut impl Write) -> io::Result<()> {
         writeln!(
             out,

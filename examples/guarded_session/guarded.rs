@@ -1,4 +1,4 @@
-//! Takes one call after the other through the registries and the typed set: ask, run, tell.
+//! Passes each call through the registries and the typed set: decide, run, report.
 
 use std::time::{Duration, Instant};
 
@@ -12,34 +12,34 @@ use crate::report::{Decision, Record, Status, Tally, escape_output};
 use crate::session::Call;
 use crate::trail::{Approved, Decided, Trail};
 
-/// Who refuses what cannot be recorded.
+/// Name in the report if a decision cannot be recorded.
 const TRAIL: &str = "audit-trail";
 
-/// Hooks, and what runs the calls that they allow.
+/// Hooks, and the executor of the calls that they allow.
 #[derive(Debug)]
 pub(crate) struct Guarded<'a, 'h> {
     registries: Registries,
     hooks: &'a SessionHooksSet<'h>,
     executor: Executor<'a>,
     trail: &'a Trail,
-    /// The hooks that validate a call, in execution order.
+    /// Hooks that validate a call, in execution order.
     policies: Vec<String>,
 }
 
-/// A call on its way.
+/// Progress of one call.
 #[derive(Debug)]
 pub(crate) struct Passing {
-    /// Which call of the session it is, from 1.
+    /// Number of the call in the session, from 1.
     pub(crate) number: usize,
-    /// What the hooks have made of it so far.
+    /// The call as changed by the hooks so far.
     pub(crate) draft: Draft,
-    /// What the classifiers say about it.
+    /// Class from the classifiers.
     pub(crate) class: Option<Class>,
-    /// What they say about it to the agent and the user.
+    /// Messages of the hooks for the agent and the user.
     pub(crate) told: Vec<String>,
-    /// What was said to a question about it, if a hook asked one.
+    /// Answer to a question about the call, if a hook asked one.
     pub(crate) approval: Option<Approved>,
-    /// Only where somebody asks for it.
+    /// Present only for `--explain`.
     pub(crate) explanation: Option<Explanation>,
 }
 
@@ -83,28 +83,28 @@ impl<'a, 'h> Guarded<'a, 'h> {
         }
     }
 
-    /// Begins the session of so many calls; what hooks say about it, as it can be shown.
+    /// Starts a session of this many calls. Returns the messages of the hooks, ready for display.
     ///
     /// # Errors
-    /// If a hook is against it.
+    /// Returns an error if a hook denies the session.
     pub(crate) async fn start(&mut self, calls: usize) -> Result<Vec<String>, OpenError> {
         let told = self.registries.start(calls).await?;
         Ok(self.all_shown(&told).await)
     }
 
-    /// Ends the session; what hooks say about it, as it can be shown.
+    /// Ends the session. Returns the messages of the hooks, ready for display.
     pub(crate) async fn end(&mut self, tally: &Tally) -> Vec<String> {
         let told = self.registries.end(tally).await;
         self.all_shown(&told).await
     }
 
-    /// What the registries know of the session.
+    /// Returns the registries.
     pub(crate) fn registries(&self) -> &Registries {
         &self.registries
     }
 
-    /// Asks the hooks about call `number`, which stands in `line`, runs what they allow,
-    /// tells what came of it, and explains it if asked to.
+    /// Passes call `number` from `line` of the session: dispatches the hooks, runs the call if they
+    /// allow it, reports the result, and explains it on request.
     pub(crate) async fn pass(
         &mut self,
         number: usize,
@@ -135,7 +135,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
         if has_run {
             self.run(passing.draft.call.clone(), &mut record).await;
             if let Err(error) = self.trail.ran(number, record.exit_code).await {
-                record.why += &format!("; that it ran is not recorded: {error}");
+                record.why += &format!("; the run is not recorded: {error}");
             }
             self.registries.tool_post(&record, &mut passing).await;
         } else {
@@ -167,7 +167,8 @@ impl<'a, 'h> Guarded<'a, 'h> {
         record.ran = None;
     }
 
-    /// Puts the decision on the disk; why nothing may run, if that cannot be.
+    /// Writes the decision to disk. If that fails, returns a refusal, so that nothing runs
+    /// unrecorded.
     async fn write_down(
         &self,
         passing: &Passing,
@@ -192,15 +193,14 @@ impl<'a, 'h> Guarded<'a, 'h> {
         })
     }
 
-    /// The order of the decision; the first no ends it, and the call does not run.
+    /// Decides on a call in this order; the first refusal ends it, and the call does not run.
     ///
-    /// 1. The typed set rewrites the call, to fit it to the place where it runs.
-    /// 2. PRE, which is the hook engine, judges it.
-    /// 3. The classifiers say what its command would do, and judge that.
-    /// 4. `tool:pre`, which is told the class, may change it, and has the user asked about it;
-    ///    the classifiers judge what it has changed.
-    /// 5. The typed set validates what is to run: nothing can change the call behind the last
-    ///    who judge it.
+    /// 1. The typed set rewrites the call for its execution environment.
+    /// 2. PRE, the hook engine, checks it.
+    /// 3. The classifiers determine the effects of its command and check them.
+    /// 4. `tool:pre` receives the class, may change the call, and may ask the user; the classifiers
+    ///    check the changed call.
+    /// 5. The typed set validates the final call, which no later hook can change.
     async fn decide(&mut self, passing: &mut Passing) -> Result<(), Refusal> {
         let Draft { call, changes } = self.hooks.rewrite(&passing.draft.call).await;
         let rewritten: Vec<_> = changes.iter().map(|change| change.hook.clone()).collect();
@@ -214,8 +214,8 @@ impl<'a, 'h> Guarded<'a, 'h> {
         verdict
     }
 
-    /// What the typed set did, as far as its answers tell: all of `rewrite` runs, and
-    /// `validate` runs in order until one refuses.
+    /// Derives the results of the typed set from its outputs: all `rewrite` hooks run, and
+    /// `validate` hooks run in order until one refuses.
     fn explain_typed(&self, rewritten: &[String], verdict: &Result<(), Refusal>) -> Section {
         let refuser = verdict.as_ref().err().map(|refusal| &refusal.hook);
         let end = self.policies.iter().position(|name| Some(name) == refuser);
@@ -237,7 +237,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
         Section::inferred(TYPED, outcome, rewrites.chain(policies))
     }
 
-    /// What is known of the call when it is decided, if it is not refused.
+    /// Returns the record of a decided call that is not refused.
     async fn record(&self, call: &Call, draft: &Draft) -> Record {
         let changes = draft.changes.iter();
         let (hooks, reasons): (Vec<_>, Vec<_>) = changes
@@ -250,7 +250,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
             call: self.shown(call.text()).await,
             decision: Decision::Allowed,
             by: "validate".to_owned(),
-            why: format!("none of its {} hooks objects", self.policies.len()),
+            why: format!("no hook objected ({} ran)", self.policies.len()),
             ran: None,
             status: Status::NotRun,
             exit_code: None,
@@ -283,7 +283,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
         record.redactions = redacted.count;
         if redacted.count > 0 {
             record.why += &format!(
-                "; {} secrets blacked out by {}",
+                "; {} secrets redacted by {}",
                 redacted.count,
                 redacted.by.join(", ")
             );
@@ -301,7 +301,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
         };
         let last_line = record.output.lines().rfind(|line| !line.trim().is_empty());
         if let (Some(line), Status::Failed) = (last_line, record.status) {
-            record.why += &format!("; its last words: {}", shorten(line.trim(), 80));
+            record.why += &format!("; last line of output: {}", shorten(line.trim(), 80));
         }
     }
 
@@ -313,7 +313,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
         shown
     }
 
-    /// `text` as it can be shown: a command, too, can hold a secret.
+    /// Redacts and escapes `text` for display: commands can contain secrets too.
     async fn shown(&self, text: &str) -> String {
         escape(&self.hooks.redact(text).await.text)
     }

@@ -1,15 +1,15 @@
-//! The typed hooks of a session: what is asked about each call before the registries see it
-//! and after they have let it pass, and the policies that answer.
+//! Typed hooks of a session: the slots that run for each call before and after the registries, and
+//! the policies registered in them.
 //!
-//! | slot | kind | asks |
+//! | Slot | Kind | Purpose |
 //! |---|---|---|
-//! | `rewrite` | fallback, with `last` | what should run instead? |
-//! | `validate` | always, stops at the first refusal | may it run? |
-//! | `choose_shell` | singleton | which shell runs it? |
-//! | `redact` | always, with `last` | what of its output must not be shown? |
-//! | `observe` | always | who wants to know what became of it? |
+//! | `rewrite` | fallback, with `last` | changes the call that runs |
+//! | `validate` | always, stops at the first refusal | allows or refuses the call |
+//! | `choose_shell` | singleton | selects the shell of a command |
+//! | `redact` | always, with `last` | hides secrets in the output |
+//! | `observe` | always | receives the final record |
 //!
-//! A call is rewritten first, before any registry sees it, so that what is judged is what runs.
+//! A call is rewritten first, before the registries, so that all hooks check the call that runs.
 
 use hooks_guard::classify::Classifier;
 use hooks_runtime::{Entry, ShortCircuit, hooks, impl_hook, impl_hooks};
@@ -24,27 +24,27 @@ use crate::{paths, rewrites, secrets};
 
 #[hooks]
 pub(crate) trait SessionHooks {
-    /// What runs in place of the call. Each hook gets what the one before made of it.
+    /// Returns the call that runs instead. Each hook receives the output of the previous one.
     #[hook(fallback)]
     async fn rewrite(call: &Call) -> Draft {
         Draft::unchanged(call)
     }
 
-    /// Whether the call may run; the first refusal ends the question.
+    /// Returns an error to refuse the call; the first refusal ends the dispatch.
     #[hook(always, chain = ShortCircuit<(), Refusal>)]
     async fn validate(call: &Call) -> Result<(), Refusal> {
         let _ = call;
         Ok(())
     }
 
-    /// The shell for a command.
+    /// Returns the shell for a command.
     #[hook(singleton)]
     async fn choose_shell(command: &str) -> Shell {
         let _ = command;
         Shell::Sh
     }
 
-    /// What of a text can be shown.
+    /// Returns a text without the parts that must not be shown.
     #[hook(always)]
     async fn redact(text: &str) -> Redacted {
         Redacted {
@@ -54,21 +54,21 @@ pub(crate) trait SessionHooks {
         }
     }
 
-    /// Told of each call once it is decided and done.
+    /// Observes each call after it is decided and has run.
     #[hook(always)]
     async fn observe(record: &Record) {
         let _ = record;
     }
 }
 
-/// A call as it is to run, and what was changed to make it so.
+/// The call that is to run, and its changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) call: Call,
     pub(crate) changes: Vec<Change>,
 }
 
-/// A hook that changed a call, and its reason.
+/// Hook that changed a call, and its reason.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Change {
     pub(crate) hook: String,
@@ -100,20 +100,20 @@ impl Draft {
     }
 }
 
-/// Why a call may not run, and which hook says so.
+/// Reason why a call must not run, and the hook that refused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) hook: String,
     pub(crate) reason: String,
 }
 
-/// A text with its secrets blacked out.
+/// Text whose secrets are replaced.
 #[derive(Clone, Debug)]
 pub(crate) struct Redacted {
     pub(crate) text: String,
-    /// How many secrets there were.
+    /// Number of secrets.
     pub(crate) count: usize,
-    /// The hooks that found them.
+    /// Hooks that found them.
     pub(crate) by: Vec<&'static str>,
 }
 
@@ -131,7 +131,7 @@ impl Redacted {
     }
 }
 
-/// The set that guards a session, told to count in `tally` and to show `progress`.
+/// Returns the set that guards a session, counts in `tally` and shows `progress`.
 pub(crate) fn guard<'h>(tally: &'h Tally, progress: &'h Progress) -> SessionHooksSet<'h> {
     let mut set = SessionHooksSet::new()
         // The gravest reason is the one to give.
@@ -148,12 +148,12 @@ pub(crate) fn guard<'h>(tally: &'h Tally, progress: &'h Progress) -> SessionHook
     set
 }
 
-/// A policy under the name that it refuses with.
+/// Returns an entry named like the policy in its refusals.
 fn policy<H>(hook: H, name: &'static str) -> Entry<H> {
     Entry::new(hook).key(name).name(name)
 }
 
-/// Fits calls to the place where they run now.
+/// Adapts calls to the place where they run.
 struct Workspace {
     has_bash: bool,
 }
@@ -163,16 +163,12 @@ impl SessionHooks for Workspace {
     async fn rewrite(&self, call: &Call, last: Option<Draft>) -> Draft {
         let mut draft = last.unwrap_or_else(|| Draft::unchanged(call));
         let moved = relocate(&draft.call);
-        draft.change(
-            "relocate",
-            "the project lies in the scratch copy now",
-            moved,
-        );
+        draft.change("relocate", "the project is in the scratch copy now", moved);
         draft
     }
 
     async fn choose_shell(&self, _: &str) -> Shell {
-        // The agent's tool is called `bash`.
+        // The agent's tool is `bash`.
         match self.has_bash {
             true => Shell::Bash,
             false => Shell::Sh,
@@ -180,33 +176,32 @@ impl SessionHooks for Workspace {
     }
 }
 
-/// Characters that make a command look like another one.
+/// Refuses characters that make a command look like another one.
 #[impl_hook(Validate)]
 async fn hidden_text(call: &Call) -> Result<(), Refusal> {
     if display::hides_text(call.text()) {
         return refuse(
             "hidden_text",
-            "it holds control, bidirectional or invisible characters",
+            "contains control, bidirectional or invisible characters",
         );
     }
     Ok(())
 }
 
-/// Files that are known to hold secrets; those that a command would read are seen by the
-/// classifiers.
+/// Refuses file tools on known secret files; the classifiers check the files of commands.
 #[impl_hook(Validate)]
 async fn credentials(call: &Call) -> Result<(), Refusal> {
     match call {
         Call::Read { path } | Call::Write { path, .. } | Call::Edit { path, .. }
             if Classifier::new().holds_secrets(path) =>
         {
-            refuse("credentials", format!("`{path}` holds secrets"))
+            refuse("credentials", format!("`{path}` contains secrets"))
         }
         _ => Ok(()),
     }
 }
 
-/// Paths that lead out of the project; those of commands are seen by the classifiers.
+/// Refuses file tools on paths outside of the project; the classifiers check the paths of commands.
 #[impl_hook(Validate)]
 async fn paths(call: &Call) -> Result<(), Refusal> {
     match call {
@@ -216,7 +211,7 @@ async fn paths(call: &Call) -> Result<(), Refusal> {
                 return refuse("paths", format!("`{path}` leads out of the project"));
             }
             if !matches!(call, Call::Read { .. }) && paths::is_git_internal(path) {
-                return refuse("paths", format!("`{path}` is git's own file"));
+                return refuse("paths", format!("`{path}` is an internal file of git"));
             }
             Ok(())
         }

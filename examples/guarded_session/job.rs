@@ -1,8 +1,8 @@
-//! What a confined process does: run a shell, or the work of one of the tools.
+//! Jobs of a confined process: run a shell, or perform the work of a tool.
 //!
-//! The tools' paths are resolved by the kernel below the project's folder
-//! (`openat2` with `RESOLVE_BENEATH`): an absolute path, a `..` that climbs out
-//! and a symbolic link that points out are refused even where nothing confines.
+//! The kernel resolves paths of the tools below the project's folder (`openat2` with
+//! `RESOLVE_BENEATH`). It refuses absolute paths, `..` beyond the folder and symbolic links that
+//! lead out, even without confinement.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,13 +18,13 @@ use serde::{Deserialize, Serialize};
 use crate::confine::stage::Held;
 use crate::self_test::{self, SelfTest};
 
-/// The project that every session starts from.
+/// Project that every session starts from.
 static PROJECT: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/data/project");
 
-/// The largest file that the tools read, in bytes.
+/// Maximum size of a file that the tools read, in bytes.
 const FILE_LIMIT: u64 = 16 << 20;
 
-/// The shells that a command can be given to.
+/// Shells that can run a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Shell {
@@ -41,7 +41,7 @@ impl Shell {
     }
 }
 
-/// One piece of work for a confined process.
+/// One job of a confined process.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) enum Job {
     Shell {
@@ -60,15 +60,15 @@ pub(crate) enum Job {
         old: String,
         new: String,
     },
-    /// Fill the scratch copy with the project.
+    /// Copies the project into the scratch folder.
     Unpack,
-    /// Try to break out, and tell how that went.
+    /// Tries to break out, and reports the result.
     SelfTest(SelfTest),
 }
 
 impl Job {
-    /// Does the work in the current folder, the project's, and returns the exit
-    /// status; what went wrong is on standard error.
+    /// Performs the job in the current folder, which is the project, and returns the exit status.
+    /// Errors are printed to standard error.
     pub(crate) fn run(self, held: Held) -> u8 {
         let outcome = match self {
             Self::Read { path } => read(&path).and_then(|text| Ok(io::stdout().write_all(&text)?)),
@@ -88,7 +88,7 @@ impl Job {
     }
 }
 
-/// Why a tool could not do its work.
+/// Reason why a tool failed.
 #[derive(Debug, thiserror::Error)]
 enum JobError {
     #[error("the path leads out of the project")]
@@ -112,7 +112,7 @@ enum JobError {
 impl From<Errno> for JobError {
     fn from(error: Errno) -> Self {
         match error {
-            // ELOOP: a link of the kind that never leads to a file.
+            // ELOOP: a magic link, which does not lead to a file.
             Errno::XDEV | Errno::LOOP => Self::Outside,
             Errno::NOENT => Self::Missing,
             Errno::ISDIR | Errno::NXIO => Self::NotAFile,
@@ -151,7 +151,7 @@ fn edit(path: &str, old: &str, new: &str) -> Result<(), JobError> {
 
 /// Opens a regular file below the current folder.
 fn open(path: &Path, flags: OFlags) -> Result<File, JobError> {
-    // A named pipe must not make the call wait for its other end.
+    // Opening a named pipe must not wait for its other end.
     let file = File::from(resolve(path, flags | OFlags::NONBLOCK | OFlags::NOCTTY)?);
     if file.metadata()?.is_file() {
         Ok(file)
@@ -160,7 +160,7 @@ fn open(path: &Path, flags: OFlags) -> Result<File, JobError> {
     }
 }
 
-/// Makes the folders that `path` is to lie in.
+/// Creates the parent folders of `path`.
 fn make_parents(path: &Path) -> Result<(), JobError> {
     let Some(parent) = path
         .parent()

@@ -1,4 +1,4 @@
-//! Replays the recorded session of a coding agent under guard.
+//! Replays a recorded session of a coding agent under guard.
 //!
 //! ```text
 //! cargo run --example guarded_session [-- [FILE | -] [--json | --explain N] [--approve ANSWER]
@@ -6,25 +6,29 @@
 //!                                         [--no-sandbox]]
 //! ```
 //!
-//! A session is one JSON object a line, such as `{"tool": "bash", "command": "ls"}`
-//! or `{"tool": "edit", "path": "a", "old": "x", "new": "y"}`; all of it is checked
-//! before any of it runs ([`session`]). Each call passes a typed hook set ([`hooks`]),
-//! which fits it to the place where it runs, then the PRE hooks of the hook engine, the
-//! classifiers, which say what its command would do, and the event `tool:pre`
-//! ([`registries`]), and last the policies of the typed set; [`guarded`] says in which
-//! order. Where a hook asks the user, as about what deletes, `--approve` says who
-//! answers. What they allow runs ([`execute`], [`job`]) in a
-//! scratch copy of a small project ([`scratch`]), in a process that has locked itself in
-//! ([`confine`]): that, not the policies, is the boundary. Then the event `tool:post`, or
-//! `error:tool`, and the POST hooks of the engine tell of it; the engine's records are
-//! kept with `--records`. Every decision is in an audit trail before the call runs
-//! ([`trail`]), whose place is printed. `--script` adds a hook in JavaScript, which nobody has to trust: it
-//! can forbid and rewrite calls, and allow none ([`registries`]). At the end a table or JSON says what became of each call
-//! ([`report`]); `--explain N` says instead what each hook did about call N, and what the
-//! agent reads next ([`explain`]). Everything that could deceive a terminal is escaped
-//! ([`display`]).
+//! A session has one JSON object per line, such as `{"tool": "bash", "command": "ls"}` or `{"tool":
+//! "edit", "path": "a", "old": "x", "new": "y"}`. It is checked completely before any call runs
+//! ([`session`]).
 //!
-//! It needs Linux, whose kernel does the confining.
+//! Each call passes these steps, in the order that [`guarded`] defines: a typed hook set
+//! ([`hooks`]) adapts it to the environment; the PRE hooks of the hook engine, the classifiers,
+//! which determine the effects of its command, and the event `tool:pre` ([`registries`]) decide;
+//! and the policies of the typed set validate the result. If a hook asks the user, for example
+//! before a delete, `--approve` selects the source of the answer. `--script` adds a JavaScript hook
+//! from an untrusted author, which can refuse and rewrite calls, but not allow them
+//! ([`registries`]).
+//!
+//! Allowed calls run ([`execute`], [`job`]) in a scratch copy of a small project ([`scratch`]), in
+//! a process that has confined itself ([`confine`]): the confinement, not the policies, is the
+//! security boundary. Afterwards, the event `tool:post` or `error:tool` and the POST hooks of the
+//! engine receive the result. `--records` keeps the engine's records. Every decision is in an audit
+//! trail before the call runs ([`trail`]); its path is printed.
+//!
+//! At the end, a table or JSON lists the result of each call ([`report`]). With `--explain N`, the
+//! program instead prints the result of each hook for call N, and the input of the agent's next
+//! turn ([`explain`]). Text that could deceive a terminal is escaped ([`display`]).
+//!
+//! Requires Linux, whose kernel enforces the confinement.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!(
@@ -55,8 +59,8 @@ mod trail;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // The example starts itself again to run a call; that must come first, while
-    // there is one thread only.
+    // The example starts itself again to run a call. Check for that first, while there is only one
+    // thread.
     if let Some(status) = confine::stage::run() {
         return status;
     }

@@ -1,9 +1,9 @@
-//! Which paths lie in the project.
+//! Tests if paths are inside the project.
 
 use std::path::Path;
 
-/// Whether `path`, taken from the project's folder, leads out of it. Links are
-/// not followed; the confinement sees to those.
+/// Returns `true` if `path`, relative to the project's folder, leads out of it. Does not follow
+/// links; the confinement handles them.
 pub(crate) fn leads_out(path: &str) -> bool {
     if path.starts_with('/') {
         return !is_harmless_device(path);
@@ -22,14 +22,14 @@ pub(crate) fn leads_out(path: &str) -> bool {
     false
 }
 
-/// Whether an absolute `path` begins with a folder of this machine, as no pattern, program or
-/// message does that merely begins with a slash.
+/// Returns `true` if an absolute `path` begins with a folder of this machine, unlike a pattern, a
+/// program text or a message that only begins with a slash.
 pub(crate) fn is_on_this_machine(path: &str) -> bool {
     let folder = path.split('/').find(|part| !part.is_empty());
     folder.is_some_and(|folder| Path::new("/").join(folder).exists())
 }
 
-/// Whether `path` lies in git's own folder.
+/// Returns `true` if `path` is inside a `.git` folder.
 pub(crate) fn is_git_internal(path: &str) -> bool {
     path.split('/').any(|part| part == ".git")
 }

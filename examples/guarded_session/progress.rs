@@ -1,4 +1,4 @@
-//! A progress bar on standard error, on a terminal only.
+//! Progress bar on standard error, if it is a terminal.
 
 use std::io::{IsTerminal, stderr};
 
@@ -8,15 +8,15 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use crate::display::shorten;
 use crate::report::Record;
 
-/// The bar; without a terminal it is none. A clone is the same bar.
+/// The bar; hidden without a terminal. Clones share the bar.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar for `calls` calls.
+    /// Creates a bar for `calls` calls.
     pub(crate) fn new(calls: usize) -> Self {
         let bar = if stderr().is_terminal() {
-            // Nothing of it stays on the terminal when the replay is stopped.
+            // Clears the bar if the replay is stopped.
             ProgressBar::new(calls as u64).with_finish(ProgressFinish::AndClear)
         } else {
             ProgressBar::hidden()
@@ -27,23 +27,23 @@ impl Progress {
         Self(bar)
     }
 
-    /// One call more is done.
+    /// Advances the bar by one call.
     pub(crate) fn advance(&self, record: &Record) {
         self.0.set_message(shorten(&record.call, 60));
         self.0.inc(1);
     }
 
-    /// Takes the bar off the terminal until the next call is done, to make room for a question.
+    /// Hides the bar until the next call is done, to make room for a question.
     pub(crate) fn make_room(&self) {
         if !self.0.is_hidden() {
-            // A terminal that is closed shows nothing.
+            // Ignore errors of a closed terminal.
             let _ = Term::stderr().clear_line();
-            // It begins anew behind the answer, however many lines it had before.
+            // Redraw below the answer, independent of the previous number of lines.
             self.0.set_draw_target(ProgressDrawTarget::stderr());
         }
     }
 
-    /// Takes the bar off the terminal.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         self.0.finish_and_clear();
     }

@@ -1,9 +1,8 @@
-//! What became of each call: a table for people, JSON for machines.
+//! Report of a session: a table for people, JSON for programs.
 //!
 //! The JSON is one object: `session`, `confinement`, `audit_trail`, `calls` (a [`Record`] each),
-//! `skipped` (the broken lines, with `--keep-going`), `events` (what was emitted, each with the
-//! call that it is about) and `summary`. Its texts are escaped as in the table, so that
-//! printing them raw is safe too.
+//! `skipped` (invalid lines, with `--keep-going`), `events` (emitted events, each with its call)
+//! and `summary`. Its texts are escaped like those of the table, so printing them raw is safe.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +15,7 @@ use crate::confine::Confinement;
 use crate::display::{escape, shorten};
 use crate::registries::{Aftermath, Emitted};
 
-/// What the hooks decided about a call.
+/// Decision of the hooks about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Decision {
@@ -25,7 +24,7 @@ pub(crate) enum Decision {
     Refused,
 }
 
-/// What came of running it.
+/// Result of running the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
@@ -37,32 +36,31 @@ pub(crate) enum Status {
     NotRun,
 }
 
-/// One line of the report. Every text in it is escaped, and free of the secrets
-/// that the hooks know.
+/// One line of the report. Its texts are escaped and redacted.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Record {
     pub(crate) number: usize,
-    /// The line of the session.
+    /// Line number in the session.
     pub(crate) line: usize,
     pub(crate) tool: &'static str,
-    /// The command or path as the agent gave it.
+    /// Command or path, as given by the agent.
     pub(crate) call: String,
     pub(crate) decision: Decision,
-    /// The hook that decided: that refused, or those that rewrote.
+    /// Hook that refused, or hooks that rewrote the call.
     pub(crate) by: String,
     pub(crate) why: String,
-    /// What ran in place of the call, if it was rewritten.
+    /// Call that ran instead, if it was rewritten.
     pub(crate) ran: Option<String>,
     pub(crate) status: Status,
     pub(crate) exit_code: Option<i32>,
-    /// How many secrets were blacked out in the output.
+    /// Number of secrets hidden in the output.
     pub(crate) redactions: usize,
     pub(crate) output: String,
     #[serde(rename = "took_ms", serialize_with = "milliseconds")]
     pub(crate) took: Duration,
 }
 
-/// Counts the calls as they pass; registered as a hook.
+/// Counts calls; registered as a hook.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Tally {
     calls: AtomicUsize,
@@ -101,7 +99,7 @@ impl Tally {
     }
 }
 
-/// One line below the header; rows need none.
+/// One line below the header; none between rows.
 const STYLE: TableStyle = TableStyle::new()
     .header_lines(ContentLineStyle::new(' ', ' ', ' '))
     .header_separator(LineStyle::new('─', '─', '─', '─'))
@@ -114,12 +112,12 @@ pub(crate) struct Skipped {
     pub(crate) problem: String,
 }
 
-/// All there is to say about a session.
+/// Complete report of a session.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report<'a> {
     pub(crate) session: String,
     pub(crate) confinement: &'a Confinement,
-    /// The database with what was decided, which stays.
+    /// Database with the decisions, which is kept.
     pub(crate) audit_trail: String,
     pub(crate) calls: Vec<Record>,
     pub(crate) skipped: Vec<Skipped>,
@@ -127,12 +125,12 @@ pub(crate) struct Report<'a> {
     pub(crate) summary: Summary<'a>,
 }
 
-/// The counts, and the time of all calls together.
+/// Counts, and the total duration of all calls.
 #[derive(Debug, Serialize)]
 pub(crate) struct Summary<'a> {
     #[serde(flatten)]
     pub(crate) tally: &'a Tally,
-    /// For people only: the JSON has it in its records.
+    /// Only in the table: the JSON has it in its records.
     #[serde(skip)]
     pub(crate) aftermath: Aftermath,
     pub(crate) skipped: usize,
@@ -147,7 +145,7 @@ impl Report<'_> {
         writeln!(out)
     }
 
-    /// Writes the table, `width` columns wide, between its header and its summary.
+    /// Writes the table, `width` columns wide, with header and summary.
     pub(crate) fn write_table(&self, out: &mut impl Write, width: u16) -> io::Result<()> {
         writeln!(out, "session: {}", self.session)?;
         writeln!(out, "confinement: {}", self.confinement.description)?;
@@ -182,7 +180,7 @@ impl Summary<'_> {
         let of = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
         let tally = self.tally;
         let mut line = format!(
-            "{} calls: {} allowed, {} rewritten, {} refused; of those that ran, {} succeeded, {} failed, {} timed out, {} went over a limit; secrets redacted in {}; took {}",
+            "{} calls: {} allowed, {} rewritten, {} refused; of those that ran, {} succeeded, {} failed, {} timed out, {} exceeded a limit; secrets redacted in {}; elapsed {}",
             of(&tally.calls),
             of(&tally.allowed),
             of(&tally.rewritten),
@@ -196,7 +194,7 @@ impl Summary<'_> {
         );
         line += &self.aftermath.line();
         if self.skipped > 0 {
-            line += &format!("; {} bad lines skipped", self.skipped);
+            line += &format!("; {} invalid lines skipped", self.skipped);
         }
         line
     }
@@ -226,7 +224,7 @@ impl Record {
     }
 }
 
-/// `text`, which may have several lines, escaped but for its line breaks and tabs.
+/// Escapes `text` except its line breaks and tabs.
 pub(crate) fn escape_output(text: &str) -> String {
     let lines = text
         .split('\n')

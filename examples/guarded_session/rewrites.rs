@@ -1,19 +1,19 @@
-//! Puts right what an agent meant well.
+//! Corrections of calls that would fail or never end here.
 
 use std::ops::Range;
 
 use hooks_guard::classify::{Classifier, Explanation, Part, Word};
 
-/// Where the project lay when the sessions were recorded.
+/// Project folder on the machine where the sessions were recorded.
 const RECORDED_ROOT: &str = "/workspace/tally";
 
-/// `path` relative to the project, if it names the project's recorded place.
+/// Makes `path` relative to the project if it is inside the recorded folder.
 pub(crate) fn relocate_path(path: &str) -> Option<String> {
     let rest = path.strip_prefix(RECORDED_ROOT)?;
     (rest.is_empty() || rest.starts_with('/')).then(|| format!(".{rest}"))
 }
 
-/// `command` with every word that names the project's recorded place made relative.
+/// Makes every word of `command` inside the recorded folder relative.
 pub(crate) fn relocate_command(command: &str) -> Option<String> {
     let explanation = Classifier::new().explain(command).ok()?;
     let parts = explanation.parts();
@@ -30,8 +30,8 @@ pub(crate) fn relocate_command(command: &str) -> Option<String> {
     replace(command, places.collect())
 }
 
-/// `command`, of which this is what would run, with each `tail` that would wait for more told to
-/// stop at the end.
+/// Makes each `tail` in `command` that would follow a file stop at its end. `explanation` is the
+/// parsed command.
 pub(crate) fn end_tail(command: &str, explanation: &Explanation) -> Option<String> {
     let waits = [
         "-f",
@@ -45,7 +45,7 @@ pub(crate) fn end_tail(command: &str, explanation: &Explanation) -> Option<Strin
     let options = tails
         .flat_map(|run| &run.words)
         .filter_map(|Word { start, end, .. }| {
-            // With the blank that it stands behind.
+            // Includes the blank before it.
             waits
                 .contains(&command.get(*start..*end)?)
                 .then_some((start.saturating_sub(1)..*end, ""))
@@ -53,12 +53,12 @@ pub(crate) fn end_tail(command: &str, explanation: &Explanation) -> Option<Strin
     replace(command, options.collect())
 }
 
-/// Whether it is this program that would run.
+/// Returns `true` if the part runs this program.
 pub(crate) fn is(run: &Part, program: &str) -> bool {
     run.program() == Some(program)
 }
 
-/// `text` with each of the places replaced, if there are any.
+/// Replaces the given ranges of `text`; `None` if there are none.
 fn replace(text: &str, mut places: Vec<(Range<usize>, &str)>) -> Option<String> {
     places.sort_by_key(|(place, _)| place.start);
     places.dedup_by_key(|(place, _)| place.start);

@@ -1,4 +1,4 @@
-//! Takes a session from its source to its report.
+//! Runs a session: reads its source, passes its calls, and writes its report.
 
 use std::io::{self, StdoutLock, Write, stdout};
 use std::process::ExitCode;
@@ -23,13 +23,13 @@ use crate::scripts::{ScriptError, Scripts};
 use crate::session::{Session, SessionError, Source};
 use crate::trail::Trail;
 
-/// The status for input that is not as it should be.
+/// Exit status for invalid input.
 const BAD_INPUT: u8 = 2;
 
-/// How many broken lines are told of one by one.
+/// Maximum number of invalid lines that are listed.
 const PROBLEMS_SHOWN: usize = 20;
 
-/// Reads the command line and does what it says.
+/// Parses the command line and runs the session.
 pub(crate) async fn run() -> ExitCode {
     let args = Args::parse();
     let result = tokio::select! {
@@ -42,7 +42,7 @@ pub(crate) async fn run() -> ExitCode {
     })
 }
 
-/// Why there is no report.
+/// Reason why there is no report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 enum RunError {
@@ -52,37 +52,37 @@ enum RunError {
         #[source]
         error: SessionError,
     },
-    #[error("{source_name}: {count} broken; nothing was run; put right what is named above, or pass --keep-going to run the rest", count = lines(*.count))]
+    #[error("{source_name}: {count} invalid; nothing was run; correct the lines above, or pass `--keep-going` to run the rest", count = lines(*.count))]
     Problems { source_name: String, count: usize },
-    #[error("{0}: no line holds a call; nothing was run; put right what is named above")]
+    #[error("{0}: no line is a valid call; nothing was run; correct the lines above")]
     NoCall(String),
     #[error(
-        "nothing confines a call on this system, and only the bundled session runs without; run it on a Linux kernel with Landlock or user namespaces, or pass --no-sandbox if you trust the session; what was tried:{0}"
+        "no confinement works on this system, and only the bundled session may run without; use a Linux kernel with Landlock or user namespaces, or pass `--no-sandbox` if you trust the session; attempts:{0}"
     )]
     NoConfinement(#[from] NoConfinement),
-    #[error("{source_name}: there is no call {number}; name one from 1 to {calls}")]
+    #[error("{source_name}: no call {number}; use 1 to {calls}")]
     NoSuchCall {
         source_name: String,
         number: usize,
         calls: usize,
     },
-    #[error("cannot make a scratch copy: {0}; check that TMPDIR names a folder with room")]
+    #[error("cannot create a scratch copy: {0}; set `TMPDIR` to a folder with free space")]
     Scratch(#[source] io::Error),
-    #[error("cannot fill the scratch copy: {0}; check that TMPDIR names a folder with room")]
+    #[error("cannot fill the scratch copy: {0}; set `TMPDIR` to a folder with free space")]
     Unpack(String),
-    #[error("cannot find the folder for records: {0}; name another one with --records")]
+    #[error("cannot find the folder for records: {0}; use another folder for `--records`")]
     Records(#[source] io::Error),
-    #[error("cannot begin the session: {0}; check the folder for records, if --records names one")]
+    #[error("cannot start the session: {0}; check the folder of `--records`")]
     Open(#[from] OpenError),
     #[error(
-        "cannot open the audit trail: {0}; check that TMPDIR, or --records, names a folder with room"
+        "cannot open the audit trail: {0}; set `TMPDIR` or `--records` to a folder with free space"
     )]
     Trail(#[from] AuditError),
     #[error(transparent)]
     Script(#[from] ScriptError),
-    #[error("cannot print the report: {0}; check where the output goes")]
+    #[error("cannot print the report: {0}; check the target of the output")]
     Output(#[from] io::Error),
-    #[error("stopped; the report is not complete, so there is none")]
+    #[error("stopped; an incomplete report is not printed")]
     Stopped,
 }
 
@@ -148,7 +148,7 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
     let progress = Progress::new(args.explain.unwrap_or(calls));
     let hooks = guard(&tally, &progress);
     let storage = match &args.records {
-        // A relative one is not to be taken for one in the project.
+        // Resolve a relative path here, not in the project.
         Some(folder) => std::path::absolute(folder).map_err(RunError::Records)?,
         None => scratch.records(),
     };
@@ -166,7 +166,7 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
         progress: &progress,
     });
     let registries = registries.await?;
-    // Behind the engine, which makes the folder for records, or says why there is none.
+    // The engine has already created this folder, or reported why it cannot.
     let folder = match &args.records {
         Some(folder) => std::path::absolute(folder).map_err(RunError::Records)?,
         None => scratch.audit(),
@@ -180,7 +180,7 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
         let is_explained = args.explain == Some(number);
         let (record, explanation) = guarded.pass(number, *line, call, is_explained).await;
         if let Some(explanation) = explanation {
-            // Nothing that comes later changes what became of it.
+            // Later steps do not change the results.
             progress.finish();
             tell(&guarded.end(&tally).await);
             trail.close().await;
@@ -222,14 +222,14 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
     Ok(status)
 }
 
-/// Tells the user what hooks say of the session itself.
+/// Prints the messages of hooks about the session.
 fn tell(told: &[String]) {
     for line in told {
         eprintln!("guarded_session: {line}");
     }
 }
 
-/// Names every broken line on standard error.
+/// Prints every invalid line to standard error.
 fn tell_problems(name: &str, session: &Session) -> Vec<Skipped> {
     let problems = session.problems.iter();
     let all: Vec<_> = problems
@@ -256,18 +256,18 @@ async fn confine(
     if args.no_sandbox {
         return Ok(Confinement::none(
             cpu_seconds,
-            "none: switched off with --no-sandbox",
+            "none: disabled with --no-sandbox",
         ));
     }
     match Confinement::probe(scratch, args.confinement, cpu_seconds).await {
         Ok(confinement) => Ok(confinement),
         Err(error) if session.is_bundled && args.confinement.is_none() => {
             eprintln!(
-                "guarded_session: nothing confines a call on this system; the bundled session, which does no harm, runs all the same; what was tried:{error}"
+                "guarded_session: no confinement works on this system; running the harmless bundled session without; attempts:{error}"
             );
             Ok(Confinement::none(
                 cpu_seconds,
-                "none: this system offers none, so only the bundled session runs",
+                "none: not available on this system, so only the bundled session runs",
             ))
         }
         Err(error) => Err(error.into()),
@@ -288,13 +288,13 @@ async fn unpack(executor: &Executor<'_>) -> Result<(), RunError> {
 fn print(write: impl FnOnce(&mut StdoutLock<'static>) -> io::Result<()>) -> Result<(), RunError> {
     let mut out = stdout().lock();
     match write(&mut out).and_then(|()| out.flush()) {
-        // Whoever reads it has seen enough.
+        // The reader closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
     }
 }
 
-/// Waits until somebody wants this to end.
+/// Waits for a signal to stop.
 async fn stop_signal() {
     let wait = async |kind| match signal(kind) {
         Ok(mut signal) => {

@@ -1,4 +1,4 @@
-//! The scratch copy: the only place that a call can change.
+//! The scratch copy: the only files that a call can change.
 
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -13,29 +13,29 @@ use std::time::Instant;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use tempfile::TempDir;
 
-/// The folders in [`Scratch::files`] that a call may write; the folder itself it
-/// may not, so that they stay where they are.
+/// Folders in [`Scratch::files`] that a call may write. The parent folder is read-only, so that
+/// they cannot be moved.
 pub(crate) const PARTS: [&str; 3] = ["project", "home", "tmp"];
 
-/// A temporary folder, removed when this is dropped:
+/// A temporary folder, removed on drop:
 ///
-/// | part | is |
+/// | Part | Contents |
 /// |---|---|
-/// | `files/project` | the copy of the project, where every call starts |
+/// | `files/project` | copy of the project, where every call starts |
 /// | `files/home`, `files/tmp` | `HOME` and `TMPDIR` of the calls |
-/// | `records` | what the hook engine writes down; a confined call is not shown it |
-/// | `audit` | the audit trail, not shown either; it stays where it is if [`Scratch::keep_audit`] says so |
-/// | `root` | an empty folder to mount a new root on |
-/// | `outside` | what a confined process must not be able to touch; the self-test tries |
+/// | `records` | records of the hook engine, invisible to a confined call |
+/// | `audit` | audit trail, also invisible; kept after [`Scratch::keep_audit`] |
+/// | `root` | empty folder, the mount point of a new root |
+/// | `outside` | files that a confined process must not reach; the self-test tries it |
 #[derive(Debug)]
 pub(crate) struct Scratch {
     base: TempDir,
-    /// The folder's name without symbolic links, which confinement needs.
+    /// Path without symbolic links, as the confinement needs it.
     path: PathBuf,
     keeps_audit: Cell<bool>,
 }
 
-/// How full a scratch copy is.
+/// Disk use of a scratch copy.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
     pub(crate) bytes: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Usage {
 }
 
 impl Scratch {
-    /// Makes the folders, all empty.
+    /// Creates the folders, all empty.
     pub(crate) fn create() -> io::Result<Self> {
         let base = tempfile::Builder::new()
             .prefix("guarded-session-")
@@ -60,7 +60,7 @@ impl Scratch {
         ] {
             fs::create_dir_all(path.join(part))?;
         }
-        // Another user, whom the calls may run as, has to get through.
+        // Calls may run as another user, who must be able to enter.
         fs::set_permissions(&path, Permissions::from_mode(0o711))?;
         for part in ["outside", "records", "audit"] {
             fs::set_permissions(path.join(part), Permissions::from_mode(0o700))?;
@@ -79,43 +79,43 @@ impl Scratch {
         })
     }
 
-    /// The folder with the [`PARTS`] that a call may write.
+    /// Returns the folder with the [`PARTS`] that a call may write.
     pub(crate) fn files(&self) -> PathBuf {
         self.path.join("files")
     }
 
-    /// The copy of the project.
+    /// Returns the copy of the project.
     pub(crate) fn project(&self) -> PathBuf {
         self.files().join("project")
     }
 
-    /// What the hook engine writes down. A call that is not confined can change it.
+    /// Returns the folder of the engine's records. A call without confinement can change it.
     pub(crate) fn records(&self) -> PathBuf {
         self.path.join("records")
     }
 
-    /// Where the audit trail is. As [`records`](Self::records).
+    /// Returns the folder of the audit trail. A call without confinement can change it.
     pub(crate) fn audit(&self) -> PathBuf {
         self.path.join(AUDIT)
     }
 
-    /// Leaves the audit trail when everything else is removed.
+    /// Keeps the audit trail when everything else is removed.
     pub(crate) fn keep_audit(&self) {
         self.keeps_audit.set(true);
     }
 
-    /// Where a new root can be mounted.
+    /// Returns the mount point of a new root.
     pub(crate) fn mount_point(&self) -> PathBuf {
         self.path.join("root")
     }
 
-    /// What no call may reach.
+    /// Returns the folder that no call may reach.
     pub(crate) fn outside(&self) -> PathBuf {
         self.path.join("outside")
     }
 
-    /// Makes `owner` the owner of what a call may write, and
-    /// of the canary: it must be the confinement that protects it, not its mode.
+    /// Makes `owner` the owner of the writable folders and of the canary, so that the confinement
+    /// protects the canary, not its mode.
     pub(crate) fn give_to(&self, owner: u32) -> io::Result<()> {
         for part in PARTS {
             chown(self.files().join(part), Some(owner), None)?;
@@ -126,7 +126,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Whether everything outside is as [`Scratch::create`] left it.
+    /// Returns `true` if everything outside is as [`Scratch::create`] left it.
     pub(crate) fn outside_is_unharmed(&self) -> bool {
         let outside = self.outside();
         let is_kept = |name| {
@@ -139,14 +139,14 @@ impl Scratch {
             && fs::read_dir(&outside).is_ok_and(|entries| entries.count() == 2)
     }
 
-    /// How full it is, where nothing runs in it.
+    /// Returns the disk use while nothing runs in the copy.
     pub(crate) fn usage(&self) -> Usage {
         count(&self.files(), None)
     }
 }
 
-/// What the files below a folder take on disk, and how many files and folders there are; what has been
-/// counted, if that takes too long. A call may change any of them meanwhile: its links lead nowhere.
+/// Returns the disk use of the files below a folder, and their number. Stops at `until` with the
+/// count so far. A call may change files during the count; links are not followed.
 pub(crate) fn count(files: &Path, until: Option<Instant>) -> Usage {
     let mut usage = Usage::default();
     let Ok(root) = rustix::fs::open(files, FOLDER, Mode::empty()) else {
@@ -154,7 +154,7 @@ pub(crate) fn count(files: &Path, until: Option<Instant>) -> Usage {
     };
     let mut folders = vec![PathBuf::from(".")];
     while let Some(path) = folders.pop() {
-        // A call may remove a folder while it is counted.
+        // A call may remove a folder during the count.
         let Ok(folder) = open_beneath(&root, &path) else {
             continue;
         };
@@ -183,7 +183,7 @@ const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// Opens a folder below another one, and none that a link leads to.
+/// Opens a folder below another one without following links.
 fn open_beneath(root: &OwnedFd, path: &Path) -> rustix::io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
     {
@@ -192,7 +192,7 @@ fn open_beneath(root: &OwnedFd, path: &Path) -> rustix::io::Result<OwnedFd> {
 
         let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         match openat2(root, path, FOLDER, Mode::empty(), within) {
-            // An old kernel, or a container that knows no better.
+            // The kernel is old, or a container refuses the call.
             Err(Errno::NOSYS | Errno::PERM) => {}
             opened => return opened,
         }
@@ -202,7 +202,7 @@ fn open_beneath(root: &OwnedFd, path: &Path) -> rustix::io::Result<OwnedFd> {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A call may have locked its folders; nothing runs in them any more.
+        // A call may have removed permissions from its folders; no call is running now.
         unlock(&self.path);
         let removed = if self.keeps_audit.get() {
             self.base.disable_cleanup(true);
@@ -219,14 +219,14 @@ impl Drop for Scratch {
     }
 }
 
-/// Empties a folder of everything but one folder in it.
+/// Removes everything in a folder except one of its folders.
 fn remove_all_but(path: &Path, kept: &str) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         if entry.file_name() == kept {
             continue;
         }
-        // A call that is not confined can have left anything here.
+        // A call without confinement may have left anything here.
         match entry.file_type()?.is_dir() {
             true => fs::remove_dir_all(entry.path())?,
             false => fs::remove_file(entry.path())?,
@@ -235,12 +235,12 @@ fn remove_all_but(path: &Path, kept: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The part with the audit trail.
+/// Folder of the audit trail.
 const AUDIT: &str = "audit";
 
 const CANARY: &str = "nobody may read or change this\n";
 
-/// Makes every folder below `path` one that its owner can empty.
+/// Restores the owner's permissions on every folder below `path`.
 fn unlock(path: &Path) {
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -1,8 +1,8 @@
-//! Hooks in JavaScript, which nobody has to trust: `--script`.
+//! `--script`: JavaScript hooks from untrusted authors.
 //!
-//! Each is asked at `tool:pre`, before the hooks in Rust. It can forbid a call and rewrite it.
-//! What it makes of a call, the other hooks judge as if the agent had made it; to allow
-//! something, it has no word. One that fails forbids the call.
+//! Each runs at `tool:pre`, before the hooks in Rust. It can refuse a call and rewrite it; other
+//! hooks check the rewritten call like one of the agent. It cannot allow a call. A failing script
+//! refuses the call.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use hooks_runtime::HookRegistry;
 
 use crate::display::escape;
 
-/// Why there is no such hook.
+/// Reason why a script cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot use the hook {}: {problem}", escape(&.file.display().to_string()))]
 pub(crate) struct ScriptError {
@@ -29,7 +29,7 @@ impl ScriptError {
     }
 }
 
-/// The hooks in some files, to be registered in this order.
+/// Loaded scripts, in order of registration.
 #[derive(Debug, Default)]
 pub(crate) struct Scripts {
     #[cfg(feature = "script")]
@@ -38,10 +38,10 @@ pub(crate) struct Scripts {
 
 #[cfg(feature = "script")]
 impl Scripts {
-    /// Loads them; each has run its top level, and nothing else, when this returns.
+    /// Loads the scripts and runs their top levels.
     ///
     /// # Errors
-    /// For the first that cannot be read, or is no hook.
+    /// Returns an error for the first script that cannot be read or registered.
     pub(crate) fn load(files: &[PathBuf]) -> Result<Self, ScriptError> {
         let Some(first) = files.first() else {
             return Ok(Self::default());
@@ -64,12 +64,12 @@ impl Scripts {
         Ok(Self { hooks })
     }
 
-    /// Has them asked before a call; whether there are any.
+    /// Registers the scripts for `tool:pre`. Returns `true` if there are any.
     pub(crate) fn register(&self, events: &HookRegistry) -> bool {
         use hooks_runtime::{FailurePolicy, RegisterOptions};
 
         for hook in &self.hooks {
-            // Before all that look at a call for safety: they have to see what it makes of it.
+            // Before all safety checks, which have to see the rewritten call.
             let options = RegisterOptions::new()
                 .priority(-20)
                 .on_failure(FailurePolicy::FailClosed);
@@ -81,10 +81,10 @@ impl Scripts {
 
 #[cfg(not(feature = "script"))]
 impl Scripts {
-    /// Answers that there are none, where some are asked for.
+    /// Loads no scripts: this build has no script engine.
     ///
     /// # Errors
-    /// If a file is named.
+    /// Returns an error if a file is given.
     pub(crate) fn load(files: &[PathBuf]) -> Result<Self, ScriptError> {
         match files.first() {
             None => Ok(Self::default()),

@@ -1,10 +1,10 @@
-//! Secrets in what a call prints.
+//! Redacts secrets in the output of a call.
 
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// Texts whose shape alone says what they are.
+/// Secrets that are recognised by their form.
 static TOKENS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?x)
@@ -19,7 +19,7 @@ static TOKENS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Values that stand behind a name which says what they are.
+/// Values after a name that marks them as secret.
 static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?xi)
@@ -29,7 +29,7 @@ static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// `text` with the tokens and private keys in it blacked out, and their number.
+/// Replaces tokens and private keys in `text`, and returns their number.
 pub(crate) fn redact_tokens(text: &str) -> (String, usize) {
     let mut count = 0;
     let clean = TOKENS.replace_all(text, |_: &Captures<'_>| {
@@ -39,7 +39,7 @@ pub(crate) fn redact_tokens(text: &str) -> (String, usize) {
     (clean.into_owned(), count)
 }
 
-/// `text` with the values of passwords and the like blacked out, and their number.
+/// Replaces the values of passwords and similar names in `text`, and returns their number.
 pub(crate) fn redact_assigned(text: &str) -> (String, usize) {
     let mut count = 0;
     let clean = ASSIGNED.replace_all(text, |found: &Captures<'_>| {
@@ -52,7 +52,8 @@ pub(crate) fn redact_assigned(text: &str) -> (String, usize) {
     (clean.into_owned(), count)
 }
 
-/// Whether the name is the end of a quoted path, as in `cannot open '/etc/passwd': Permission denied`.
+/// Returns `true` if the name is the end of a quoted path, as in `cannot open '/etc/passwd':
+/// Permission denied`.
 fn is_path(text: &str, found: &Captures<'_>) -> bool {
     let (whole, name) = (found.get_match(), found["name"].trim_end());
     text[..whole.start()].ends_with('/') && (name.ends_with("':") || name.ends_with("\":"))

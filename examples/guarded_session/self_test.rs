@@ -1,4 +1,5 @@
-//! Tries to break out, from inside: a plan counts only if all of it fails.
+//! Self-test of a plan: tries to break out from inside. The plan is used only if every attempt
+//! fails.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::net::{TcpStream, UdpSocket};
@@ -13,25 +14,25 @@ use serde::{Deserialize, Serialize};
 use crate::confine::stage::Held;
 use crate::job::Shell;
 
-/// What to try.
+/// Targets of the attempts.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct SelfTest {
-    /// A folder outside: it and the file `canary` in it belong to the user that
-    /// the calls run as, the file `kept` to the one that started the example.
+    /// A folder outside. The folder and its file `canary` belong to the user that the calls run as,
+    /// its file `kept` to the user who started the example.
     pub(crate) outside: PathBuf,
-    /// The process that started this one.
+    /// Process that started this one.
     pub(crate) launcher: u32,
 }
 
-/// How it went.
+/// Result of the attempts.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Findings {
-    /// What should not work and does, or the other way round.
+    /// Attempts that succeeded but must not, or the reverse.
     pub(crate) wrong: Vec<String>,
     pub(crate) landlock: Option<i32>,
 }
 
-/// Tries everything, and prints [`Findings`] for the process that asked.
+/// Makes all attempts and prints [`Findings`] for the launcher.
 pub(crate) fn run(test: &SelfTest, held: Held) -> u8 {
     let failed = attempts(test)
         .into_iter()
@@ -55,8 +56,8 @@ struct Attempt {
 
 fn attempts(test: &SelfTest) -> Vec<Attempt> {
     let canary = test.outside.join("canary");
-    // The answer does not tell: some plans say yes and do nothing. Whoever asked
-    // for this test looks at the file.
+    // The return value is not conclusive, because some plans report success without an effect. The
+    // launcher checks the file.
     let _ = fs::set_permissions(test.outside.join("kept"), Permissions::from_mode(0o600));
     let launcher = i32::try_from(test.launcher).ok().and_then(Pid::from_raw);
     let needed = [

@@ -1,5 +1,5 @@
-//! Reads a session: one JSON object a line, each a call that a coding agent
-//! made. The whole input is checked before anything of it runs.
+//! Reads a session: one JSON object per line, each a call of a coding agent. The whole input is
+//! checked before any call runs.
 
 use std::fmt::{self, Display};
 use std::fs::File;
@@ -11,17 +11,17 @@ use serde_json::{Map, Value};
 
 use crate::display::{escape, escape_path};
 
-/// The largest session that is read, in bytes.
+/// Maximum size of a session in bytes.
 const SIZE_LIMIT: u64 = 64 << 20;
 
-/// The longest argument that Linux gives a program, in bytes, without its end.
+/// Maximum length of a program argument on Linux in bytes, without the terminating zero.
 const COMMAND_LIMIT: usize = 128 * 1024 - 1;
 
-/// The bundled session; what is compiled in is what the example vouches for.
+/// The bundled session, compiled in so that it is trusted.
 const BUNDLED: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/session.jsonl"));
 const BUNDLED_NAME: &str = "examples/data/session.jsonl";
 
-/// One call of the agent, as recorded. Fields that are not named here are ignored.
+/// One recorded call of the agent. Unknown fields are ignored.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "tool", rename_all = "lowercase")]
 pub(crate) enum Call {
@@ -51,7 +51,7 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// The name of the tool, as it stands in the session.
+    /// Returns the name of the tool, as in the session.
     pub(crate) fn tool(&self) -> &'static str {
         match self {
             Self::Bash { .. } => "bash",
@@ -61,7 +61,7 @@ impl Call {
         }
     }
 
-    /// What a person is shown of the call, raw: escape it before printing.
+    /// Returns the command or path, raw: escape it before printing.
     pub(crate) fn text(&self) -> &str {
         match self {
             Self::Bash { command } => command,
@@ -69,7 +69,7 @@ impl Call {
         }
     }
 
-    /// The call with these fields, under the rules for a line of a session.
+    /// Parses a call from its fields, under the rules for a line of a session.
     pub(crate) fn from_fields(fields: Map<String, Value>) -> Result<Self, ProblemKind> {
         let tool = tool_of(&fields)?;
         serde_json::from_value::<Self>(fields.into())
@@ -78,7 +78,7 @@ impl Call {
     }
 
     fn checked(self) -> Result<Self, ProblemKind> {
-        // The text of a file may be empty and hold anything; these may not.
+        // Only the text of a file may be empty or contain any character.
         let name = if matches!(self, Self::Bash { .. }) {
             "command"
         } else {
@@ -100,7 +100,7 @@ impl Call {
     }
 }
 
-/// Where a session comes from.
+/// Source of a session.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Bundled,
@@ -109,7 +109,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// The source that a command line argument names.
+    /// Returns the source that a command-line argument names.
     pub(crate) fn from_argument(argument: Option<PathBuf>) -> Self {
         match argument {
             None => Self::Bundled,
@@ -129,13 +129,13 @@ impl Display for Source {
     }
 }
 
-/// A session that was read: the calls that stand, and the lines that do not.
+/// A session that was read: valid calls and invalid lines.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// Each call with the line it came from.
+    /// Each call with its line number.
     pub(crate) calls: Vec<(usize, Call)>,
     pub(crate) problems: Vec<Problem>,
-    /// Whether this is, byte for byte, the session that the example ships.
+    /// `true` if this is, byte for byte, the bundled session.
     pub(crate) is_bundled: bool,
 }
 
@@ -143,9 +143,9 @@ impl Session {
     /// Reads and checks all of `source`.
     ///
     /// # Errors
-    /// When there is nothing to read: no such file, a directory, no permission,
-    /// too much text, or no call in it. Broken lines are no error here; they
-    /// are in [`Session::problems`].
+    /// Returns an error if there is nothing to read: no such file, a directory, no permission, too
+    /// much text, or no call in it. Invalid lines are not errors here; they are in
+    /// [`Session::problems`].
     pub(crate) fn read(source: &Source) -> Result<Self, SessionError> {
         let bytes = match source {
             Source::Bundled => read_file(&bundled_path()).unwrap_or_else(|_| BUNDLED.into()),
@@ -165,48 +165,48 @@ impl Session {
     }
 }
 
-/// Why a session cannot be read at all.
+/// Reason why a session cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum SessionError {
     #[error("no such file; check the path, or pass `-` to read standard input")]
     Missing(#[source] io::Error),
-    #[error("is a directory; name a file in it that holds one JSON object a line")]
+    #[error("is a directory; name a file with one JSON object per line")]
     Directory,
     #[error("cannot be read: {0}; check its permissions, or pass `-` and pipe it in")]
     Unreadable(#[source] io::Error),
     #[error("is larger than {} MiB; split it into several sessions", SIZE_LIMIT >> 20)]
     TooLarge,
     #[error(
-        "line 1: the session is empty; write one call a line, such as `{{\"tool\": \"bash\", \"command\": \"ls\"}}`"
+        "line 1: the session is empty; write one call per line, such as `{{\"tool\": \"bash\", \"command\": \"ls\"}}`"
     )]
     Empty,
 }
 
-/// One line that is no call, and why.
+/// An invalid line, and its problem.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub(crate) line: usize,
     pub(crate) kind: ProblemKind,
 }
 
-/// What is wrong with a line, and what would put it right.
+/// Problem of a line, with a remedy in its message.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum ProblemKind {
     #[error("not valid UTF-8 from byte {0} of the line on; save the file as UTF-8")]
     NotUtf8(usize),
-    #[error("not valid JSON: {}; write one JSON object a line", escape(&json_text(.0)))]
+    #[error("not valid JSON: {}; write one JSON object per line", escape(&json_text(.0)))]
     NotJson(#[source] serde_json::Error),
     #[error("not a JSON object; write a call as `{{\"tool\": \"bash\", \"command\": \"ls\"}}`")]
     NotAnObject,
-    #[error("the field `tool` is missing; name one of `bash`, `read`, `write`, `edit`")]
+    #[error("the field `tool` is missing; use one of `bash`, `read`, `write`, `edit`")]
     NoTool,
-    #[error("the field `tool` is not a string; name one of `bash`, `read`, `write`, `edit`")]
+    #[error("the field `tool` is not a string; use one of `bash`, `read`, `write`, `edit`")]
     ToolNotText,
     #[error("unknown tool `{}`; use one of `bash`, `read`, `write`, `edit`", escape(.0))]
     UnknownTool(String),
-    #[error("a `{tool}` call that does not hold: {}; give it {}", escape(&json_text(.error)), fields_of(.tool))]
+    #[error("invalid `{tool}` call: {}; it needs {}", escape(&json_text(.error)), fields_of(.tool))]
     Fields {
         tool: String,
         #[source]
@@ -215,10 +215,10 @@ pub(crate) enum ProblemKind {
     #[error("the field `{0}` is empty; fill it in, or remove the line")]
     EmptyField(&'static str),
     #[error(
-        "the field `command` is longer than {COMMAND_LIMIT} bytes, which no shell can be given; split it"
+        "the field `command` is longer than {COMMAND_LIMIT} bytes, the maximum for a shell; split it"
     )]
     TooLong,
-    #[error("the field `{0}` holds a NUL character, which no program can be given; remove it")]
+    #[error("the field `{0}` contains a NUL character; remove it")]
     Nul(&'static str),
 }
 
@@ -268,8 +268,8 @@ fn parse_line(line: &[u8]) -> Result<Call, ProblemKind> {
         return Err(ProblemKind::NotAnObject);
     };
     let tool = tool_of(fields)?;
-    // From the text, not from `value`: a field that stands twice is an error,
-    // not a silent choice between the two.
+    // Parses the text instead of `value`, so that a duplicate field is an error rather than a
+    // silent choice.
     let call: Call =
         serde_json::from_str(text).map_err(|error| ProblemKind::Fields { tool, error })?;
     call.checked()
@@ -286,7 +286,7 @@ fn tool_of(fields: &Map<String, Value>) -> Result<String, ProblemKind> {
     }
 }
 
-/// serde_json's message without the line number, which is always 1 here.
+/// Returns serde_json's message without the line number, which is always 1 here.
 fn json_text(error: &serde_json::Error) -> String {
     error
         .to_string()
@@ -295,10 +295,10 @@ fn json_text(error: &serde_json::Error) -> String {
 
 fn fields_of(tool: &str) -> &'static str {
     match tool {
-        "bash" => "the text field `command`",
-        "read" => "the text field `path`",
-        "write" => "the text fields `path` and `text`",
-        _ => "the text fields `path`, `old` and `new`",
+        "bash" => "the string field `command`",
+        "read" => "the string field `path`",
+        "write" => "the string fields `path` and `text`",
+        _ => "the string fields `path`, `old` and `new`",
     }
 }
 
@@ -343,14 +343,14 @@ mod tests {
                 "not valid JSON: EOF while parsing an object at column 1; write",
             ),
             (b"[1]", "not a JSON object; write"),
-            (b"{}", "`tool` is missing; name one of"),
-            (br#"{"tool":1}"#, "`tool` is not a string; name"),
+            (b"{}", "`tool` is missing; use one of"),
+            (br#"{"tool":1}"#, "`tool` is not a string; use"),
             (br#"{"tool":"fly"}"#, "unknown tool `fly`; use one of"),
             (
                 "{\"tool\":\"\u{202e}fly\"}".as_bytes(),
                 r"unknown tool `\u{202e}fly`",
             ),
-            (br#"{"tool":"bash"}"#, "missing field `command`; give it"),
+            (br#"{"tool":"bash"}"#, "missing field `command`; it needs"),
             (
                 br#"{"tool":"bash","command":5}"#,
                 "invalid type: integer `5`, expected a string",
@@ -370,7 +370,7 @@ mod tests {
             ),
             (
                 br#"{"tool":"read","path":"a\u0000b"}"#,
-                "`path` holds a NUL",
+                "`path` contains a NUL",
             ),
             (b"{\"tool\":\"\xff\"}", "not valid UTF-8 from byte 10"),
         ] {

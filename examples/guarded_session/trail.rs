@@ -1,7 +1,7 @@
-//! The audit trail of the session: each call that was decided about, what was decided, who agreed,
-//! and whether it ran, as the permission service records it.
+//! Audit trail of the session, in the format of the permission service: each call with its
+//! decision, the approval, and if it ran.
 //!
-//! A call runs only after its decision is on the disk.
+//! A call runs only after its decision is on disk.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,13 +16,13 @@ use sha2::{Digest, Sha256};
 use crate::report::Record;
 use crate::session::Call;
 
-/// Who asked, as the trail calls it.
+/// Name of the agent in the trail.
 const AGENT: &str = "guarded_session";
 
-/// The database in its folder.
+/// File name of the database.
 const FILE: &str = "audit.db";
 
-/// The trail of one session, in a file that may hold those of others.
+/// Trail of one session, in a file that may contain several.
 #[derive(Debug)]
 pub(crate) struct Trail {
     store: AuditStore,
@@ -32,32 +32,32 @@ pub(crate) struct Trail {
     gate: Gate,
 }
 
-/// What is to be recorded of a call.
+/// A decision to record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decided<'a> {
     pub(crate) number: usize,
-    /// As it would run.
+    /// The call as it would run.
     pub(crate) call: &'a Call,
-    /// What of it can be shown.
+    /// Text of the call for display.
     pub(crate) shown: &'a str,
     pub(crate) refused: bool,
-    /// Who decided, and why, as in the report.
+    /// Hook and reason of the decision, as in the report.
     pub(crate) record: &'a Record,
-    /// What the user said, or somebody in their place, if a hook asked.
+    /// Answer of the user, or an automatic one, if a hook asked.
     pub(crate) approval: Option<&'a Approved>,
     pub(crate) took: Duration,
 }
 
-/// An answer to the question of a hook.
+/// Answer to the question of a hook.
 #[derive(Clone, Debug)]
 pub(crate) struct Approved {
     pub(crate) yes: bool,
-    /// Whose it is, and what it is.
+    /// Source of the answer, and the answer.
     pub(crate) how: String,
 }
 
 impl Trail {
-    /// The trail in this folder, which is made if it is not there.
+    /// Opens the trail in this folder, or creates it.
     pub(crate) async fn open(
         folder: &Path,
         session: &str,
@@ -74,15 +74,15 @@ impl Trail {
         })
     }
 
-    /// The database.
+    /// Returns the path of the database.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Records what was decided about a call.
+    /// Records the decision about a call.
     pub(crate) async fn decided(&self, decided: Decided<'_>) -> Result<(), AuditError> {
         let request = self.request(&decided);
-        // What its command would do; whether it may run is not asked here.
+        // Classifies the command; the decision is already made.
         let judged = self.gate.judge(&request).await;
         let asked = decided.approval.is_some();
         let new = NewDecision {
@@ -95,7 +95,7 @@ impl Trail {
                     true => decided.record.why.clone(),
                     false => format!("{}; {}", decided.record.why, judged.ruling.reasoning),
                 },
-                // What nobody was asked about, a hook has forbidden.
+                // A refusal without a question comes from a hook.
                 denied: decided.refused && !asked,
                 rule: Some(decided.record.by.clone()),
                 ..judged.ruling
@@ -106,7 +106,7 @@ impl Trail {
             parts: judged.parts,
             error: judged.error,
             secret_hash: None,
-            // The session keeps its approvals itself.
+            // The session remembers its approvals itself.
             scope: None,
             command_hash: Sha256::digest(&request.command).into(),
             request,
@@ -144,7 +144,7 @@ impl Trail {
         done.await.map(drop)
     }
 
-    /// Closes the database, so that nothing of it is beside its file.
+    /// Closes the database, which merges its journal into the file.
     pub(crate) async fn close(&self) {
         self.store.close().await;
     }

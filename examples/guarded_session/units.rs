@@ -1,4 +1,4 @@
-//! The unit tests of the example's modules, built without its `main`.
+//! Unit tests of the example's modules, built without its `main`.
 #![cfg(target_os = "linux")]
 #![expect(dead_code, reason = "only `main` uses all of the modules")]
 

@@ -1,4 +1,4 @@
-//! The loop between the model and its tools.
+//! Loop between the model and its tools.
 
 use hooks_runtime::Message;
 use hooks_runtime::model::{HookedModel, ModelReply, ModelToolCall, ToolSpec};
@@ -9,7 +9,7 @@ use crate::host::{Host, most_messages};
 use crate::plugins::Quiet;
 use crate::tools::{Tools, ToolsHooksSet, Workshop};
 
-/// Turns that the agent has for one prompt.
+/// Maximum number of turns per prompt.
 const TURNS: usize = 6;
 
 pub(crate) struct Agent {
@@ -25,7 +25,7 @@ impl Agent {
         }
     }
 
-    /// The answer to the prompt, or why there is none.
+    /// Returns the response to the prompt, or the reason why there is none.
     pub(crate) async fn run(&self, host: &mut Host, prompt: &str) -> Result<String, String> {
         for _ in 0..TURNS {
             self.make_room(host, prompt).await?;
@@ -34,7 +34,7 @@ impl Agent {
             if reply.tool_calls.is_empty() {
                 return reply
                     .output
-                    .ok_or_else(|| "the model says nothing".to_owned());
+                    .ok_or_else(|| "the model returned no text".to_owned());
             }
             for call in reply.tool_calls {
                 let id = call.id.clone();
@@ -45,10 +45,10 @@ impl Agent {
                 host.say(Message::tool_result(id, result));
             }
         }
-        Err(format!("it has no answer after {TURNS} turns"))
+        Err(format!("no response after {TURNS} turns"))
     }
 
-    /// Has hooks decide how much of the conversation is kept.
+    /// Compacts the conversation as hooks decide.
     async fn make_room(&self, host: &mut Host, prompt: &str) -> Result<(), String> {
         let length = json!({"messages": host.length()});
         let votes = host.decide("decision:context_resolution", length).await;
@@ -61,7 +61,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Asks the model, once more for as long as a hook wants it.
+    /// Calls the model, and retries for as long as a hook requests it.
     async fn ask(&self, host: &mut Host) -> Result<ModelReply<String>, String> {
         let input = ["run", "deploy"]
             .into_iter()
@@ -78,7 +78,7 @@ impl Agent {
         unreachable!("there is an attempt more")
     }
 
-    /// Calls a tool, if the hooks let it pass, with what they make of its input.
+    /// Calls a tool if the hooks allow it, with the input as changed by them.
     async fn call(&self, host: &mut Host, call: ModelToolCall) -> Result<Value, String> {
         let wanted = json!({"tool_name": call.name});
         let votes = host.decide("decision:tool_resolution", wanted).await;
@@ -87,7 +87,7 @@ impl Agent {
             tools.is_some_and(|tools| tools.contains(&call.name.as_str().into()))
         };
         if !votes.iter().any(offers) {
-            return Err(format!("no hook offers `{}`", call.name));
+            return Err(format!("unknown tool `{}`", call.name));
         }
 
         let about = json!({"tool_name": call.name, "tool_input": call.input});

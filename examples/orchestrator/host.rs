@@ -1,4 +1,4 @@
-//! The way from an event to what comes of it.
+//! Emits events and applies the results of their hooks.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::plugins;
 
-/// What a session and its agent have in common: the hooks, the user, and the conversation.
+/// State shared by a session and its agent: hooks, user, and conversation.
 pub(crate) struct Host {
     hooks: HookRegistry,
     coordinator: Coordinator,
@@ -22,7 +22,7 @@ pub(crate) struct Host {
 impl Host {
     pub(crate) fn new(session: &str, user: FixedAnswers) -> Self {
         let hooks = HookRegistry::new();
-        // In the data of every event, which tells sessions apart where "always" is remembered.
+        // In the data of every event; separates sessions for remembered approvals.
         hooks.set_default_fields(Map::from_iter([("session_id".to_owned(), session.into())]));
         plugins::register(&hooks);
         Host {
@@ -36,8 +36,8 @@ impl Host {
         }
     }
 
-    /// Emits an event and does what its hooks say. The data are those with which to go on;
-    /// or why not to.
+    /// Emits an event and applies the results of its hooks. Returns the final data, or the reason
+    /// for a denial.
     pub(crate) async fn emit(&mut self, event: &str, data: Value) -> Result<Arc<Map>, String> {
         println!("{event} {data}");
         let conversation = &mut self.conversation;
@@ -51,21 +51,21 @@ impl Host {
         }
     }
 
-    /// Tells of something that has happened: what hooks deny about it has no effect.
+    /// Reports something that has happened: a denial has no effect.
     pub(crate) async fn tell(&mut self, event: &str, data: Value) {
         if let Err(denial) = self.emit(event, data).await {
-            println!("  too late to be denied: {denial}");
+            println!("  denied too late: {denial}");
         }
     }
 
-    /// Asks all hooks of a decision at the same time.
+    /// Collects the results of all hooks of a decision concurrently.
     pub(crate) async fn decide(&self, event: &str, data: Value) -> Vec<Map> {
         println!("{event} {data}");
         let timeout = HookRegistry::COLLECT_TIMEOUT;
         self.hooks.emit_and_collect(event, data, timeout).await
     }
 
-    /// Tells of a provider that failed; whether a hook wants the call tried again.
+    /// Reports a failed provider. Returns `true` if a hook requests a retry.
     pub(crate) async fn provider_failed(&self, error: &ModelError, attempt: u32) -> bool {
         println!("error:provider {error}");
         let more = Map::from_iter([("attempt".to_owned(), attempt.into())]);
@@ -78,12 +78,12 @@ impl Host {
         self.conversation.push(message.into());
     }
 
-    /// How many messages the conversation has.
+    /// Returns the number of messages in the conversation.
     pub(crate) fn length(&self) -> usize {
         self.conversation.history().len()
     }
 
-    /// Forgets all but the last messages. A tool's result stays with the call before it.
+    /// Removes all but the last messages. A tool's result stays with its call.
     pub(crate) fn compact(&mut self, keep: usize) {
         let history = self.conversation.history_mut();
         let mut start = history.len().saturating_sub(keep);
@@ -93,16 +93,17 @@ impl Host {
         history.drain(..start);
     }
 
-    /// What the model is told this time: the history, and what is injected for one call only.
+    /// Returns the input of the next model call: the history, and messages injected for this call
+    /// only.
     pub(crate) fn model_input(&mut self) -> ModelInput {
         let messages = self.conversation.next_call();
         if let Some(last) = messages.last() {
-            println!("  the model reads last: {:?}", last.content);
+            println!("  last model input: {:?}", last.content);
         }
         ModelInput::from_messages(messages).expect("the host makes whole messages")
     }
 
-    /// Forgets what the user has allowed for the whole session.
+    /// Forgets the user's approvals for the session.
     pub(crate) fn close(&self) {
         if let Some(session) = self.coordinator.session() {
             self.coordinator.end_session(session);
@@ -110,7 +111,7 @@ impl Host {
     }
 }
 
-/// What the user sees.
+/// Output for the user.
 struct Screen;
 
 impl UserDisplay for Screen {
@@ -123,14 +124,14 @@ impl UserDisplay for Screen {
     }
 }
 
-/// What most votes have in a field; of two with as many, the first.
+/// Returns the most frequent value of a field; the first one in case of a tie.
 pub(crate) fn most<'v>(votes: &'v [Map], field: &str) -> Option<&'v str> {
     let named = || votes.iter().filter_map(|vote| vote.get(field)?.as_str());
     let count = |name| named().filter(|other| *other == name).count();
     named().rev().max_by_key(|name| count(*name))
 }
 
-/// The largest number of messages that a hook wants to keep, if one says so.
+/// Returns the largest number of messages that a hook votes to keep.
 pub(crate) fn most_messages(votes: &[Map]) -> Option<usize> {
     let named = votes.iter().filter_map(|vote| vote.get("keep")?.as_u64());
     named.max().and_then(|keep| usize::try_from(keep).ok())

@@ -1,14 +1,14 @@
-//! An agent's whole loop around a model, with every decision open to plugins: what a host does
-//! with the sixteen standard events, in which order, and with what hooks answer.
+//! How does a host emit each of the sixteen standard events, and apply the results?
 //!
 //! ```text
 //! cargo run --example orchestrator
 //! ```
 //!
-//! The model and the user are scripts, so that nothing is sent and nobody is asked; what is
-//! printed is the same each time. [`plugins`] registers hooks that know nothing of this program;
-//! [`host`] emits events and does what comes of them; a [`session`] takes prompts to answers;
-//! [`agent`] is the loop between the [`model`] and its [`tools`].
+//! The program is the complete loop of an agent around a model, with every decision open to
+//! plugins. Model and user are scripted, so nothing is sent and the output is always identical.
+//! [`plugins`] registers hooks that do not know this program; [`host`] emits events and applies
+//! their results; a [`session`] handles prompts; [`agent`] is the loop between the [`model`] and
+//! its [`tools`].
 
 mod agent;
 mod host;
@@ -30,7 +30,7 @@ async fn main() {
         UsageBudget::new().limit_tokens(10_000),
         hooks,
     );
-    // The user is asked once, and says yes.
+    // The user is asked once and allows it.
     let user = FixedAnswers::labels(["Allow always"]);
     let mut session = Session::open("sess-1", model, user).await;
 

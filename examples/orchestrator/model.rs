@@ -1,4 +1,4 @@
-//! A client that answers from a script, as a provider on a bad day.
+//! Scripted model client, with failures.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use hooks_runtime::model::{
     RawToolCall, Usage,
 };
 
-/// The answers, in order.
+/// Returns the scripted responses, in order.
 pub(crate) fn script() -> Scripted {
     let call =
         |id: &str, name: &str, arguments: &str| Line::Calls(RawToolCall::new(id, name, arguments));
@@ -23,7 +23,7 @@ pub(crate) fn script() -> Scripted {
     ])))
 }
 
-/// See [`script`].
+/// Client that returns the lines of [`script`].
 pub(crate) struct Scripted(Mutex<VecDeque<Line>>);
 
 enum Line {
@@ -36,7 +36,7 @@ impl ModelAdapter for Scripted {
     async fn stream(&self, _: ModelRequest) -> Result<AdapterEvents<'_>, AdapterError> {
         let line = self.0.lock().expect("no line panics").pop_front();
         let (said, finish) = match line {
-            None => return Err(AdapterError::other("the script is over")),
+            None => return Err(AdapterError::other("no scripted response is left")),
             Some(Line::Fails) => return Err(AdapterError::transport("connection reset")),
             Some(Line::Says(text)) => (AdapterEvent::Text(text.to_owned()), FinishReason::Stop),
             Some(Line::Calls(call)) => (AdapterEvent::ToolCall(call), FinishReason::ToolCalls),

@@ -1,4 +1,4 @@
-//! Hooks that know the events and nothing of the host.
+//! Hooks that depend on the events only, not on the host.
 
 use hooks_runtime::model::{ModelHooks, ModelHooksSet, UsageEstimate, UsageHookContext};
 use hooks_runtime::toolset::{ToolCallContext, ToolDecision};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::tools::{Ran, RunHook, RunInput};
 
-/// Registers all that answer events.
+/// Registers all hooks.
 pub(crate) fn register(hooks: &HookRegistry) {
     let named = |name| RegisterOptions::new().name(name);
     let guard = named("secrets").on_failure(FailurePolicy::FailClosed);
@@ -52,14 +52,14 @@ pub(crate) fn register(hooks: &HookRegistry) {
 }
 
 fn secrets(event: Event<'_>) -> Result<HookResult, &'static str> {
-    let prompt = event.str("prompt").ok_or("there is no prompt")?;
+    let prompt = event.str("prompt").ok_or("missing field `prompt`")?;
     Ok(match prompt.contains("secrets") {
-        true => HookResult::deny("secrets are not talked about"),
+        true => HookResult::deny("secrets are off limits"),
         false => HookResult::proceed(),
     })
 }
 
-/// A vote in a decision is the data of the answer.
+/// Returns a vote in a decision, as the data of the result.
 fn vote(agent: &'static str) -> impl Fn(Event<'_>) -> HookResult + Send + Sync {
     move |_| HookResult::set("agent", agent)
 }
@@ -68,7 +68,7 @@ fn keep_last(messages: usize) -> impl Fn(Event<'_>) -> HookResult + Send + Sync 
     move |_| HookResult::set("keep", messages)
 }
 
-/// What is compacted away may be said again in one line.
+/// Repeats the goal in one line after a compaction.
 fn keep_the_goal(event: Event<'_>) -> HookResult {
     match event.str("goal") {
         Some(goal) => HookResult::inject_context(format!("The goal was: {goal}")),
@@ -83,7 +83,7 @@ fn allow_tools(_: Event<'_>) -> HookResult {
     )]))
 }
 
-/// Deployments are the user's decision, once for each place.
+/// Asks the user about deployments, once for each target.
 fn production(event: Event<'_>) -> HookResult {
     let target = event
         .get("tool_input")
@@ -96,10 +96,10 @@ fn production(event: Event<'_>) -> HookResult {
     }
 }
 
-/// For the next call of the model only, behind what the tool said.
+/// Adds a reminder after the tool's result, for the next model call only.
 fn todo(event: Event<'_>) -> HookResult {
     HookResult::inject_context(format!(
-        "({} is done; do not forget to tell the user)",
+        "({} is done; remember to inform the user)",
         event.str("tool_name").unwrap_or("it")
     ))
     .ephemeral(true)
@@ -107,13 +107,13 @@ fn todo(event: Event<'_>) -> HookResult {
 }
 
 fn sorry(event: Event<'_>) -> HookResult {
-    let why = event.str("error_message").unwrap_or("nobody knows why");
+    let why = event.str("error_message").unwrap_or("unknown reason");
     HookResult::proceed()
-        .user_message(format!("a tool has failed: {why}"))
+        .user_message(format!("a tool failed: {why}"))
         .user_message_level(MessageLevel::Warning)
 }
 
-/// Tells the host that it is worth another try.
+/// Requests one retry.
 fn try_again(event: Event<'_>) -> HookResult {
     let is_first = event.get("attempt") == Some(&Value::from(1));
     match event.str("error_type") {
@@ -122,7 +122,7 @@ fn try_again(event: Event<'_>) -> HookResult {
     }
 }
 
-/// A typed hook of one tool: it has the input as it is, and hands it on or answers itself.
+/// Typed hook of one tool: it receives the typed input and passes it on, or responds itself.
 #[impl_hook(RunHook)]
 pub(crate) async fn quiet(
     mut input: RunInput,
@@ -134,7 +134,7 @@ pub(crate) async fn quiet(
     ToolDecision::Run(input)
 }
 
-/// Says what a call of the model may use.
+/// Estimates the usage of a model call.
 pub(crate) struct Accountant;
 
 #[impl_hooks(ModelHooksSet)]

@@ -1,4 +1,4 @@
-//! A session: the user's prompts, and which agent takes them.
+//! A session: prompts of the user, and the agents that handle them.
 
 use hooks_runtime::Message;
 use hooks_runtime::approval::FixedAnswers;
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::agent::Agent;
 use crate::host::{Host, most};
 
-/// A session, from its start to its end.
+/// A session from start to end.
 pub(crate) struct Session {
     host: Host,
     agent: Agent,
@@ -24,7 +24,7 @@ impl Session {
         session
     }
 
-    /// Takes a prompt to its answer.
+    /// Handles a prompt and shows the response.
     pub(crate) async fn prompt(&mut self, prompt: &str) {
         println!("\nuser: {prompt}");
         let host = &mut self.host;
@@ -50,19 +50,19 @@ impl Session {
             Ok(answer) => {
                 let done = json!({"agent": name, "answer": answer});
                 host.tell("agent:complete", done).await;
-                // Hooks may put it otherwise, or keep it from the user.
+                // Hooks may rewrite or suppress the response.
                 match host
                     .emit("user:notification", json!({"text": answer}))
                     .await
                 {
                     Ok(told) => println!("agent: {}", told["text"]),
-                    Err(denial) => println!("kept back: {denial}"),
+                    Err(denial) => println!("suppressed: {denial}"),
                 }
             }
             Err(why) => {
                 let failed = json!({"agent": name, "error_message": why});
                 host.tell("error:orchestration", failed).await;
-                println!("the agent gives up: {why}");
+                println!("the agent failed: {why}");
             }
         }
         host.tell("orchestrator:complete", json!({"prompt": prompt}))

@@ -1,9 +1,9 @@
-//! What the agent can do.
+//! Tools of the agent.
 
 use hooks_runtime::toolset::{ExecuteTool, ToolCallContext, ToolFailure, ToolSet};
 use serde::{Deserialize, Serialize};
 
-/// The tools of the agent; the derive makes a hook set of them, `ToolsHooksSet`.
+/// Tools of the agent; the derive generates their hook set, `ToolsHooksSet`.
 #[derive(Debug, ToolSet)]
 pub(crate) enum Tools {
     /// Runs a command in the project.
@@ -34,7 +34,7 @@ pub(crate) struct Deployed {
     pub(crate) version: u32,
 }
 
-/// Does what the tools are asked for; here it only says so.
+/// Performs the tools; here it only prints them.
 pub(crate) struct Workshop;
 
 impl ExecuteTool<RunInput, Ran> for Workshop {
@@ -53,7 +53,7 @@ impl ExecuteTool<DeployInput, Deployed> for Workshop {
     ) -> Result<Deployed, ToolFailure> {
         match &*input.target {
             "eu" => Ok(Deployed { version: 7 }),
-            other => Err(format!("`{other}` is no place to deploy to").into()),
+            other => Err(format!("cannot deploy to `{other}`").into()),
         }
     }
 }

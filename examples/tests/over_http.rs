@@ -1,4 +1,4 @@
-//! The examples that speak HTTP, spoken to over sockets.
+//! Tests the HTTP examples over sockets.
 
 mod program;
 
@@ -9,14 +9,14 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// One message of HTTP: its first line, its other lines, its body.
+/// An HTTP message: its first line, its other lines, its body.
 struct Message {
     start: String,
     head: Vec<String>,
     body: String,
 }
 
-/// Reads a message that says how long it is.
+/// Reads a message with a `content-length`.
 fn read(from: impl Read) -> Message {
     let mut from = BufReader::new(from);
     let mut lines = from.by_ref().lines().map(|line| line.expect("a line"));
@@ -33,7 +33,7 @@ fn read(from: impl Read) -> Message {
     Message { start, head, body }
 }
 
-/// The service, until it is dropped.
+/// Running service; killed on drop.
 struct Service {
     program: Child,
     prints: Lines<BufReader<ChildStdout>>,
@@ -58,7 +58,7 @@ impl Service {
         }
     }
 
-    /// The status, the body, and what the service prints of it.
+    /// Sends a request. Returns the status, the body, and the line that the service prints.
     fn ask(&mut self, request: &str, head: &str) -> (String, Value, String) {
         let mut stream = TcpStream::connect(&self.address).expect("the service listens");
         write!(
@@ -92,7 +92,7 @@ fn hooks_admit_requests_change_answers_and_are_told_of_them() {
     assert_eq!((&*status, &*printed), ("404", "GET /items/beer: 404"));
     assert_eq!(body, json!({"error": "there is no such item"}));
 
-    // What is refused reaches no handler, and does not count.
+    // A refused request reaches no handler and does not count.
     for head in ["", "authorization: Bearer guess\r\n"] {
         let (status, body, printed) = service.ask("POST /items/tea", head);
         assert_eq!((&*status, &*printed), ("401", "POST /items/tea: 401"));
@@ -110,8 +110,8 @@ fn hooks_admit_requests_change_answers_and_are_told_of_them() {
     );
 }
 
-/// Runs the client against a server that gives these answers, one a request. What the client
-/// prints, and what the server was asked.
+/// Runs the client against a server that gives these responses, one per request. Returns the
+/// client's output and the requests.
 fn client(prompt: &str, answers: Vec<(&'static str, String)>) -> (String, Vec<Message>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("its address"));
@@ -160,9 +160,9 @@ fn hooks_change_what_is_sent_send_it_again_and_read_what_comes_back() {
     let (printed, requests) = client("is sk-123 one?", answers);
     assert_eq!(
         printed,
-        "attempt 1: the server answers 429 Too Many Requests\n\
+        "attempt 1: the server returned 429 Too Many Requests\n\
          a point\n\
-         no answer: not sent: 650 bytes, and at most 200 are allowed\n\
+         no response: not sent: 650 bytes, and at most 200 are allowed\n\
          7 tokens\n"
     );
     for request in &requests {
@@ -180,12 +180,12 @@ fn hooks_change_what_is_sent_send_it_again_and_read_what_comes_back() {
 fn a_hook_gives_up_where_another_attempt_does_not_help() {
     let busy = || (BUSY.0, BUSY.1.to_owned());
     let (printed, _) = client("hello", vec![busy(), busy(), busy()]);
-    let failed = "no answer: the server answers 429 Too Many Requests\n";
+    let failed = "no response: the server returned 429 Too Many Requests\n";
     assert!(printed.contains(failed), "{printed}");
     assert_eq!(printed.matches("attempt ").count(), 3, "{printed}");
 
     let (printed, requests) = client("hello", vec![("401 Unauthorized", String::new())]);
-    let failed = "no answer: the server answers 401 Unauthorized\n";
+    let failed = "no response: the server returned 401 Unauthorized\n";
     assert!(printed.starts_with(failed), "{printed}");
     assert_eq!(requests.len(), 1);
 }

@@ -1,12 +1,12 @@
-//! Finds the built examples.
+//! Locates the built examples.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The example `name`. It lies beside this test: cargo builds the examples before it runs
-/// tests. When it was told to run one test only it does not, and this does.
+/// Returns the path of example `name`, next to this test. Cargo builds the examples before it runs
+/// all tests; if it runs only one test, this function builds them.
 pub(crate) fn find(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
     let target = test.ancestors().nth(2).expect("a target folder");
@@ -38,8 +38,7 @@ pub(crate) fn find(name: &str) -> PathBuf {
     program
 }
 
-/// Whether `program` is newer than all that it was made from, which cargo lists in
-/// a file beside it.
+/// Returns `true` if `program` is newer than its sources, which cargo lists in a file next to it.
 fn is_fresh(program: &Path) -> bool {
     let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
     let sources = fs::read_to_string(program.with_extension("d")).unwrap_or_default();

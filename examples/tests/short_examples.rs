@@ -1,4 +1,4 @@
-//! The short examples run to their end, and with that their assertions hold.
+//! Runs the short examples, whose assertions must hold.
 
 mod program;
 
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use hooks_runtime::events;
 
-/// Runs an example, and returns what it prints.
+/// Runs an example and returns its output.
 fn run(name: &str) -> String {
     let output = Command::new(program::find(name))
         .output()
@@ -19,7 +19,7 @@ fn run(name: &str) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// So that an example is neither left out of the list, nor of the tests.
+/// Every example is in the list, and has a test.
 #[test]
 fn every_example_is_listed_and_run() {
     let list = include_str!("../README.md");
@@ -35,7 +35,7 @@ fn every_example_is_listed_and_run() {
     for name in names {
         let lines = list.matches(&format!("| [`{name}`](")).count();
         assert_eq!(lines, 1, "{name} has a line in examples/README.md");
-        // That one has tests of its own.
+        // `guarded_session` has separate tests.
         if name == "guarded_session" {
             continue;
         }
@@ -46,7 +46,7 @@ fn every_example_is_listed_and_run() {
 
 #[test]
 fn a_hook_borrows_what_the_application_owns() {
-    assert!(run("borrowed_policy").contains("eve@example.org: held back"));
+    assert!(run("borrowed_policy").contains("eve@example.org: refused"));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_mock_stands_in_for_a_check() {
     let printed = run("replacing_a_check_in_a_test");
     assert!(printed.starts_with("HALT: Budget Exceeded"), "{printed}");
     assert!(
-        printed.contains("known-tool: there is no tool `teleport`"),
+        printed.contains("known-tool: unknown tool `teleport`"),
         "{printed}"
     );
 }
@@ -130,8 +130,7 @@ new_task: DENY, One agent at a time
     assert_eq!(run("extending_the_engine"), expected);
 }
 
-/// `E-80`: a host that has a use for each of the sixteen events, in the order in which they
-/// come.
+/// `E-80`: a host with a use for each of the sixteen events, in order.
 #[test]
 fn an_orchestrator_emits_every_standard_event_in_its_place() {
     let printed = run("orchestrator");
@@ -148,7 +147,7 @@ fn an_orchestrator_emits_every_standard_event_in_its_place() {
             "decision:agent_resolution",
             "agent:spawn",
             "decision:context_resolution",
-            // The model fails once, and a hook has it asked again.
+            // The model fails once, and a hook requests a retry.
             "error:provider",
         ][..],
         &tool_call,
@@ -172,7 +171,7 @@ fn an_orchestrator_emits_every_standard_event_in_its_place() {
             "orchestrator:complete",
         ],
     ];
-    // One that a hook denies, and one for which the model fails for good.
+    // A prompt that a hook denies, and one for which the model keeps failing.
     let last_prompts = [
         &["prompt:submit"][..],
         &["prompt:submit", "decision:agent_resolution", "agent:spawn"],
@@ -195,21 +194,21 @@ fn an_orchestrator_emits_every_standard_event_in_its_place() {
         assert!(emitted.iter().any(|emitted| emitted == event), "{event}");
     }
 
-    // What a hook injects for one call only is read by the model, and not kept.
-    assert!(printed.contains(r#"ok\"}\n\n(run is done; do not forget to tell the user)""#));
-    assert!(printed.contains("refused: secrets are not talked about"));
-    assert!(printed.contains("! a tool has failed: tool `deploy` failed"));
+    // A message that a hook injects for one call reaches the model and is not kept.
+    assert!(printed.contains(r#"ok\"}\n\n(run is done; remember to inform the user)""#));
+    assert!(printed.contains("refused: secrets are off limits"));
+    assert!(printed.contains("! a tool failed: tool `deploy` failed"));
 }
 
 #[test]
 fn a_plugin_is_loaded_by_name_and_unloaded() {
     let expected = "\
-there is no plugin `qouta`; there is `quota`
+unknown plugin `qouta`; use `quota`
 quota: 2 hooks
-plugin `quota` is not loaded: `calls` is 0; give a number above zero
+cannot load the plugin `quota`: `calls` is 0; use a number above zero
 read_file: runs
 read_file: runs
-write_to_file: no call is left for `write_to_file`
+write_to_file: no calls left for `write_to_file`
 quota: 2 hooks removed
 write_to_file: runs
 ";
@@ -235,7 +234,7 @@ fn a_script_rewrites_for_the_hooks_behind_it() {
     assert_eq!(
         run("rewriting_with_scripts"),
         "cargo test: {\"command\":\"cargo test --quiet\",\"env\":{\"NO_COLOR\":\"1\"}}\n\
-         cargo publish: publishing is for people\n\
+         cargo publish: agents must not publish\n\
          ls: {\"command\":\"ls\",\"env\":{\"NO_COLOR\":\"1\"}}\n"
     );
 }
@@ -246,7 +245,7 @@ fn a_post_hook_sends_with_consent_only() {
     assert_eq!(
         run("consented_post_hook"),
         "Missing(Never), 0 requests\n\
-         the server reads {\"length\":5}\n\
+         the server received {\"length\":5}\n\
          sent: 204\n\
          Missing(Revoked), 0 requests\n"
     );

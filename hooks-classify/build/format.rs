@@ -40,7 +40,7 @@ pub(crate) fn programs(source: &Source) -> Result<Vec<Raw>, Mistake> {
     list.into_iter().map(|one| program(one, None)).collect()
 }
 
-/// No key at all.
+/// An empty table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
@@ -61,7 +61,7 @@ fn of_toml(source: &Source, at: usize, error: &toml::de::Error) -> Mistake {
 /// Table of the file, from which keys are taken one by one.
 struct Table<'a> {
     source: &'a Source,
-    /// Where it begins, in bytes.
+    /// Byte offset of the table.
     at: usize,
     /// In the order of the file.
     keys: Vec<(Spanned<DeString<'a>>, Spanned<DeValue<'a>>)>,
@@ -80,7 +80,7 @@ impl<'a> Table<'a> {
             DeValue::Table(table) => Ok(Self::new(source, at, table)),
             other => {
                 let what = format!(
-                    "a table is wanted here, not a value of the type {}",
+                    "expected a table, found a value of the type {}",
                     other.type_str()
                 );
                 Err(mistake(source, at, what))
@@ -129,7 +129,7 @@ fn table_list<'a>(
 ) -> Result<Vec<Table<'a>>, Mistake> {
     let at = list.span().start;
     let DeValue::Array(list) = list.into_inner() else {
-        return Err(mistake(source, at, "`program` is a list of tables"));
+        return Err(mistake(source, at, "`program` must be a list of tables"));
     };
     let list: DeArray<'a> = list;
     list.into_iter()
@@ -180,7 +180,7 @@ impl<'a> Every<'a> {
 /// A command as the file states it.
 struct Node {
     names: Vec<String>,
-    /// Where its entry begins, in bytes.
+    /// Byte offset of the entry.
     at: usize,
     states: States,
     below: Vec<Node>,
@@ -188,7 +188,7 @@ struct Node {
 
 enum States {
     Entry(Box<Raw>),
-    /// The path of the command that it is the same as.
+    /// Path of the command whose entry is copied.
     SameAs(String),
 }
 
@@ -202,7 +202,7 @@ fn program<'a>(mut table: Table<'a>, file_name: Option<&str>) -> Result<Raw, Mis
     };
     if let Some(name) = file_name.filter(|file| !names.iter().any(|name| name == file)) {
         return Err(table.mistake(format!(
-            "no name is that of the file; add `{name}` to `names`"
+            "the name of the file is missing; add `{name}` to `names`"
         )));
     }
     if table.take("any_case")? == Some(true) {
@@ -257,14 +257,12 @@ fn add<'a>(
             .iter_mut()
             .find(|node| node.names.iter().any(|name| name == word))
         else {
-            let what = format!(
-                "unknown command `{word}`; its entry has to stand above those of its commands"
-            );
+            let what =
+                format!("unknown command `{word}`; put its entry before those of its commands");
             return Err(table.mistake(what));
         };
         if let States::SameAs(other) = &node.states {
-            let what =
-                format!("`{word}` is the same as `{other}`, and so has no commands of its own");
+            let what = format!("`{word}` is a copy of `{other}`, so it cannot have commands");
             return Err(table.mistake(what));
         }
         place = &mut node.below;
@@ -273,7 +271,7 @@ fn add<'a>(
     if let Some(all) = table.take::<Vec<String>>("names")? {
         if names.len() > 1 || !all.contains(&names[0]) {
             return Err(table.mistake(format!(
-                "`names` holds all names of the command, `{}` among them",
+                "`names` must contain all names of the command, including `{}`",
                 names[0]
             )));
         }
@@ -283,7 +281,7 @@ fn add<'a>(
         None => every,
         Some(false) => &Every::default(),
         Some(true) => {
-            return Err(table.mistake("a command can only refuse `every_command`, by `false`"));
+            return Err(table.mistake("a command can only set `every_command` to `false`"));
         }
     };
     let states = match table.take("same_as")? {
@@ -343,7 +341,7 @@ fn entry<'a>(
     })
 }
 
-/// Writes `--[no-]x` for each long option `--x` that has no `--no-x` of its own.
+/// Writes `--[no-]x` for each long option `--x` without a separate `--no-x`.
 fn negatable(options: &[String]) -> Vec<String> {
     let words = |line: &String| {
         line.split_whitespace()
@@ -371,8 +369,8 @@ fn negatable(options: &[String]) -> Vec<String> {
     options.iter().map(line).collect()
 }
 
-/// Returns the entries of commands with the commands below them; `tree` holds all commands of the
-/// program.
+/// Returns the entries of commands with the commands below them; `tree` contains all commands of
+/// the program.
 fn spelled_out(
     source: &Source,
     nodes: &[Node],

@@ -64,7 +64,7 @@ pub(crate) fn tables(sources: &[Source]) -> Result<Tables, Vec<Mistake>> {
                 keep(Err(Mistake {
                     file: entry.file.clone(),
                     line: None,
-                    what: format!("program `{name}` is in the tables twice; see also {before}"),
+                    what: format!("duplicate program `{name}`; see also {before}"),
                 }));
             }
         }
@@ -176,7 +176,9 @@ fn program(mut raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
     let names = raw.names.clone();
     let of_entry = |what: String| Fault::of_entry(&names, line, what);
     if raw.checked.is_some() {
-        return Err(of_entry("only a program is `checked`".to_owned()));
+        return Err(of_entry(
+            "`checked` is allowed for programs only".to_owned(),
+        ));
     }
     let mut own = entry(raw, parent).map_err(of_entry)?;
     for raw in commands {
@@ -193,7 +195,7 @@ fn program(mut raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
             }
             let before = own.commands.insert(name.clone(), Rc::clone(&command));
             if before.is_some() {
-                return Err(of_entry(format!("command `{name}` stands there twice")));
+                return Err(of_entry(format!("duplicate command `{name}`")));
             }
         }
     }
@@ -205,7 +207,7 @@ fn program(mut raw: Raw, parent: Option<&Program>) -> Result<Program, Fault> {
     let without_value = options.flatten().find(|name| !takes_value(&own, name));
     // An inherited name may be an option of another command of the program.
     if let Some(name) = without_value.filter(|_| names_files) {
-        return Err(of_entry(format!("`{name}` is no option with a value")));
+        return Err(of_entry(format!("`{name}` is not an option with a value")));
     }
     Ok(own)
 }
@@ -222,7 +224,7 @@ fn entry(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
                 .insert(name.clone(), option.clone())
                 .is_some_and(|before| before != option || raw.style.as_deref() != Some("slash"))
             {
-                return Err(format!("option `{name}` stands there twice"));
+                return Err(format!("duplicate option `{name}`"));
             }
         }
     }
@@ -392,7 +394,7 @@ fn decides(entries: &[String]) -> Result<Vec<Decides>, String> {
                 Decides::Options(text.split_whitespace().map(str::to_owned).collect())
             }
             _ if below_home.is_empty() || below_home.starts_with(['/', '~']) || star_in_folder => {
-                return Err(format!("`{text}` names no file in a folder"));
+                return Err(format!("`{text}` is not a file in a folder"));
             }
             _ if text.starts_with('?') => Decides::UnknownCommand(name.to_owned()),
             _ if name.len() < text.len() => Decides::InOperand(name.to_owned()),
@@ -402,7 +404,7 @@ fn decides(entries: &[String]) -> Result<Vec<Decides>, String> {
     entries.iter().map(entry).collect()
 }
 
-/// Returns true if a program or one of its commands has an option of this name with a value.
+/// Returns `true` if a program or one of its commands has an option of this name with a value.
 fn takes_value(program: &Program, name: &str) -> bool {
     let option = program.options.get(name);
     let patterns = program.patterns.iter().map(|(_, command)| command);
@@ -440,7 +442,7 @@ fn option_names(
         own.options.contains_key(name) || above
     };
     match names.split_whitespace().find(|name| !known(name)) {
-        Some(name) => Err(format!("`{name}` is no option of it")),
+        Some(name) => Err(format!("`{name}` is not an option of the program")),
         None => Ok(names.split_whitespace().map(str::to_owned).collect()),
     }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Family {
-    /// Whether the programs without `online` reach no other machine.
+    /// `true` if the programs without `online` reach no other machine.
     #[serde(default)]
     pub(crate) offline: bool,
 }

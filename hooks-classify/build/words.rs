@@ -192,7 +192,7 @@ pub(crate) fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
         words.next();
     }
     if names.is_empty() {
-        return Err(format!("option line `{line}` names no option"));
+        return Err(format!("option line `{line}` has no option"));
     }
     let takes = match words.peek() {
         Some(&"=") => Takes::Value,
@@ -230,7 +230,7 @@ pub(crate) fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
         });
     }
     if let Some(extra) = words.next() {
-        return Err(format!("`{extra}` is left over in `{line}`"));
+        return Err(format!("`{extra}` is unexpected in `{line}`"));
     }
     let mut options = Vec::new();
     for name in names {

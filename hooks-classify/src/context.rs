@@ -1,7 +1,7 @@
-//! Context that the caller names: a command, its classification and the name of a program in, a class
-//! out that is the same or stronger.
+//! Context of the caller: a command, its classification and the name of a program in, an equal or
+//! stronger class out.
 //!
-//! The context is not trusted: it can make a class stronger, and never weaker.
+//! The context is not trusted: it can only make a class stronger.
 
 use crate::model::effect::Crud;
 use crate::verdict::{Classification, Decision};

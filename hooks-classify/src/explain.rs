@@ -16,7 +16,7 @@ use crate::verdict::{Classification, Finding};
 const MAX_FINDINGS: usize = 50;
 /// Maximum number of programs in the tree.
 const MAX_PROGRAMS: usize = 100;
-/// Width that no command reaches: a longer line would be cut, and could hide what it does.
+/// Width that no command reaches: a longer line would be truncated, which could hide effects.
 const WIDTH: usize = 1_000_000;
 
 /// A command with its findings, for a terminal. Returned by
@@ -132,9 +132,9 @@ impl Explanation {
         &self.verdict
     }
 
-    /// Returns the same text as `Display`, with ANSI colours.
+    /// Returns the text of `Display` with ANSI colours.
     ///
-    /// The caller decides whether its output is a terminal that shows colours.
+    /// Use it only for a terminal that supports colours.
     #[must_use]
     pub fn to_ansi_string(&self) -> String {
         self.render(&Renderer::styled())
@@ -228,7 +228,7 @@ impl Tree {
         for part in &parts.all {
             let parent = part.within.and_then(|within| *line_of.get(within)?);
             if part.words.is_empty() {
-                // A group around other parts is no program.
+                // A group around other parts is not a program.
                 line_of.push(parent);
                 continue;
             }
@@ -268,7 +268,7 @@ impl Tree {
     }
 }
 
-/// Returns the value of a word in quotes if it has blanks; `…` stands for what is unknown.
+/// Returns the value of a word in quotes if it has blanks; `…` replaces unknown parts.
 fn quoted(word: &Word) -> String {
     let text = word.text.replace(UNKNOWN, "…");
     match text.is_empty() || text.contains(char::is_whitespace) {

@@ -14,7 +14,7 @@ const MAX_HOSTS: usize = 1024;
 /// Returns a host in lower case, without the user before it, brackets, a zone and a final dot.
 ///
 /// Characters are decoded and mapped as in an address (`%31`, `１６９`, `。`); an IPv4 address has four
-/// decimal parts. A text that is no host is returned in lower case.
+/// decimal parts. A text that is not a host is returned in lower case.
 pub fn plain(host: &str) -> String {
     let host = decoded(host);
     let host = host.rsplit('@').next().unwrap_or("");
@@ -33,7 +33,8 @@ pub fn plain(host: &str) -> String {
     }
 }
 
-/// Returns the address that a plain host is. An IPv4 address within an IPv6 address is an IPv4 address.
+/// Returns the address if a plain host is one. An IPv4 address within an IPv6 address is an IPv4
+/// address.
 pub fn address(host: &str) -> Option<IpAddr> {
     if let Ok(six) = host.parse::<Ipv6Addr>() {
         return Some(embedded(six).map_or(IpAddr::V6(six), IpAddr::V4));
@@ -95,8 +96,8 @@ pub(crate) fn is_this_machine(host: &str) -> bool {
             .is_ok_and(|address| address.is_loopback() || address.is_unspecified())
 }
 
-/// Returns a word without the paths, queries and fragments of the addresses in it. Those of a server on
-/// the own network stay: it may fetch what they name.
+/// Returns a word without the paths, queries and fragments of the addresses in it. Those of a
+/// server on the local network remain: it may fetch the resources that they name.
 pub fn without_paths(word: &str) -> String {
     let separates = |c: char| c.is_whitespace() || "'\",".contains(c);
     let kept = word.split_inclusive(separates).map(|piece| {
@@ -107,7 +108,7 @@ pub fn without_paths(word: &str) -> String {
         let start = piece.len() - rest.len();
         let authority = rest.split('/').next().unwrap_or("");
         let end = match authority.find(['?', '#']) {
-            // Some programs take what is before the `@` for the name of a user.
+            // Some programs read the text before the `@` as the name of a user.
             Some(at) if !authority[at..].contains('@') => at,
             _ => authority.len(),
         };
@@ -119,8 +120,8 @@ pub fn without_paths(word: &str) -> String {
     kept.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns whether an authority names a server on the own network: this machine, a private address, a
-/// name without a dot.
+/// Returns `true` if an authority names a server on the local network: this machine, a private
+/// address, a name without a dot.
 fn is_near(authority: &str) -> bool {
     let host = plain(of_address(authority));
     match address(&host) {
@@ -130,8 +131,8 @@ fn is_near(authority: &str) -> bool {
     }
 }
 
-/// Returns the hosts that a pattern of `curl` stands for: `10.0.0.[1-9:2]`, `{a,b}.example`. A host
-/// without a pattern is its only one; `None` if there are more than `MAX_HOSTS`.
+/// Expands a host pattern of `curl`: `10.0.0.[1-9:2]`, `{a,b}.example`. A host without a pattern is
+/// returned alone. Returns `None` if there are more than `MAX_HOSTS`.
 pub fn of_pattern(pattern: &str) -> Option<Vec<String>> {
     let mut hosts = vec![String::new()];
     let mut rest = pattern;
@@ -162,7 +163,7 @@ pub fn of_pattern(pattern: &str) -> Option<Vec<String>> {
     Some(hosts)
 }
 
-/// Returns what a range of `curl` counts through: `1-9`, `01-10:2`, `a-z`.
+/// Expands a range of `curl`: `1-9`, `01-10:2`, `a-z`.
 fn range(inner: &str) -> Option<Vec<String>> {
     let (ends, step) = inner.split_once(':').unwrap_or((inner, "1"));
     let (first, last) = ends.split_once('-')?;
@@ -177,7 +178,7 @@ fn range(inner: &str) -> Option<Vec<String>> {
     Some(letters.map(String::from).collect())
 }
 
-/// Returns whether programs differ in how they read a host of digits, or refuse it: `0100.1`,
+/// Returns `true` if programs differ in how they read a host of digits, or refuse it: `0100.1`,
 /// `4294967296`.
 pub fn is_ambiguous(host: &str) -> bool {
     let numeric = |part: &str| {

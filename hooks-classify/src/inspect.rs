@@ -1,5 +1,6 @@
-//! Views of the tables for tests: the name of a program, its command or a command line in, the entry
-//! of the table or the command line as the table reads it out. No part of the documented interface.
+//! Views of the tables for tests: the name of a program, its command or a command line in, the
+//! entry of the table or the command line as the table reads it out. Not a part of the documented
+//! interface.
 
 use crate::model::arg::Arg;
 use crate::model::role::Role;
@@ -12,7 +13,7 @@ use crate::tables::{CHECKED, Checked, Opt, Program, Tables, Takes};
 pub struct ProgramEntry {
     /// Names of the program.
     pub names: Vec<String>,
-    /// `true` if every call has the same effect.
+    /// `true` if all calls have one effect.
     pub one_effect: bool,
     /// When its table was last compared with the program itself.
     pub checked: Option<&'static Checked>,
@@ -59,7 +60,7 @@ pub struct CommandLine {
     pub doubtful: Vec<(String, Option<String>)>,
     /// The words that are neither options nor values.
     pub operands: Vec<String>,
-    /// What the table does not know.
+    /// Words that the table does not know.
     pub unrecognized: Vec<String>,
 }
 
@@ -94,13 +95,13 @@ pub fn read_command_line(words: &[&str]) -> Option<CommandLine> {
 pub struct OptionEntry {
     /// With its dashes.
     pub name: String,
-    /// Whether it has a value, joined or in the next word.
+    /// `true` if it has a value, joined or in the next word.
     pub takes_value: bool,
-    /// Whether it may have a value, which is joined to it.
+    /// `true` if it may have a value, which is joined to it.
     pub may_have_value: bool,
-    /// Whether all words behind it are a command that it runs.
+    /// `true` if all words after it are a command that it runs.
     pub takes_command: bool,
-    /// Whether it makes a call harmless.
+    /// `true` if it makes a call harmless.
     pub exempts: bool,
 }
 

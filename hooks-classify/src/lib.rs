@@ -1,8 +1,9 @@
-//! Classifies shell commands: what each program would read, create, update or delete, and why.
+//! Classifies shell commands by their effects: read, create, update or delete, with the reason for
+//! each.
 //!
-//! Two parsers read a command, and tables of programs tell the effect of each option
-//! and operand. The strongest effect decides the class. An unknown program or option is never
-//! a read. The crate runs nothing, reads no file and opens no connection.
+//! Two parsers read a command, and tables of programs define the effect of each option and operand.
+//! The strongest effect decides the class. An unknown program or option is never a read. The crate
+//! runs nothing, reads no file and opens no connection.
 //!
 //! ```
 //! use hooks_classify::{Classifier, Crud, Decision};
@@ -25,9 +26,9 @@
 //! | [`host`] | functions that read hosts in words |
 //!
 //! # Features
-//! `python`, `javascript`, `sql` and `powershell` (all default) parse code of these languages. Without
-//! the feature, such code counts as code that the command does not show. `utoipa` derives OpenAPI
-//! schemas.
+//! `python`, `javascript`, `sql` and `powershell` (all default) parse code of these languages.
+//! Without the feature, such code counts as code that the command does not show. `utoipa` derives
+//! OpenAPI schemas.
 #![forbid(unsafe_code)]
 
 // Layers, the lowest first. A layer imports the layers above it in this list and none below it;
@@ -53,7 +54,7 @@ mod programs;
 mod walk;
 // Findings in, class, decision, confidence and reason out.
 mod verdict;
-// A classification and the context of the caller in, the same or a stronger class out.
+// A classification and the context of the caller in, an equal or stronger class out.
 mod context;
 // A classification and its parts in, text for a terminal out.
 mod explain;
@@ -84,7 +85,7 @@ use thiserror::Error;
 use walk::interpreter::Interpreter;
 use walk::recorder::Recorder;
 
-/// The README and the page of the book, whose Rust blocks are tests of this crate.
+/// Compiles the Rust blocks of the README and of the page in the book as tests of this crate.
 #[cfg(all(doctest, feature = "sql"))]
 mod pages {
     #[doc = include_str!("../README.md")]
@@ -211,7 +212,7 @@ impl Classifier {
         Ok(Judgement::new(verdict, trace.map(|trace| trace.parts)))
     }
 
-    /// Returns `true` if a path is known to hold secrets, for example `~/.ssh/id_rsa` or `.env`.
+    /// Returns `true` if a path is known to contain secrets, for example `~/.ssh/id_rsa` or `.env`.
     #[must_use]
     pub fn holds_secrets(&self, path: &str) -> bool {
         self.tables.secret(path)

@@ -1,4 +1,5 @@
-//! Every `programs/FAMILY/PROGRAM.cases`: what the tables say of commands, line by line.
+//! Runs every `programs/FAMILY/PROGRAM.cases`: commands with the expected result of the tables, one
+//! per line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -66,7 +67,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// `\n` stands for a line break, `\\` for a backslash.
+/// Replaces `\n` by a line break and `\\` by a backslash.
 fn unescaped(text: &str) -> String {
     let mut out = String::new();
     let mut characters = text.chars().peekable();
@@ -163,7 +164,8 @@ fn cases_stand_beside_a_table() {
     assert_eq!(files, Vec::<PathBuf>::new());
 }
 
-/// The page about tables lists the programs with the key `checked`. `HOOKS_WRITE=1` writes the list anew.
+/// The page about tables lists the programs with the key `checked`. `HOOKS_WRITE=1` rewrites the
+/// list.
 #[test]
 fn programs_that_were_checked_stand_in_the_book() {
     const BEGIN: &str = "<!-- checked: written by the test of the cases -->\n";
@@ -217,7 +219,7 @@ fn every_program_has_its_cases() {
     assert!(known.len() >= 250, "only {} names of programs", known.len());
     let mut missing = Vec::new();
     for program in known {
-        // Names that share an entry share its cases.
+        // Aliases of an entry share its cases.
         let seen = program.names.iter().fold((false, false), |all, name| {
             let last = name.rsplit(' ').next().unwrap_or(name);
             let (read, other) = forms.get(last).copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Explanations: the parts of a command, and the drawing of its findings.
+//! Explanations: the parts of a command, and the findings below its text.
 
 use hooks_classify::{Classifier, Crud, Explanation, UNKNOWN, Word};
 
@@ -6,7 +6,7 @@ fn explain(command: &str) -> Explanation {
     Classifier::new().explain(command).unwrap()
 }
 
-/// The words of each program; `?` for what is not known.
+/// Returns the words of each program; `?` for unknown parts.
 fn runs(command: &str) -> Vec<String> {
     let explanation = explain(command);
     let runs = explanation.parts().runs().map(|run| {
@@ -213,7 +213,7 @@ fn characters_that_hide_text_reach_no_terminal() {
         drawn.contains(r"frob\u{1b}[31mc\u{202e}x\u{200b} --a\u{9b}b 'c\u{7}\t'; rm \u{2066}ä\r"),
         "{drawn}"
     );
-    // The mark stands under the escaped text.
+    // The marks are below the escaped text.
     let mut lines = drawn.lines().skip_while(|line| !line.contains("rm "));
     let (text, marks) = (lines.next().unwrap(), lines.next().unwrap());
     let start = text.find("rm ").unwrap();

@@ -78,7 +78,7 @@ fn small_languages_are_always_read() {
     allowed_with(true, &commands);
 }
 
-/// What code changes is seen by its words even if the code is not read.
+/// The words of code reveal a delete even if the code is not parsed.
 #[test]
 fn code_that_deletes_is_a_delete_without_any_feature() {
     let classifier = Classifier::new();

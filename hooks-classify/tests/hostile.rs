@@ -1,13 +1,12 @@
-//! Input that is meant to break something: an answer in bounded time, never a
-//! panic, and never a read that was not one.
+//! Malicious input: classification ends in bounded time, never panics, and never reports a change
+//! as a read.
 
 use std::time::{Duration, Instant};
 
 use hooks_classify::{Classifier, Crud, Decision, InputError, Method};
 use proptest::prelude::*;
 
-/// Far above what any of these take; a parser that backtracks without end
-/// takes longer.
+/// Far above the time of these inputs; a parser with exponential backtracking takes longer.
 const LONG: Duration = Duration::from_secs(20);
 
 fn confirmed(command: &str) {
@@ -96,7 +95,7 @@ fn nested_brackets_are_confirmed() {
     }
 }
 
-/// A scanner may look a character up in a table that ends before it.
+/// A scanner may index a table with a character beyond its end.
 #[test]
 fn characters_of_every_kind_stand_where_digits_may() {
     let classifier = Classifier::new();
@@ -148,8 +147,8 @@ fn long_texts_take_bounded_time() {
     confirmed(&format!("sed '{}'", "s/a/b/;{".repeat(1_200)));
 }
 
-/// Half a command is never allowed where the whole would not be.
-/// The words of a long chain are as deep in the parser's tree.
+/// A prefix of a command is not allowed if the whole command is not. A long chain of words nests as
+/// deeply in the parser's tree.
 #[cfg(feature = "sql")]
 #[test]
 fn deep_sql_fits_on_the_stack() {

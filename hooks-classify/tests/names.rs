@@ -1,5 +1,5 @@
-//! Names of programs stand in the tables and in `src/programs`: a string literal elsewhere that names a
-//! program is a fact in a second place.
+//! Names of programs belong in the tables and in `src/programs`: a string literal elsewhere that
+//! names a program duplicates a fact.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use hooks_classify::Tables;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// Literals that are names of programs and mean something else, or have to stand where they are.
+/// Literals that equal the name of a program but have another meaning, or must remain where they
+/// are.
 const OTHER_MEANINGS: &[(&str, &str, &str)] = &[
     (".", "host.rs", "a sign"),
     (".", "model/environment.rs", "a folder"),

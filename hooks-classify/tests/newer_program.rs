@@ -1,4 +1,4 @@
-//! The comparison of tables with programs reports what a newer version of a program knows more.
+//! The comparison of tables with programs reports additions of a newer version.
 #![cfg(unix)]
 
 #[path = "oracles/compare.rs"]
@@ -16,7 +16,7 @@ use hooks_classify::Classifier;
 use compare::{Figures, compare};
 use programs::Machine;
 
-/// A `docker` that describes the command `ps`, and a command `more` if it is newer.
+/// Returns a `docker` that describes the command `ps` and, in a newer version, a command `more`.
 fn docker(options: &str, commands: &str) -> String {
     format!(
         "#!/bin/sh\n\
@@ -30,7 +30,7 @@ fn docker(options: &str, commands: &str) -> String {
     )
 }
 
-/// A `git` with the command `status`.
+/// Returns a `git` with the command `status`.
 fn git(options: &str, help: &str) -> String {
     format!(
         "#!/bin/sh\n\
@@ -42,7 +42,7 @@ fn git(options: &str, help: &str) -> String {
     )
 }
 
-/// Returns the figures of the comparison with a program in a folder of its own.
+/// Returns the figures of the comparison with a program in a temporary folder.
 fn figures(program: &str, script: &str) -> Figures {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join(program);

@@ -1,4 +1,4 @@
-//! Mistakes in tables: each stops the build, with its file and line.
+//! Mistakes in tables: each is an error of the build with its file and line.
 
 #[path = "../build/format.rs"]
 mod format;
@@ -44,14 +44,14 @@ fn load(text: &str) -> Result<Vec<Entry>, Vec<String>> {
     loaded.map_err(|mistakes| mistakes.iter().map(ToString::to_string).collect())
 }
 
-/// Returns the mistakes of a file with one program, below whose first key `rest` stands.
+/// Returns the mistakes of a file with one program, with `rest` after its first key.
 fn mistakes(rest: &str) -> Vec<String> {
     load(&format!("# A comment.\n\nreads = \"does\"\n{rest}\n"))
         .err()
         .unwrap_or_default()
 }
 
-/// Returns the options of the command at a path, as the tables hold them.
+/// Returns the options of the command at a path, as the tables contain them.
 fn options(entries: &[Entry], path: &str) -> Vec<String> {
     let mut program = &entries[0].program;
     for word in path.split_whitespace() {
@@ -83,17 +83,14 @@ fn a_mistake_in_a_program_stops_the_build() {
             "operands = [\"input*\", \"name*\"]",
             "more than one operand with `*`",
         ),
-        (
-            "options = [\"-a\", \"-b -a\"]",
-            "option `-a` stands there twice",
-        ),
+        ("options = [\"-a\", \"-b -a\"]", "duplicate option `-a`"),
         (
             "style = \"slash\"\noptions = [\"-a\", \"-A =\"]",
-            "option `-a` stands there twice",
+            "duplicate option `-a`",
         ),
         (
             "options = [\"= output\"]",
-            "option line `= output` names no option",
+            "option line `= output` has no option",
         ),
         ("options = [\"-a = outputs\"]", "unknown role `outputs`"),
         ("options = [\"-a raises\"]", "a verb without an effect"),
@@ -104,7 +101,7 @@ fn a_mistake_in_a_program_stops_the_build() {
         ),
         (
             "options = [\"-a raises read too\"]",
-            "`too` is left over in `-a raises read too`",
+            "`too` is unexpected in `-a raises read too`",
         ),
         (
             "terminal = { reads = \"mouse\" }",
@@ -112,22 +109,31 @@ fn a_mistake_in_a_program_stops_the_build() {
         ),
         (
             "terminal = { reads = \"keys\", off = \"-a\" }",
-            "`-a` is no option of it",
+            "`-a` is not an option of the program",
         ),
-        ("pager = { off = \"-a\" }", "`-a` is no option of it"),
-        ("contents = { on = \"-a\" }", "`-a` is no option of it"),
-        ("recurses = { on = \"-a\" }", "`-a` is no option of it"),
+        (
+            "pager = { off = \"-a\" }",
+            "`-a` is not an option of the program",
+        ),
+        (
+            "contents = { on = \"-a\" }",
+            "`-a` is not an option of the program",
+        ),
+        (
+            "recurses = { on = \"-a\" }",
+            "`-a` is not an option of the program",
+        ),
         (
             "decided_by = [\"/etc/x\"]",
-            "`/etc/x` names no file in a folder",
+            "`/etc/x` is not a file in a folder",
         ),
         (
             "decided_by = [\"~/*/x\"]",
-            "`~/*/x` names no file in a folder",
+            "`~/*/x` is not a file in a folder",
         ),
         (
             "options = [\"-a\"]\nconfigured_by = [\"-a\"]",
-            "`-a` is no option with a value",
+            "`-a` is not an option with a value",
         ),
     ] {
         let wanted = format!("programs/family/x.toml:1: `x`: {what}; see the page about tables");
@@ -144,16 +150,16 @@ fn a_mistake_in_a_command_names_the_command_and_its_line() {
     let twice = "[commands]\n\"a|b\" = { reads = \"does\" }\nb = { reads = \"does\" }";
     assert_eq!(
         mistakes(twice),
-        [
-            "programs/family/x.toml:1: `x`: command `b` stands there twice; see the page about tables"
-        ]
+        ["programs/family/x.toml:1: `x`: duplicate command `b`; see the page about tables"]
     );
     let checked = "checked = { version = \"1\", by = \"x --help\", on = 2026-11-25 }";
     assert_eq!(mistakes(checked), Vec::<String>::new());
     let on_command = format!("[commands]\na = {{ reads = \"does\", {checked} }}");
     assert_eq!(
         mistakes(&on_command),
-        ["programs/family/x.toml:5: `x a`: only a program is `checked`; see the page about tables"]
+        [
+            "programs/family/x.toml:5: `x a`: `checked` is allowed for programs only; see the page about tables"
+        ]
     );
     let inner =
         "[commands]\nc = { reads = \"does\" }\n\"c a|b\" = { reads = \"does\", style = \"loose\" }";
@@ -177,7 +183,7 @@ fn a_mistake_in_the_format_names_its_line() {
         (
             "names = [\"y\"]",
             1,
-            "no name is that of the file; add `x` to `names`",
+            "the name of the file is missing; add `x` to `names`",
         ),
         (
             "[[program]]\nnames = [\"y\"]\nreads = \"does\"",
@@ -190,7 +196,7 @@ fn a_mistake_in_the_format_names_its_line() {
             1,
             "no command uses the group `all`",
         ),
-        ("[commands]\na = 1", 5, "a table is wanted here"),
+        ("[commands]\na = 1", 5, "expected a table"),
         (
             "[commands]\na = { options = [] }",
             5,
@@ -204,12 +210,12 @@ fn a_mistake_in_the_format_names_its_line() {
         (
             "[commands]\n\"a b\" = { reads = \"does\" }",
             5,
-            "unknown command `a`; its entry has to stand above",
+            "unknown command `a`; put its entry before",
         ),
         (
             "[commands]\na = { names = [\"b\"], reads = \"does\" }",
             5,
-            "`names` holds all names of the command, `a`",
+            "`names` must contain all names of the command, including `a`",
         ),
         (
             "[commands]\na = { same_as = \"b\" }",
@@ -229,12 +235,12 @@ fn a_mistake_in_the_format_names_its_line() {
         (
             "[commands]\na = { reads = \"does\" }\nb = { same_as = \"a\" }\n\"b c\" = { reads = \"does\" }",
             7,
-            "`b` is the same as `a`, and so has no commands of its own",
+            "`b` is a copy of `a`, so it cannot have commands",
         ),
         (
             "[commands]\na = { reads = \"does\", every_command = true }",
             5,
-            "a command can only refuse `every_command`, by `false`",
+            "a command can only set `every_command` to `false`",
         ),
     ] {
         let found = mistakes(rest);
@@ -396,7 +402,7 @@ fn the_files_of_the_crate_are_checked_as_a_whole() {
         ": unknown list `basic`",
         "languages/mongo.toml: the list `reads` is missing",
         ": unknown field `variables`",
-        "programs/text/z.toml: program `ls` is in the tables twice; see also programs/coreutils/ls.toml",
+        "programs/text/z.toml: duplicate program `ls`; see also programs/coreutils/ls.toml",
         "programs/new/family.toml: the file is missing",
         "languages/basic.toml: no part of the crate reads this file",
     ] {
@@ -461,7 +467,7 @@ fn the_page_about_tables_lists_the_keys_styles_and_roles_that_the_build_accepts(
     let mut keys = expected(&mistakes("sents = true")[0]);
     keys.extend(format::EFFECTS.map(|(key, _)| key.to_owned()));
     keys.extend(taken());
-    // The page names it beside the table of keys.
+    // The page names it outside of the table of keys.
     assert!(keys.remove("program"));
     assert!(section("The keys of a program").contains("`[[program]]`"));
     assert_eq!(rows("The keys of a program"), keys);

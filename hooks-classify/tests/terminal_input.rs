@@ -1,4 +1,4 @@
-//! Commands that take further commands from a terminal.
+//! Commands that read further commands from a terminal.
 
 use hooks_classify::{Classifier, TerminalInput};
 
@@ -182,7 +182,7 @@ fn other_commands_take_none() {
     );
 }
 
-/// The decision is another matter: such a command may only read.
+/// The decision does not depend on terminal input: such a command may only read.
 #[test]
 fn the_decision_does_not_depend_on_it() {
     let classifier = Classifier::new();

@@ -1,20 +1,20 @@
 // The heap of the engine, and the functions that move bytes.
 //
-// Why it is not the C library's: the heap has to be accounted for to the byte, has to say
-// that it refused something (the engine reports it as `throw null`, or not at all), and has
-// to lay out the same objects at the same addresses in every run. Why bytes are moved by
-// loops: what a bulk instruction costs in fuel is for the host and its version to say, and
-// most copies are too short to be worth a call of the host.
+// Unlike the C library's allocator, it counts every byte, reports refused allocations (the
+// engine reports them as `throw null`, or not at all), and places equal objects at equal
+// addresses in every run. Bytes are moved by loops, because the fuel of a bulk instruction
+// depends on the host's version, and most copies are too short to be worth a call of the
+// host.
 //
-// Two-level segregated fit: blocks lie one behind the other, each with the size of the one
-// before it; free ones hang in lists by size. What lies behind `top` was never used.
+// Two-level segregated fit: blocks are adjacent, each with the size of the previous one; free
+// blocks are in lists by size. Memory after `top` was never used.
 #include "memory.h"
 
 typedef uint32_t u32;
 
 typedef struct block {
     u32 before; // size of the block in front, 0 for the first
-    u32 size;   // of this one with its header; bit 0: in use
+    u32 size;   // of this block with its header; bit 0: in use
     struct block *next, *prev; // in its list, while it is free
 } block;
 
@@ -31,9 +31,9 @@ extern unsigned char __heap_base;
 static block *lists[CLASSES][SUBS];
 static u32 class_map;
 static u32 sub_map[CLASSES];
-static u32 top, last; // where unused memory begins, and the size of the block before it
-static u32 highest;   // the most that it was before it went back
-static block *aside;  // free blocks that count as in use, as long as there is other memory
+static u32 top, last; // start of unused memory, and the size of the block before it
+static u32 highest;   // maximum of `top` before it was reduced
+static block *aside;  // free blocks marked as in use, until there is no other memory
 static u32 used, peak, limit;
 static int refused;
 
@@ -71,10 +71,10 @@ static void unhang(block *b) {
     }
 }
 
-// A free block that holds `size`, out of its list.
+// Removes a free block of at least `size` from its list and returns it.
 static block *find(u32 size) {
     u32 c, s;
-    // Rounded up, so that any block of the list it names is large enough.
+    // Rounded up, so that every block of the selected list is large enough.
     u32 wanted = size + (1u << (31u - (u32)__builtin_clz(size) - SUB_BITS)) - 1;
     place(wanted, &c, &s);
     u32 subs = sub_map[c] & (~0u << s);
@@ -91,7 +91,7 @@ static block *find(u32 size) {
 
 static u32 have(void) { return (u32)__builtin_wasm_memory_size(0) * PAGE; }
 
-// Memory up to `end` exists.
+// Grows the memory up to `end`.
 static int reach(u32 end) {
     if (end <= have()) return 1;
     return __builtin_wasm_memory_grow(0, (end - have() + PAGE - 1) / PAGE) != (size_t)-1;
@@ -118,7 +118,7 @@ static void behind(block *b, u32 size) {
     else at(next)->before = size;
 }
 
-// A block that is in no list, back into what is free, with its free neighbours.
+// Frees a block that is in no list, merged with its free neighbours.
 static void give_back(block *b) {
     u32 size = size_of(b);
     u32 next = address_of(b) + size;
@@ -145,7 +145,7 @@ static void give_back(block *b) {
     hang(b);
 }
 
-// Keeps `size` of a block that is in use, and gives the rest back.
+// Shrinks a block in use to `size` and frees the rest.
 static void cut(block *b, u32 size) {
     u32 rest = size_of(b) - size;
     if (rest < SMALLEST) return;
@@ -167,7 +167,7 @@ void heap_settle(void) {
     if (highest > top) memset(at(top), 0, highest - top);
 }
 
-// Gives what was put aside out again, if there is no other memory up to `end`.
+// Releases the blocks that were set aside if there is no other memory up to `end`.
 static int bring_back(u32 end) {
     if (!aside || end <= have()) return 0;
     while (aside) {
@@ -262,7 +262,7 @@ void *realloc(void *p, size_t bytes) {
     return moved;
 }
 
-// Words where both ends allow it; wasm reads them wherever they lie.
+// Moves words where possible; wasm allows unaligned access.
 typedef uint64_t __attribute__((may_alias, aligned(1))) word;
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n) {
@@ -282,7 +282,7 @@ void *memmove(void *to, const void *from, size_t n) {
     unsigned char *t = to;
     const unsigned char *f = from;
     if (t <= f || t >= f + n) {
-        // Forwards, a word is read whole before what lies in front of it is written over.
+        // Forwards, a word is read whole before the bytes in front of it are overwritten.
         for (; n >= 8; n -= 8, t += 8, f += 8) *(word *)t = *(const word *)f;
         while (n--) *t++ = *f++;
     } else {

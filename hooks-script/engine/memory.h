@@ -9,12 +9,12 @@ void *realloc(void *p, size_t bytes);
 void free(void *p);
 size_t malloc_usable_size(const void *p);
 
-// What may be in use at the same time, headers included.
+// Sets the limit of memory in use, headers included.
 void heap_limit(size_t bytes);
-// The most that was in use, and whether anything was refused, since the mark.
+// Peak of memory in use, and 1 if an allocation was refused, since the mark.
 size_t heap_peak(void);
 int heap_refused(void);
 void heap_mark(void);
-// What is free becomes zeros, and is put aside: what is asked for from now on lies together, behind
-// all that there is, where a reset finds it with less to look at.
+// Zeroes free memory and sets it aside: later allocations are adjacent, after all existing ones, so
+// that a reset has fewer pages to compare.
 void heap_settle(void);

@@ -1,10 +1,10 @@
-// How numbers are read and written, included by `shim.c` before the engine's source, which calls
-// these in place of what it would call.
+// Parses and formats numbers. `shim.c` includes this file before the engine's source, so that the
+// engine calls these functions instead of its own.
 //
-// Why: who writes a message decides which numbers are in it, and a hook that returns the message pays
-// for them. The C library reads with floats of 128 bits, which are made of integers here: half a
-// million instructions for `5e-324`. The engine writes by trying with fewer and fewer digits, in
-// integers of any length: as many again.
+// Reason: the author of a message chooses its numbers, and a hook that returns the message pays for
+// them. The C library parses with 128-bit floats, which are emulated here: half a million
+// instructions for `5e-324`. The engine formats by trying fewer and fewer digits with integers of
+// arbitrary length: as many instructions again.
 #include <stdbool.h>
 #include <string.h>
 
@@ -17,12 +17,12 @@ static double read_number(const char *text, char **end) {
     return length > 32 ? strtod(text, end) : js_atod(text, (const char **)end, 10, 0, &room);
 }
 
-// Powers of ten, as the 128 bits that come first, rounded up: all that a float can need.
+// Powers of ten: their first 128 bits, rounded up, for the whole range of a float.
 enum { LEAST_POWER = -292, MOST_POWER = 324, LONG = 36 };
 typedef struct { uint64_t high, low; } power;
 static power powers[MOST_POWER - LEAST_POWER + 1];
 
-// The first 128 bits of a number of 32-bit digits, the least one first.
+// Returns the first 128 bits of a number in 32-bit digits, least significant first.
 static power first_bits(const uint32_t *digits, bool exact) {
     int top = LONG - 1;
     while (!digits[top]) top--;
@@ -41,7 +41,7 @@ static power first_bits(const uint32_t *digits, bool exact) {
     return (power){high, low};
 }
 
-// Once, at the start. A power of ten has the bits of one of five.
+// Runs once, at the start. A power of ten has the bits of a power of five.
 static void make_powers(void) {
     uint32_t digits[LONG] = {1};
     for (int k = 0; k <= MOST_POWER; k++) {
@@ -69,14 +69,14 @@ static void make_powers(void) {
 static uint64_t product(uint64_t a, uint64_t b, uint64_t *high) {
     uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
     uint64_t low = a0 * b0, middle = a1 * b0 + (low >> 32);
-    // Or the compiler sees what this is, and calls a function that there is not.
+    // Otherwise the compiler recognizes the pattern and calls a missing function.
     __asm__("" : "+r"(middle));
     uint64_t other = a0 * b1 + (uint32_t)middle;
     *high = a1 * b1 + (middle >> 32) + (other >> 32);
     return other << 32 | (uint32_t)low;
 }
 
-// The product without its last 128 bits; its last bit says whether they matter.
+// Returns the product without its last 128 bits; its last bit is set if they are not zero.
 static uint64_t round_to_odd(power g, uint64_t factor) {
     uint64_t carry, high;
     product(g.low, factor, &carry);
@@ -85,7 +85,7 @@ static uint64_t round_to_odd(power g, uint64_t factor) {
     return (high + (low < carry)) | (low > 1);
 }
 
-// The shortest decimal that is read as `significand * 2^exponent`, by Raffaello Giulietti's
+// Returns the shortest decimal that parses as `significand * 2^exponent`, after Raffaello Giulietti's
 // "The Schubfach way to render doubles": `digits * 10^ten`.
 static uint64_t shortest(uint64_t significand, int exponent, bool narrow_below, int *ten) {
     uint64_t odd = significand & 1;
@@ -111,7 +111,7 @@ static uint64_t shortest(uint64_t significand, int exponent, bool narrow_below, 
     return s + (value > middle || (value == middle && s & 1));
 }
 
-// `js_dtoa`: the shortest decimal is written in here, everything else by the engine.
+// `js_dtoa`: formats the shortest decimal; the engine handles all other formats.
 static int write_number(char *text, double number, int radix, int count, int flags, JSDTOATempMem *room) {
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
@@ -131,7 +131,7 @@ static int write_number(char *text, double number, int radix, int count, int fla
     int length = 0;
     while (digits % 10 == 0) digits /= 10, ten++;
     for (; digits; digits /= 10) written[length++] = (char)('0' + digits % 10);
-    // The place of the point, counted from the first digit.
+    // Position of the decimal point, counted from the first digit.
     int point = length + ten;
     char *to = text;
     if (bits >> 63) *to++ = '-';

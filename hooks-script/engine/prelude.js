@@ -1,5 +1,5 @@
-// What runs after `hook-stop.js`, before any hook: takes away what would tell time or share
-// memory, and answers with the function by which the engine knows a stop.
+// Runs after `hook-stop.js` and before any hook. Removes globals that could measure time or share
+// memory, and returns the function with which the engine recognizes a stop.
 (() => {
   for (const name of [
     "eval",
@@ -12,7 +12,7 @@
   ]) {
     delete globalThis[name];
   }
-  // What they write is no text that `JSON.stringify` writes by itself.
+  // They would add text that `JSON.stringify` does not write normally.
   delete JSON.rawJSON;
   delete JSON.isRawJSON;
   Object.defineProperty(globalThis, "HookStopException", {

@@ -1,11 +1,11 @@
-// The border between the engine and its host: boot, load, run.
+// Interface between the engine and its host: boot, load, run.
 //
-// The engine's source is included, so that what it keeps to itself can be used as it is:
-// the compiler without the `eval` that scripts could reach, what a module imports and
-// exports, the state of the random source.
+// Includes the engine's source to access its internals: the compiler without an `eval` that
+// scripts could reach, the imports and exports of a module, and the state of the random
+// number generator.
 //
-// Nothing that a script says is taken for what the engine says: how a run ended is the
-// status that a function returns, and texts lie in `result`, each in a field of its own.
+// Text of a script is never confused with results of the engine: the outcome of a run is the
+// status that a function returns, and each text has a separate field in `result`.
 #include <sys/time.h>
 #include <time.h>
 #include <assert.h>
@@ -20,19 +20,19 @@
 #define IMPORT(name) __attribute__((import_module("host"), import_name(#name)))
 
 enum status {
-    DONE, // loaded, or returned: `text` is what, as JSON, in the stage `pre`
+    DONE, // loaded, or returned: in the stage `pre`, `text` is the value as JSON
     STOP, // threw a `HookStopException`
     THROWN,
     SYNTAX,
     IMPORTED,
     EXPORTS,
-    UNSETTLED, // waits for a promise that nothing settles
-    NO_DATA,   // returned what is no data: `text` says what, or the rest what that threw
+    UNSETTLED, // awaits a promise that never settles
+    NO_DATA,   // returned a value that is not JSON: `text` is its kind, or the rest its exception
     JOBS,
-    BROKEN, // the host gave what the engine cannot read
+    BROKEN, // the engine cannot read the input of the host
 };
 
-// What the host reads after a call. Pairs of address and length, in bytes of UTF-8.
+// Texts that the host reads after a call: pairs of address and length, in bytes of UTF-8.
 static struct {
     const char *class, *message, *stack, *text;
     uint32_t class_length, message_length, stack_length, text_length;
@@ -43,7 +43,7 @@ IMPORT(console) void host_console(enum level level, const char *text, size_t len
 enum posted { POSTED, FULL, REFUSED };
 IMPORT(post) enum posted host_post(const char *url, size_t url_length, const char *body, size_t body_length);
 
-// What a run is: bits of its argument `mode`.
+// Bits of the argument `mode` of a run.
 enum mode { PRE = 1, HTTP = 2 };
 
 #define FILE_NAME "hook.js"
@@ -52,13 +52,13 @@ static JSRuntime *runtime;
 static JSContext *context;
 static JSValue is_stop, hook, given;
 static int64_t now_us;
-static JSValue refused_import; // what the first import threw
+static JSValue refused_import; // exception of the first import
 static int jobs_left;
-// Promises that were rejected when nobody handled that.
+// Promises that were rejected without a handler.
 static JSValue *rejected;
 static size_t rejected_count, rejected_room;
 
-// What the C library would ask the system.
+// System functions of the C library.
 
 int gettimeofday(struct timeval *restrict tv, void *restrict zone) {
     (void)zone;
@@ -74,7 +74,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts) {
     return 0;
 }
 
-// Scripts live in UTC.
+// The time zone of scripts is UTC.
 struct tm *localtime_r(const time_t *restrict t, struct tm *restrict tm) {
     (void)t;
     memset(tm, 0, sizeof *tm);
@@ -87,7 +87,7 @@ _Noreturn void __assert_fail(const char *e, const char *f, int l, const char *n)
     __builtin_trap();
 }
 
-// There is nowhere to print to.
+// There is no output.
 int printf(const char *restrict format, ...) { (void)format; return 0; }
 int fprintf(FILE *restrict f, const char *restrict format, ...) { (void)f, (void)format; return 0; }
 int putchar(int c) { return c; }
@@ -102,14 +102,14 @@ off_t __stdio_seek(FILE *f, off_t o, int w) { (void)f, (void)o, (void)w; return 
 int __stdio_close(FILE *f) { (void)f; return 0; }
 int __isatty(int fd) { (void)fd; return 0; }
 
-// The heap, as the engine asks for it.
+// Allocator interface of the engine.
 
 static void *engine_calloc(void *o, size_t count, size_t size) { (void)o; return calloc(count, size); }
 static void *engine_malloc(void *o, size_t size) { (void)o; return malloc(size); }
 static void engine_free(void *o, void *p) { (void)o; free(p); }
 static void *engine_realloc(void *o, void *p, size_t size) { (void)o; return realloc(p, size); }
 
-// A module finds no other one, itself included.
+// Refuses all imports, including that of the module itself.
 static char *no_module(JSContext *ctx, const char *base, const char *name, void *opaque) {
     (void)base, (void)opaque;
     JS_ThrowTypeError(ctx, "cannot import '%s': a hook has no imports", name);
@@ -121,7 +121,7 @@ static bool handled(JSValueConst promise) {
     return ((JSPromiseData *)JS_GetOpaque(promise, JS_CLASS_PROMISE))->is_handled;
 }
 
-// Forgets those that are handled by now.
+// Removes promises that have a handler by now.
 static void sift_rejections(JSContext *ctx) {
     size_t kept = 0;
     for (size_t i = 0; i < rejected_count; i++) {
@@ -131,14 +131,14 @@ static void sift_rejections(JSContext *ctx) {
     rejected_count = kept;
 }
 
-// The list lies in the script's heap. Where that has no room for it, it says so, and the run fails.
+// The list is in the script's heap. If the heap is full, the refused allocation fails the run.
 static void note_rejection(JSContext *ctx, JSValueConst promise, JSValueConst reason,
                            bool is_handled, void *opaque) {
     (void)reason, (void)opaque;
     if (is_handled) return;
     if (rejected_count == rejected_room) {
         sift_rejections(ctx);
-        // At least half of it is free again, or it grows: what is sifted is paid for by what was noted.
+        // Sifting must free half of the list, otherwise the list grows: so its cost is amortised.
         if (rejected_count >= rejected_room / 2) {
             size_t room = rejected_room ? 2 * rejected_room : 16;
             JSValue *more = realloc(rejected, room * sizeof *more);
@@ -150,7 +150,7 @@ static void note_rejection(JSContext *ctx, JSValueConst promise, JSValueConst re
     rejected[rejected_count++] = JS_DupValue(ctx, promise);
 }
 
-// What a script says, in `result`. Nothing in here fails: what cannot be read is empty.
+// Copies texts of a script to `result`. Does not fail: unreadable texts become empty.
 
 static void say(JSContext *ctx, JSValueConst value, const char **text, uint32_t *length) {
     size_t n = 0;
@@ -169,12 +169,12 @@ static JSValue look(JSContext *ctx, JSValueConst object, const char *name) {
 
 #define SAY(value, field) say(ctx, value, &result.field, &result.field##_length)
 
-// `error.constructor.name`, or that of the first class above it that has a name.
+// Returns `error.constructor.name`, or the name of the first superclass that has one.
 static JSValue class_name(JSContext *ctx, JSValueConst error) {
     JSValue class = look(ctx, error, "constructor");
     for (int depth = 0; depth < 64 && JS_IsFunction(ctx, class); depth++) {
         JSValue name = look(ctx, class, "name");
-        // A string of several parts is never empty.
+        // A rope string is never empty.
         if (JS_IsString(name) && (JS_VALUE_GET_TAG(name) != JS_TAG_STRING || JS_VALUE_GET_STRING(name)->len)) {
             JS_FreeValue(ctx, class);
             return name;
@@ -192,7 +192,7 @@ static JSValue class_name(JSContext *ctx, JSValueConst error) {
     return JS_UNDEFINED;
 }
 
-// How the compiler has regular expressions compiled: the one that is wrong is `text`.
+// Compiles a regular expression for the compiler; an invalid one is copied to `text`.
 static JSValue compile_literal(JSContext *ctx, JSValueConst pattern, JSValueConst flags) {
     JSValue compiled = js_compile_regexp(ctx, pattern, flags);
     if (JS_IsException(compiled)) {
@@ -204,7 +204,7 @@ static JSValue compile_literal(JSContext *ctx, JSValueConst pattern, JSValueCons
     return compiled;
 }
 
-// Whether the constructor of `HookStopException` made it. Nothing of the script runs in here.
+// Returns true if the constructor of `HookStopException` created the object. Runs no script code.
 static bool stops(JSContext *ctx, JSValueConst thrown) {
     JSValue answer = JS_Call(ctx, is_stop, JS_UNDEFINED, 1, &thrown);
     bool stop = JS_VALUE_GET_TAG(answer) == JS_TAG_BOOL && JS_VALUE_GET_BOOL(answer);
@@ -213,7 +213,7 @@ static bool stops(JSContext *ctx, JSValueConst thrown) {
     return stop;
 }
 
-// An exception's own property, read without running anything of the script.
+// Returns an own property of an exception without running script code.
 static JSValue part(JSContext *ctx, JSValueConst error, const char *name) {
     JSPropertyDescriptor found;
     JSAtom atom = JS_NewAtom(ctx, name);
@@ -226,8 +226,8 @@ static JSValue part(JSContext *ctx, JSValueConst error, const char *name) {
     return found.value;
 }
 
-// The stop that `thrown` is, or that stands among the exceptions of which the language makes one:
-// what `Promise.any` was rejected with, or what was thrown before a resource was disposed of.
+// Returns `thrown` if it is a stop, or the stop among exceptions that the language combined:
+// rejections of `Promise.any`, or an exception followed by another in a disposal.
 static JSValue stop_in(JSContext *ctx, JSValueConst thrown, int depth) {
     if (stops(ctx, thrown)) return JS_DupValue(ctx, thrown);
     if (!JS_IsError(thrown) || depth == 8) return JS_UNDEFINED;
@@ -274,7 +274,7 @@ static enum status tell_exception(JSContext *ctx) {
     return status;
 }
 
-// One line of the console: texts as they are, errors and objects readable.
+// Writes a line to the console: strings verbatim, errors and objects as readable text.
 static JSValue console(JSContext *ctx, JSValueConst this, int count, JSValueConst *values, int level) {
     (void)this;
     DynBuf line;
@@ -286,7 +286,7 @@ static JSValue console(JSContext *ctx, JSValueConst this, int count, JSValueCons
             shown = JS_JSONStringify(ctx, values[i], JS_UNDEFINED, JS_UNDEFINED);
         else if (JS_IsSymbol(values[i]))
             shown = js_symbol_toString(ctx, values[i], 0, NULL);
-        // A console does not fail.
+        // Console functions never throw.
         if (JS_IsException(shown)) {
             JSValue why = JS_GetException(ctx);
             JSValue message = JS_IsError(why) ? look(ctx, why, "message") : JS_UNDEFINED;
@@ -305,8 +305,8 @@ static JSValue console(JSContext *ctx, JSValueConst this, int count, JSValueCons
     return JS_UNDEFINED;
 }
 
-// `context.http.post(url, body)`: hands a request to the host, which sends it when the run is over,
-// or does not. A body that is no text goes as JSON.
+// `context.http.post(url, body)`: passes a request to the host, which may send it after the run.
+// A body that is not a string is sent as JSON.
 static JSValue post(JSContext *ctx, JSValueConst this, int count, JSValueConst *values) {
     (void)this, (void)count;
     if (!JS_IsString(values[0])) return JS_ThrowTypeError(ctx, "the URL is no text");
@@ -330,7 +330,7 @@ static JSValue post(JSContext *ctx, JSValueConst this, int count, JSValueConst *
     return JS_UNDEFINED;
 }
 
-// Only there in a run that may have it: no object of any other run leads to it.
+// Added only for a run with permission: in all other runs it is unreachable.
 static bool add_http(JSContext *ctx, JSValueConst given) {
     JSValue http = JS_NewObject(ctx);
     if (JS_IsException(http)) return false;
@@ -344,7 +344,7 @@ static bool add_http(JSContext *ctx, JSValueConst given) {
 
 static void begin(double now_ms, uint64_t seed, int jobs) {
     now_us = (int64_t)now_ms * 1000;
-    // The generator stands still at zero.
+    // With the state zero, the generator returns only zeros.
     context->random_state = seed ? seed : 0x9e3779b97f4a7c15;
     memset(&result, 0, sizeof result);
     result.class = result.message = result.stack = result.text = "";
@@ -353,14 +353,14 @@ static void begin(double now_ms, uint64_t seed, int jobs) {
     JS_UpdateStackTop(runtime);
 }
 
-// Runs one job; false when there is none, or no more are allowed.
+// Runs one job. Returns false if there is none, or the limit is reached.
 static bool job(bool *allowed) {
     if (!JS_IsJobPending(runtime)) return false;
     if (!jobs_left) return *allowed = false;
     jobs_left--;
     JSContext *ctx;
     if (JS_ExecutePendingJob(runtime, &ctx) < 0) {
-        // A job that belongs to no promise, as of `queueMicrotask`: it gets one, which nobody handles.
+        // A job without a promise, such as one of `queueMicrotask`: create a rejected one without a handler.
         JSValue thrown = JS_GetException(ctx);
         JSValueConst reason = thrown;
         JS_FreeValue(ctx, js_promise_resolve(ctx, ctx->promise_ctor, 1, &reason, true));
@@ -369,8 +369,8 @@ static bool job(bool *allowed) {
     return true;
 }
 
-// What `value` comes to, as `await` has it; an exception if that throws or never happens. A
-// promise of a class of its own is asked by its own `then`.
+// Returns the result of awaiting `value`; an exception if it throws or never settles. For a
+// promise of a subclass, calls the `then` of the subclass.
 static JSValue settle(JSContext *ctx, JSValue value, enum status *status) {
     bool allowed = true;
     if (!JS_IsObject(value)) return value;
@@ -406,9 +406,9 @@ static JSValue settle(JSContext *ctx, JSValue value, enum status *status) {
     return outcome;
 }
 
-// How a call ended, once what it left behind has run: with a stop, if that is what it threw or
-// what a promise was rejected with that nobody handles; else as `status` says, `thrown` being what the
-// status is about; else with the first of those rejections.
+// Runs the remaining jobs and returns the final status of a call: a stop, if the call threw one or
+// a promise without a handler was rejected with one; otherwise `status`, with its exception `thrown`;
+// otherwise the first of the rejections without a handler.
 static enum status conclude(JSContext *ctx, enum status status, JSValueConst thrown) {
     bool allowed = true;
     while (job(&allowed)) {}
@@ -437,17 +437,17 @@ static enum status conclude(JSContext *ctx, enum status status, JSValueConst thr
     return status;
 }
 
-// The most bytes of the heap since the call began, and bit 32 if it refused some. Can also be
-// asked after a trap.
+// Returns the peak heap in bytes since the call began, and bit 32 if an allocation was refused.
+// Can also be called after a trap.
 EXPORT(heap) uint64_t hook_heap(void) { return (uint64_t)heap_refused() << 32 | heap_peak(); }
 
 EXPORT(result) void *hook_result(void) { return &result; }
 
-// Room for a text of the host's: an address, or 0 when the heap has none. The host ends it with a zero.
+// Allocates memory for a text of the host: an address, or 0 if the heap is full. The host adds a zero.
 EXPORT(room) void *hook_room(size_t length) { return malloc(length + 1); }
 
-// The heap's limit is the allocator's, which says that it was reached; the engine's own would
-// only throw. Behind it stands that of the memory, which is the host's.
+// The allocator enforces the heap limit, because it reports refusals; the engine's own limit would
+// only throw. The host's memory limit backs it up.
 EXPORT(limits) void hook_limits(size_t heap, size_t stack) {
     heap_limit(heap);
     if (!runtime) return;
@@ -464,12 +464,12 @@ EXPORT(boot) enum status hook_boot(char *prelude, size_t length) {
     runtime = JS_NewRuntime2(&heap, NULL);
     if (!runtime) return BROKEN;
     make_powers();
-    // The default is more than there is; the host sets its own limit afterwards.
+    // The default is larger than the stack; the host sets another limit afterwards.
     JS_SetMaxStackSize(runtime, 128 << 10);
     JS_SetModuleLoaderFunc(runtime, no_module, NULL, NULL);
     JS_SetHostPromiseRejectionTracker(runtime, note_rejection, NULL);
     JSContext *ctx = context = JS_NewContextRaw(runtime);
-    // Not among them: `eval` and its like, weak references, `performance`, `atob`.
+    // Excluded: `eval` and similar functions, weak references, `performance`, `atob`.
     if (!ctx || JS_AddIntrinsicBaseObjects(ctx) || JS_AddIntrinsicDate(ctx) ||
         JS_AddIntrinsicRegExp(ctx) || JS_AddIntrinsicJSON(ctx) || JS_AddIntrinsicProxy(ctx) ||
         JS_AddIntrinsicMapSet(ctx) || JS_AddIntrinsicTypedArrays(ctx) || JS_AddIntrinsicPromise(ctx))
@@ -492,7 +492,7 @@ EXPORT(boot) enum status hook_boot(char *prelude, size_t length) {
     return JS_IsFunction(ctx, is_stop) ? DONE : BROKEN;
 }
 
-// A function that can be called without `new`, and returns when it has run.
+// Returns true for a function that can be called without `new` and is not a generator.
 static bool callable(JSContext *ctx, JSValueConst value) {
     if (!JS_IsFunction(ctx, value)) return false;
     JSObject *function = JS_VALUE_GET_OBJ(value);
@@ -509,7 +509,7 @@ static bool callable(JSContext *ctx, JSValueConst value) {
     case JS_CLASS_C_FUNCTION:
         return function->u.cfunc.cproto != JS_CFUNC_constructor && function->u.cfunc.cproto != JS_CFUNC_constructor_magic;
     case JS_CLASS_BYTECODE_FUNCTION:
-        // What makes objects and has no prototype of the compiler's is a class, which makes its own.
+        // A constructor without a prototype by the compiler is a class, which defines its own.
         return !function->is_constructor || function->u.func.function_bytecode->has_prototype;
     default:
         return true;
@@ -550,7 +550,7 @@ EXPORT(load) enum status hook_load(char *source, size_t length, double now_ms, u
     JS_FreeValue(ctx, thrown);
     JS_FreeValue(ctx, refused_import);
     if (status == THROWN && imported) return IMPORTED;
-    // There is no action yet that it could stop.
+    // There is no action yet that a stop could reject.
     if (status != DONE) return status == STOP ? THROWN : status;
 
     JSValue space = JS_GetModuleNamespace(ctx, m);
@@ -565,7 +565,7 @@ EXPORT(load) enum status hook_load(char *source, size_t length, double now_ms, u
         result.text_length = 7;
         return EXPORTS;
     }
-    // What no run could do is known now.
+    // Fail now if no run could set the global.
     JSAtom name = JS_NewAtom(ctx, "context");
     if (JS_DefinePropertyValue(ctx, ctx->global_obj, name, JS_UNDEFINED, JS_PROP_C_W_E | JS_PROP_THROW) < 0) {
         JS_FreeValue(ctx, JS_GetException(ctx));
@@ -579,8 +579,8 @@ EXPORT(load) enum status hook_load(char *source, size_t length, double now_ms, u
     return DONE;
 }
 
-// Makes the context of the run that follows. It is a call of its own, so that its fuel is: how much
-// there is to read is not for the hook to answer for.
+// Parses the context of the next run. It is a separate call with separate fuel, because the hook
+// is not responsible for the size of its input.
 EXPORT(read) enum status hook_read(char *input, size_t length) {
     JSContext *ctx = context;
     heap_mark();
@@ -592,7 +592,7 @@ EXPORT(read) enum status hook_read(char *input, size_t length) {
     return BROKEN;
 }
 
-// What the hook returned, as JSON, in `text`; false if it is no data, with what that threw in `thrown`.
+// Copies the returned value as JSON to `text`. Returns false with the exception in `thrown` if it is not JSON.
 static bool say_data(JSContext *ctx, JSValueConst returned, JSValue *thrown) {
     JSValue text = JS_JSONStringify(ctx, returned, JS_UNDEFINED, JS_UNDEFINED);
     if (JS_IsException(text)) {
@@ -626,7 +626,7 @@ EXPORT(run) enum status hook_run(double now_ms, uint64_t seed, int jobs, int mod
     if (JS_IsException(returned)) {
         if (status == THROWN) thrown = JS_GetException(ctx);
     } else {
-        // What it returned counts as it is now, whatever its jobs do to it later.
+        // Serialize the value now, before remaining jobs can change it.
         status = !(mode & PRE) || say_data(ctx, returned, &thrown) ? DONE : NO_DATA;
     }
     JS_FreeValue(ctx, returned);

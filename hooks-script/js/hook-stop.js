@@ -1,4 +1,4 @@
-// What a hook throws to stop the action that it is asked about:
+// Exception that a hook throws to stop an action:
 //
 //     throw new HookStopException("Message blocked due to use of prohibited words.");
 //
@@ -7,8 +7,8 @@
 //     class HateSpeechBlock extends HookStopException {}
 //     throw new HateSpeechBlock("Toxic language detected.");
 //
-// Hooks find the class as a global. It is known by a private field, which only its own
-// constructor makes: not by its name, its prototype, or what an object looks like.
+// The class is a global. The engine recognizes an instance by a private field, which only this
+// constructor can create, not by its name, prototype or properties.
 class HookStopException extends Error {
   #stop = true;
 
@@ -19,11 +19,11 @@ class HookStopException extends Error {
       writable: true,
       configurable: true,
     });
-    // The trace begins where it is thrown, where an engine can do that.
+    // The stack trace starts at the throw, if the engine supports this.
     Error.captureStackTrace?.(this, new.target);
   }
 
-  /** Whether `value` is one, or one of a subclass. */
+  /** Returns `true` for instances (of subclasses). */
   static isHookStop(value) {
     return typeof value === "object" && value !== null && #stop in value;
   }

@@ -4,37 +4,37 @@
 //     /** @type {import("./hook").PreHook} */
 //     export default function (context) { … }
 
-/** What JSON can hold. */
+/** A JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** A message: an object whose fields the server names. */
+/** A message: an object with fields that the server defines. */
 export type Message = { [key: string]: Json };
 
-/** The public fields of something, as the server declares them. */
+/** The public fields of a user, channel or guild, as declared by the server. */
 export type Public = { readonly [field: string]: Json };
 
-/** What a hook is given. Each run has its own: changing it changes nothing else. */
+/** The input of a hook. Each run has its own copy, so changes have no effect elsewhere. */
 export interface HookContext {
   /** `"pre"`: before the action; `"post"`: after it. */
   stage: "pre" | "post";
-  /** The message, as the hooks before this one left it. */
+  /** The message, as returned by the previous hook. */
   in: Message;
-  /** What the manifest asks for, where the server has it. */
+  /** The context data that the manifest requests, if the server has it. */
   data: { user?: Public; channel?: Public; guild?: Public };
-  /** Only after an action, and only where the user has agreed to it; absent elsewhere. */
+  /** Present only after an action, and only if the user has consented. */
   http?: Http;
 }
 
-/** Requests that the server sends when the run is over, or does not; no answer comes back. */
+/** Outbound requests. The server may send them after the run; the hook gets no response. */
 export interface Http {
   /**
-   * Asks for a `POST`. A body that is no text goes as JSON. Throws a `RangeError` where the
+   * Requests a `POST`. A body that is not a string is sent as JSON. Throws a `RangeError` if the
    * outbox is full.
    */
   post(url: string, body: Json): void;
 }
 
-/** The message from now on. */
+/** The new message. */
 export interface PreResult {
   out: Message;
 }
@@ -42,23 +42,23 @@ export interface PreResult {
 /** A hook that runs before an action. */
 export type PreHook = (context: HookContext) => PreResult | PromiseLike<PreResult>;
 
-/** A hook that runs after an action. What it returns is ignored; a promise is waited for. */
+/** A hook that runs after an action. Its return value is ignored; a promise is awaited. */
 export type PostHook = (context: HookContext) => unknown;
 
-/** What a hook says about itself: `manifest.json`. */
+/** The manifest of a hook: `manifest.json`. */
 export interface Manifest {
-  /** Where the hook comes from. */
+  /** Origin of the hook. */
   source: string;
-  /** What people call the hook. */
+  /** Display name of the hook. */
   name: string;
-  /** What the hook asks to see. */
+  /** Context data that the hook requests. */
   context: ("user" | "channel" | "guild")[];
-  /** The version that it is for: `sha256-` and the hash of the source in hexadecimal digits. */
+  /** Pinned version: `sha256-` and the hash of the source in hexadecimal digits. */
   hash?: `sha256-${string}`;
 }
 
 declare global {
-  /** The same object as the parameter of the hook. There is none at the top level. */
+  /** The parameter of the hook, as a global. Not available at the top level. */
   const context: HookContext;
 
   /**
@@ -67,14 +67,14 @@ declare global {
   class HookStopException extends Error {
     #stop: true;
     constructor(message?: string, options?: { cause?: unknown });
-    /** Whether `value` is one, or one of a subclass. */
+    /** Returns `true` if `value` is an instance of this class or of a subclass. */
     static isHookStop(value: unknown): value is HookStopException;
   }
 
-  /** Calls a function when the code that runs has ended. What it throws is thrown by the hook. */
+  /** Calls a function after the current code. The hook throws the function's exceptions. */
   function queueMicrotask(callback: () => void): void;
 
-  /** Lines for whoever runs the hook; bounded in number and length. */
+  /** Writes lines for the operator; limited in number and length. */
   interface Console {
     log(...values: unknown[]): void;
     info(...values: unknown[]): void;
@@ -82,6 +82,6 @@ declare global {
     error(...values: unknown[]): void;
     debug(...values: unknown[]): void;
   }
-  // As the types of browsers declare it, for those who have them as well.
+  // Declared with `var`, like in the browser types, so that both can be used together.
   var console: Console;
 }

@@ -1,9 +1,10 @@
-//! Which addresses a program may be sent to by somebody it does not trust.
+//! Addresses that a server may connect to on behalf of an untrusted user: input is an IP address,
+//! output is `true` if it is public.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns whether an address belongs to the public internet. Returns `false` for addresses of this
-/// machine, for private, carrier-grade, link-local and multicast networks, for the metadata
+/// Returns `true` if an address belongs to the public internet. Returns `false` for addresses of
+/// this machine, for private, carrier-grade, link-local and multicast networks, for the metadata
 /// services of clouds, for addresses that embed another address, and for reserved ranges.
 ///
 /// ```
@@ -21,7 +22,7 @@ pub fn is_public_address(address: IpAddr) -> bool {
     }
 }
 
-/// What the registry of special-purpose IPv4 addresses sets aside, by prefix and length.
+/// Blocks of the IANA special-purpose IPv4 registry, by prefix and length.
 const SPECIAL_V4: [([u8; 4], u32); 16] = [
     ([0, 0, 0, 0], 8),
     ([10, 0, 0, 0], 8),
@@ -38,16 +39,16 @@ const SPECIAL_V4: [([u8; 4], u32); 16] = [
     ([203, 0, 113, 0], 24),
     ([224, 0, 0, 0], 4),
     ([240, 0, 0, 0], 4),
-    // A public address that one cloud serves to its machines from within.
+    // A public address that one cloud reserves for requests from its own machines.
     ([168, 63, 129, 16], 32),
 ];
 
-/// The same for IPv6, within what is given out to networks at all: `2000::/3`.
+/// Special-purpose IPv6 blocks within the allocated global range `2000::/3`.
 const SPECIAL_V6: [([u16; 8], u32); 4] = [
-    // Protocols of their own, of which Teredo carries an IPv4 address.
+    // IETF protocol assignments; Teredo addresses embed an IPv4 address.
     ([0x2001, 0, 0, 0, 0, 0, 0, 0], 23),
     ([0x2001, 0x0db8, 0, 0, 0, 0, 0, 0], 32),
-    // Carries an IPv4 address.
+    // 6to4; embeds an IPv4 address.
     ([0x2002, 0, 0, 0, 0, 0, 0, 0], 16),
     ([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20),
 ];
@@ -59,8 +60,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     })
 }
 
-/// The last half of an address by ISATAP but for the IPv4 address that it carries, whose being
-/// unique is a bit of its own.
+/// Upper 32 bits of an ISATAP interface identifier, whose lower 32 bits are an IPv4 address. The
+/// universal/local bit may be set or clear.
 const ISATAP: (u32, u32) = (0x0000_5efe, 0xfdff_ffff);
 
 fn is_public_v6(address: Ipv6Addr) -> bool {

@@ -1,5 +1,5 @@
-//! A script hook in the registries of `hooks-runtime`. It may hold something up, and never lets
-//! anything through that another hook would not: it has no way to say "allow".
+//! Adapters that register a script hook in the registries of `hooks-runtime`. A script hook can
+//! deny, never approve: it cannot let an action pass that another hook denies.
 
 use std::fmt;
 use std::future::Future;
@@ -22,7 +22,7 @@ use crate::stack::{Occasion, Records};
 
 type DataOf<T> = Arc<dyn Fn(&T) -> ContextData + Send + Sync>;
 
-/// A hook that is attached, with what the host says about that.
+/// A script hook with the settings of its adapter.
 #[derive(Clone)]
 struct Attached {
     hook: ScriptHook,
@@ -39,8 +39,8 @@ impl Attached {
         }
     }
 
-    /// Runs the hook before or after `action`. Logs what it throws, and records the run, even if
-    /// the run is dropped.
+    /// Runs the hook before or after `action`. Logs the exception that it throws and records the
+    /// run, even if the future is dropped.
     async fn run(&self, stage: Stage, action: &str, message: &Map) -> Run {
         let data = (self.data)(message);
         let occasion = Occasion::new().action(action);
@@ -56,16 +56,16 @@ impl Attached {
     }
 }
 
-/// A script hook as an event hook: the data of the event are the message.
+/// A script hook as an event hook. The data of the event is the message.
 ///
-/// | The hook | The answer |
+/// | Hook | Result |
 /// |---|---|
-/// | returns `{ out }` | `modify` with `out` in the place of the data; to go on, if it is the same |
+/// | returns `{ out }` | `modify` with `out` as the new data; `continue` if `out` equals the data |
 /// | stops | `deny`, with class and message as the reason |
-/// | fails | an error, which the registration isolates unless it says otherwise; `deny`, if the hook [fails closed](ScriptHook::fail_closed) |
+/// | fails | an error, which the registration isolates by default; `deny` if the hook [fails closed](ScriptHook::fail_closed) |
 ///
-/// The host does not vouch for it: no answer of it asks or approves. Hooks that
-/// look at the data for safety belong behind it, because they have to see what it makes of them.
+/// The adapter never asks or approves. Register hooks that check the data for safety after this
+/// hook, so that they see the data that it returns.
 ///
 /// ```
 /// use hooks_runtime::{Action, HookRegistry, RegisterOptions};
@@ -95,13 +95,13 @@ pub struct ScriptEventHook {
     attached: Attached,
 }
 
-/// A script hook as a PRE or a POST hook: the request or the result, as JSON, is the message.
+/// A script hook as a PRE or a POST hook. The request or the result, as JSON, is the message.
 ///
-/// | The hook | Before the call | After it |
+/// | Hook | Before the call | After the call |
 /// |---|---|---|
-/// | returns | `CONTINUE`; it has to be an `{ out }`, which has no effect, because a request cannot be changed | nothing |
+/// | returns | `CONTINUE`; the hook must return `{ out }`, which is ignored, because a request cannot be changed | nothing |
 /// | stops | `DENY`: `error_type` is the class, `reason` the message | logged as an annotation |
-/// | fails | an error, which ends the run unless the registration says otherwise; `DENY`, if the hook [fails closed](ScriptHook::fail_closed) | an error, which is logged |
+/// | fails | an error, which ends the run by default; `DENY` if the hook [fails closed](ScriptHook::fail_closed) | an error, which is logged |
 ///
 /// ```
 /// use hooks_runtime::{PhaseRegistry, RegisterOptions, ResponseAction};
@@ -135,16 +135,17 @@ pub struct ScriptPhaseHook {
 }
 
 impl ScriptHook {
-    /// The hook for a [`HookRegistry`](hooks_runtime::HookRegistry), where it runs before what
-    /// its event announces. It is given no `data` ([`ScriptEventHook::with_data`]).
+    /// Returns the hook for a [`HookRegistry`](hooks_runtime::HookRegistry). It runs before the
+    /// action that its event announces. It receives no `data` by default; see
+    /// [`ScriptEventHook::with_data`].
     pub fn as_event_hook(&self) -> ScriptEventHook {
         ScriptEventHook {
             attached: Attached::new(self),
         }
     }
 
-    /// The hook for a [`PhaseRegistry`](hooks_runtime::PhaseRegistry), under this id, before or
-    /// after calls. It is given no `data` ([`ScriptPhaseHook::with_data`]).
+    /// Returns the hook for a [`PhaseRegistry`](hooks_runtime::PhaseRegistry), with this id, to run
+    /// before or after calls. It receives no `data` by default; see [`ScriptPhaseHook::with_data`].
     pub fn as_phase_hook(&self, id: impl Into<String>) -> ScriptPhaseHook {
         ScriptPhaseHook {
             id: id.into(),
@@ -152,7 +153,7 @@ impl ScriptHook {
         }
     }
 
-    /// What a run before something says: another message, a rejection, or that it failed.
+    /// Converts a run before an action to a new message, a rejection, or a failure.
     fn answer(&self, run: Run) -> Result<Result<Option<Map>, Rejection>, Failure> {
         match (self.outcome(&run).map(Option::<&Map>::cloned), run.verdict) {
             (Ok(_), Verdict::Failed(failure)) => Err(failure),
@@ -162,7 +163,8 @@ impl ScriptHook {
 }
 
 impl ScriptEventHook {
-    /// What the hook is told of user, channel and guild, made of the data of the event.
+    /// Sets the function that derives user, channel and guild from the data of the event. Default:
+    /// no context data.
     #[must_use]
     pub fn with_data(mut self, data: impl Fn(&Map) -> ContextData + Send + Sync + 'static) -> Self {
         self.attached.data = Arc::new(data);
@@ -190,7 +192,8 @@ impl ScriptEventHook {
 }
 
 impl ScriptPhaseHook {
-    /// What the hook is told of user, channel and guild, made of the request or the result.
+    /// Sets the function that derives user, channel and guild from the request or the result.
+    /// Default: no context data.
     #[must_use]
     pub fn with_data(mut self, data: impl Fn(&Map) -> ContextData + Send + Sync + 'static) -> Self {
         self.attached.data = Arc::new(data);
@@ -206,9 +209,9 @@ impl ScriptPhaseHook {
     }
 }
 
-/// Something that scripts cannot be given as a message.
+/// Error returned when a request or a result does not serialize to a JSON object.
 #[derive(Debug, thiserror::Error)]
-#[error("what the hook `{hook}` is about is no JSON object; give the registry a struct or a map")]
+#[error("the message of the hook `{hook}` is not a JSON object; use a struct or a map")]
 struct NoMessage {
     hook: String,
 }
@@ -225,7 +228,7 @@ impl NoMessage {
     }
 }
 
-/// The form of [`ScriptEventHook`].
+/// Marker type of the hook form of [`ScriptEventHook`].
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Script {}
@@ -263,7 +266,7 @@ impl<Req: Serialize + Sync + ?Sized> PreHook<Req> for ScriptPhaseHook {
         async move {
             let message = match message {
                 Ok(message) => message,
-                // A check that cannot see what it is to check has not passed.
+                // A check that cannot read its message fails closed.
                 Err(error) if self.attached.hook.fail_closed => {
                     return Ok(deny("HookFailure", &error.to_string(), &self.id));
                 }
@@ -303,7 +306,7 @@ impl<Res: Serialize + Sync + ?Sized> PostHook<Res> for ScriptPhaseHook {
             match run.verdict {
                 Verdict::Out(_) => Ok(()),
                 Verdict::Stop(_) => {
-                    // What it says is logged already, without what it repeats.
+                    // The exception is already logged, with parts of the message removed.
                     tracing::info!(
                         target: "hooks_script",
                         hook = self.id,

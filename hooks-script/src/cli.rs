@@ -1,4 +1,4 @@
-//! The command line: what it is given, and what it answers with.
+//! The command line: parses the arguments, runs a subcommand, and returns the exit status.
 
 mod bench;
 mod show;
@@ -18,24 +18,24 @@ use hooks_script::{
 };
 use serde::Deserialize;
 
-/// The farthest that a `Date` can be from 1970, in milliseconds.
+/// The largest distance of a `Date` from 1970, in milliseconds.
 const LAST_TIME: i64 = 8_640_000_000_000_000;
 
-/// The most bytes that are read of a file. More than any source and any context may have, so
-/// that those which are too long are told with their length.
+/// Maximum number of bytes read from a file. It is larger than any allowed source or context, so
+/// that an error can report the length of a file that is too long.
 const LONGEST_FILE: u64 = 64 << 20;
 
-/// Exit statuses besides 0 and clap's own 2 for what it cannot read.
+/// Exit statuses besides 0. clap also exits with 2 if it cannot parse the arguments.
 const UNUSABLE: u8 = 2;
 const STOPPED: u8 = 3;
 const FAILED: u8 = 4;
 const REJECTED: u8 = 5;
 
-/// Tries hooks in sandboxed JavaScript.
+/// Tests hooks in sandboxed JavaScript.
 ///
-/// Exit status: 0 if the hook returned, or said stop after the action, 2 for what cannot be read
-/// or not be written, 3 if it stopped the action, 4 if it failed or reached a limit, 5 if it
-/// cannot be registered.
+/// Exit status: 0 if the hook returned, or stopped after the action; 2 if a file cannot be read or
+/// output cannot be written; 3 if the hook stopped the action; 4 if it failed or exceeded a limit;
+/// 5 if it cannot be registered.
 #[derive(Parser)]
 #[command(name = "hooks-script", version)]
 struct Command {
@@ -45,37 +45,37 @@ struct Command {
 
 #[derive(Subcommand)]
 enum What {
-    /// Says whether a hook can be registered, and if not, where it is wrong.
+    /// Checks that a hook can be registered, and prints the position of an error.
     Check(Check),
     /// Runs a hook.
     Run(Run),
-    /// Says how long hooks take on this machine.
+    /// Measures how long hooks take on this machine.
     Bench(bench::Bench),
 }
 
 #[derive(Args)]
 struct Check {
-    /// The hook: one JavaScript module.
+    /// Hook source: one JavaScript module.
     file: PathBuf,
-    /// Its manifest, in JSON.
+    /// Manifest, in JSON.
     #[arg(long)]
     manifest: Option<PathBuf>,
-    /// Answers in JSON.
+    /// Prints JSON.
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Args)]
 struct Run {
-    /// The hook: one JavaScript module.
+    /// Hook source: one JavaScript module.
     file: PathBuf,
-    /// Its manifest, in JSON; without one, the hook sees all of `data`.
+    /// Manifest, in JSON. Default: the hook sees all of `data`.
     #[arg(long)]
     manifest: Option<PathBuf>,
-    /// What the hook is given, in JSON: {"stage", "in", "data"}.
+    /// Input of the hook, in JSON: {"stage", "in", "data"}.
     #[arg(long)]
     context: PathBuf,
-    /// The time that the hook is told, in milliseconds since 1970.
+    /// Time that the hook sees, in milliseconds since 1970.
     #[arg(
         long,
         value_name = "MS",
@@ -84,21 +84,21 @@ struct Run {
         value_parser = clap::value_parser!(i64).range(-LAST_TIME..=LAST_TIME)
     )]
     now: i64,
-    /// The seed of `Math.random`.
+    /// Seed of `Math.random`.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// How often the hook runs.
+    /// Number of runs.
     #[arg(long, value_name = "K", default_value = "1")]
     repeat: NonZeroUsize,
-    /// The fuel of a run.
+    /// Fuel of each run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=u64::MAX / 2))]
     fuel: Option<u64>,
-    /// Answers in JSON, one object a run.
+    /// Prints JSON, one object per run.
     #[arg(long)]
     json: bool,
 }
 
-/// What `--context` names.
+/// Contents of the `--context` file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Context {
@@ -115,24 +115,24 @@ pub(crate) fn main() -> ExitCode {
         What::Bench(bench) => bench.go(),
     };
     ExitCode::from(done.unwrap_or_else(|error| {
-        // Nobody is left to tell if that fails as well.
+        // If standard error cannot be written either, there is no other place to report the error.
         let _ = writeln!(io::stderr(), "error: {}", escape(&error.to_string()));
         UNUSABLE
     }))
 }
 
-/// Why there is no answer.
+/// Errors of the command itself.
 #[derive(Debug, thiserror::Error)]
 enum Error {
-    /// Something cannot be read, or used.
+    /// A file cannot be read or used.
     #[error("{0}")]
     Unusable(String),
-    /// The answer cannot be written.
-    #[error("the answer cannot be written: {0}")]
+    /// The output cannot be written.
+    #[error("cannot write the output: {0}")]
     Answer(#[from] io::Error),
 }
 
-/// Whether anybody reads the answer: who closes the pipe has seen enough, which is no error.
+/// Returns `false` if the reader closed the pipe, which is not an error.
 fn answered(written: io::Result<()>) -> Result<bool, Error> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
@@ -213,16 +213,16 @@ impl Run {
     }
 }
 
-/// A context, and what of it may be seen.
+/// Reads the context file: stage, message and data, with the fields that the hook may see.
 fn context(
     path: &Path,
 ) -> Result<(Stage, Map, ContextData, PublicFields, Vec<ContextKey>), String> {
     let of_file = |error: String| format!("{}: {error}", path.display());
     let text = read_json(path)?;
-    // A list would do for a struct.
+    // Serde also accepts a list for a struct.
     if text.trim_start().starts_with('[') {
         return Err(of_file(
-            "a context is no list; write `{\"stage\": …, \"in\": …, \"data\": …}`".to_owned(),
+            "the context is a list; write `{\"stage\": …, \"in\": …, \"data\": …}`".to_owned(),
         ));
     }
     let context: Context =
@@ -231,7 +231,7 @@ fn context(
     Ok((context.stage, context.r#in, data, fields, keys))
 }
 
-/// What the file says may be seen: the author vouches for it.
+/// Declares every field of the file public, because the author of the file wrote it for this hook.
 fn public(given: &Map) -> Result<(ContextData, PublicFields, Vec<ContextKey>), String> {
     let (mut data, mut fields, mut keys) = (ContextData::new(), PublicFields::new(), Vec::new());
     let unknown = given
@@ -239,7 +239,7 @@ fn public(given: &Map) -> Result<(ContextData, PublicFields, Vec<ContextKey>), S
         .find(|key| ContextKey::ALL.iter().all(|known| known.as_str() != *key));
     if let Some(key) = unknown {
         return Err(format!(
-            "`data.{key}` is nothing that a hook can see; give `user`, `channel` or `guild`"
+            "`data.{key}` is unknown; use `user`, `channel` or `guild`"
         ));
     }
     for key in ContextKey::ALL {
@@ -248,7 +248,7 @@ fn public(given: &Map) -> Result<(ContextData, PublicFields, Vec<ContextKey>), S
         };
         data = data
             .set(key, value)
-            .map_err(|_| format!("`data.{key}` is no object"))?;
+            .map_err(|_| format!("`data.{key}` is not an object"))?;
         let names = value.as_object().into_iter().flat_map(Map::keys);
         fields = fields.set(key, names.map(Field::any));
         keys.push(key);
@@ -278,7 +278,8 @@ fn register(
         .and_then(|manifest| engine.register(manifest, source)))
 }
 
-/// Tells a rejection, of the file that it is about, and whether anybody reads that.
+/// Prints a registration error with its file and position. Returns `false` if the reader closed the
+/// pipe.
 fn refused(
     error: &RegisterError,
     file: &Path,
@@ -296,9 +297,9 @@ fn start(builder: hooks_script::ScriptEngineBuilder) -> Result<ScriptEngine, Str
     builder.build().map_err(|error| error.to_string())
 }
 
-/// A file, but for what is beyond every limit: some have no end.
+/// Reads a file up to `LONGEST_FILE`, because special files may never end.
 fn read(path: &Path) -> Result<String, String> {
-    // A character more, through which the end may go.
+    // Reads up to four more bytes, so that the cut never splits a character within the limit.
     let mut bytes = Vec::new();
     let most = LONGEST_FILE + 4;
     File::open(path)
@@ -311,22 +312,22 @@ fn read(path: &Path) -> Result<String, String> {
     {
         bytes.truncate(error.valid_up_to());
     }
-    String::from_utf8(bytes).map_err(|_| format!("{}: it is no UTF-8", path.display()))
+    String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8", path.display()))
 }
 
-/// The text of JSON of some kind, of which no part may be missing.
+/// Reads a file that must contain JSON.
 fn read_json(path: &Path) -> Result<String, String> {
     let text = read(path)?;
     if text.len() as u64 > LONGEST_FILE {
         return Err(format!(
-            "{}: it is longer than {LONGEST_FILE} bytes",
+            "{}: longer than {LONGEST_FILE} bytes",
             path.display()
         ));
     }
     Ok(text)
 }
 
-/// How results name the end of a run.
+/// Returns the outcome as it is spelled in the output.
 fn outcome(verdict: &Verdict, stage: Stage) -> &'static str {
     match verdict {
         Verdict::Out(_) => "out",

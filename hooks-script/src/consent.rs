@@ -1,7 +1,8 @@
-//! Consents of users to the capabilities of hooks, and whether these consents still hold.
+//! Consents of users to the capabilities of hooks. Decisions go in; a check returns whether a
+//! consent currently applies.
 //!
-//! The store is a list of changes that only grows. Whether there is consent is read off it
-//! anew at every check, so that a revocation needs to reach nobody.
+//! The store is an append-only list of decisions. Every check evaluates the list again, so a
+//! revocation takes effect without notifying other processes.
 
 mod memory;
 mod rule;
@@ -34,23 +35,24 @@ pub struct ConsentRequest {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Consent {
-    /// Yes, for as long as the permit holds.
+    /// The capability is approved while the permit is valid.
     Granted(Permit),
-    /// No: somebody said so, about this version of the hook.
+    /// The capability was denied for this version of the hook.
     Denied,
-    /// Nobody has said anything that still counts; ask.
+    /// No decision applies; ask the user.
     Missing(Missing),
 }
 
-/// Why no consent applies.
+/// Reason why no consent applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Missing {
-    /// It was never asked for.
+    /// Consent was never requested.
     Never,
-    /// The hook has changed since it was, or what its manifest asks to be told.
+    /// The source of the hook, or the context that its manifest requests, changed after the
+    /// decision.
     Changed,
-    /// It was revoked.
+    /// The consent was revoked.
     Revoked,
 }
 
@@ -58,11 +60,11 @@ pub enum Missing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// Yes, to this version of the hook.
+    /// Approves this version of the hook.
     Approve,
-    /// No, to this version of the hook.
+    /// Denies this version of the hook.
     Deny,
-    /// Whatever was approved before, for any version, is void.
+    /// Revokes every earlier approval, for all versions of the hook.
     Revoke,
 }
 
@@ -70,24 +72,24 @@ pub enum Decision {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConsentChange {
-    /// Grows with every change.
+    /// Sequence number; increases with every change.
     pub id: u64,
-    /// When.
+    /// Time of the decision.
     pub time: Timestamp,
-    /// Who decided, as the host calls them.
+    /// Person who decided, as named by the host.
     pub by: String,
-    /// What.
+    /// The decision.
     pub decision: Decision,
-    /// Which hook: the `source` of its manifest.
+    /// The `source` of the hook's manifest.
     pub hook: String,
-    /// Which version of it: SHA-256 of its source. None of a revocation, which is of them all.
+    /// SHA-256 of the hook's source. `None` for a revocation, which applies to all versions.
     pub code_hash: Option<String>,
-    /// What that version asks to be told, in its manifest: the names of the keys, with a comma
-    /// between them. None of a revocation.
+    /// Context keys that this version requests in its manifest, separated by commas. `None` for a
+    /// revocation.
     pub context: Option<String>,
-    /// What the hook would be able to do, such as `http`.
+    /// Capability, such as `http`.
     pub capability: String,
-    /// For whom, and where.
+    /// User and place that the decision applies to.
     pub scope: Scope,
 }
 
@@ -95,38 +97,38 @@ pub struct ConsentChange {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConsentError {
-    /// The store fails: there is no consent.
+    /// The store failed: no consent was recorded.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An approval has to say for whom or where it is.
-    #[error("the approval is for everybody, everywhere; name a user, a guild or a channel")]
+    /// An approval must name a user or a place.
+    #[error("the approval names no scope; name a user, a guild or a channel")]
     Everything,
 }
 
-/// Error returned when a permit no longer holds.
+/// Error returned when a permit is no longer valid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PermitVoid {
-    /// The consent was withdrawn, denied or given anew since.
-    #[error("the consent to `{capability}` no longer holds; ask for it again")]
+    /// The consent was withdrawn, denied or granted anew after the permit was issued.
+    #[error("the consent to `{capability}` is no longer valid; request it again")]
     Withdrawn {
-        /// What it was for.
+        /// Capability of the permit.
         capability: String,
     },
-    /// The store fails, which never means yes.
+    /// The store failed, which is treated as a denial.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 /// Stores the consents of users. Hooks cannot access the store. Clones share it.
 ///
-/// An approval is of one version of a hook: a hook whose source has changed, or what its manifest
-/// asks to be told, asks again. It
-/// covers what lies within its scope, but nobody whom it does not name: what is approved for a
-/// guild is not approved for a user of it. A denial covers everybody within its scope, and
-/// stands against every approval of the same version, until its own scope decides otherwise. In its scope, a
-/// revocation voids every approval made before it, of that scope, of a narrower and of a wider
-/// one; a wider one stands elsewhere.
+/// An approval is for one version of a hook. If the source of the hook or the context that its
+/// manifest requests changes, the hook needs a new approval. An approval covers its scope, and only
+/// the user that it names: an approval for a guild is not an approval for a member of the guild. A
+/// denial covers everyone within its scope and overrides every approval of that version, until a
+/// later decision for that scope replaces it. A revocation voids every earlier approval that
+/// overlaps its scope: of its own scope, of narrower and of wider ones; a wider approval remains
+/// valid elsewhere.
 ///
 /// ```
 /// use hooks_script::{Consent, ConsentRequest, ConsentStore, Scope};
@@ -157,9 +159,9 @@ enum Backend {
     Sqlite(crate::store::Database),
 }
 
-/// A consent that was found. It is checked again immediately before it is used.
+/// A granted consent. Check it again immediately before using it.
 #[derive(Debug, Clone)]
-#[must_use = "a permit that nobody checks holds nothing back"]
+#[must_use = "a permit has no effect unless it is checked"]
 pub struct Permit {
     store: ConsentStore,
     request: ConsentRequest,
@@ -167,9 +169,9 @@ pub struct Permit {
 }
 
 impl ConsentRequest {
-    /// A request by its parts: the `source` of the hook's manifest, the SHA-256 of its code,
-    /// what it would do, such as `http`, and for whom and where. That of a hook whose manifest asks
-    /// for nothing in `data`.
+    /// Creates a request from its parts: the `source` of the hook's manifest, the SHA-256 of its
+    /// code, the capability, such as `http`, and the scope. It is for a hook whose manifest
+    /// requests no context data.
     pub fn new(
         hook: impl Into<String>,
         code_hash: impl Into<String>,
@@ -185,7 +187,7 @@ impl ConsentRequest {
         }
     }
 
-    /// The request of a registered hook.
+    /// Creates the request of a registered hook.
     pub fn of(hook: &ScriptHook, capability: impl Into<String>, scope: Scope) -> Self {
         let manifest = hook.manifest();
         let keys: Vec<_> = manifest.context().map(ContextKey::as_str).collect();
@@ -195,26 +197,26 @@ impl ConsentRequest {
         }
     }
 
-    /// What the hook would be able to do.
+    /// Returns the requested capability.
     pub fn capability(&self) -> &str {
         &self.capability
     }
 
-    /// For whom, and where.
+    /// Returns the user and place of the request.
     pub fn scope(&self) -> &Scope {
         &self.scope
     }
 }
 
 impl ConsentStore {
-    /// A store that is gone with the process.
+    /// Creates a store in memory, which is lost when the process ends.
     pub fn in_memory() -> Self {
         ConsentStore {
             backend: Backend::Memory(Arc::default()),
         }
     }
 
-    /// A store in a database. What a call confirmed is there after the process is killed.
+    /// Creates a store in a database. Confirmed changes survive if the process is killed.
     #[cfg(feature = "sqlite")]
     pub fn sqlite(database: &crate::store::Database) -> Self {
         ConsentStore {
@@ -222,12 +224,13 @@ impl ConsentStore {
         }
     }
 
-    /// Records a yes, to this version of the hook.
+    /// Records an approval of this version of the hook.
     ///
     /// # Errors
     ///
-    /// [`ConsentError::Everything`] for a scope that names nobody and no place, or that of the
-    /// store: whether the approval counts is then for a check to say.
+    /// Returns [`ConsentError::Everything`] if the scope names neither a user nor a place, or the
+    /// error of the store. After an error of the store, only a check shows if the approval was
+    /// recorded.
     pub async fn approve(
         &self,
         request: &ConsentRequest,
@@ -239,11 +242,11 @@ impl ConsentStore {
         self.append(request, Decision::Approve, by).await
     }
 
-    /// Records a no, to this version of the hook.
+    /// Records a denial of this version of the hook.
     ///
     /// # Errors
     ///
-    /// That of the store. An approval from before may still count.
+    /// Returns the error of the store. An earlier approval may still apply.
     pub async fn deny(
         &self,
         request: &ConsentRequest,
@@ -252,13 +255,13 @@ impl ConsentStore {
         self.append(request, Decision::Deny, by).await
     }
 
-    /// Takes back what was approved, for every version of the hook. When this has returned, no
-    /// check in the scope of the request says yes and no permit in it holds that rests on an
-    /// earlier approval, in any process that uses the same database.
+    /// Revokes earlier approvals of every version of the hook. After this returns, no check in the
+    /// scope of the request returns an earlier approval, and no permit from one is valid there, in
+    /// any process that uses this database.
     ///
     /// # Errors
     ///
-    /// That of the store. An approval from before may still count: try again.
+    /// Returns the error of the store. An earlier approval may still apply: retry.
     pub async fn revoke(
         &self,
         request: &ConsentRequest,
@@ -291,11 +294,11 @@ impl ConsentStore {
         })
     }
 
-    /// Whether there is consent, now.
+    /// Returns the consent that currently applies to the request.
     ///
     /// # Errors
     ///
-    /// That of the store, which means that there is none.
+    /// Returns the error of the store, which means that no consent applies.
     pub async fn check(&self, request: &ConsentRequest) -> Result<Consent, StoreError> {
         let standing = match &self.backend {
             Backend::Memory(memory) => memory.standing(request),
@@ -313,23 +316,24 @@ impl ConsentStore {
         })
     }
 
-    /// The permit, if there is consent. A store that fails is logged, and gives none.
+    /// Returns a permit if consent is granted. If the store fails, logs the error and returns
+    /// `None`.
     pub async fn permit(&self, request: &ConsentRequest) -> Option<Permit> {
         match self.check(request).await {
             Ok(Consent::Granted(permit)) => Some(permit),
             Ok(Consent::Denied | Consent::Missing(_)) => None,
             Err(error) => {
-                tracing::error!(hook = request.hook, capability = request.capability, %error, "no consent: the store fails");
+                tracing::error!(hook = request.hook, capability = request.capability, %error, "no consent: the store failed");
                 None
             }
         }
     }
 
-    /// What was decided about a hook, oldest first.
+    /// Returns the decisions about a hook, oldest first.
     ///
     /// # Errors
     ///
-    /// That of the store.
+    /// Returns the error of the store.
     pub async fn history_of_hook(&self, hook: &str) -> Result<Vec<ConsentChange>, StoreError> {
         match &self.backend {
             Backend::Memory(memory) => Ok(memory.changes(|change| change.hook == hook)),
@@ -338,11 +342,11 @@ impl ConsentStore {
         }
     }
 
-    /// What was decided for a user by name, oldest first.
+    /// Returns the decisions that name a user, oldest first.
     ///
     /// # Errors
     ///
-    /// That of the store.
+    /// Returns the error of the store.
     pub async fn history_of_user(&self, user: &str) -> Result<Vec<ConsentChange>, StoreError> {
         match &self.backend {
             Backend::Memory(memory) => {
@@ -355,11 +359,11 @@ impl ConsentStore {
 }
 
 impl Permit {
-    /// Whether the very approval that this rests on still counts. Asked right before each use.
+    /// Checks that the approval of this permit still applies. Call it immediately before each use.
     ///
     /// # Errors
     ///
-    /// Why the permit must not be used.
+    /// Returns the reason why the permit must not be used.
     pub async fn check(&self) -> Result<(), PermitVoid> {
         match self.store.check(&self.request).await? {
             Consent::Granted(now) if now.approval == self.approval => Ok(()),
@@ -369,14 +373,14 @@ impl Permit {
         }
     }
 
-    /// What it permits.
+    /// Returns the request that the permit is for.
     pub fn request(&self) -> &ConsentRequest {
         &self.request
     }
 }
 
 impl Decision {
-    /// The word for it, as stores spell it.
+    /// Returns the word that stores use for the decision.
     pub fn as_str(self) -> &'static str {
         match self {
             Decision::Approve => "approve",

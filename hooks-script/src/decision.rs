@@ -1,4 +1,4 @@
-//! What a run before an action means for the action.
+//! Converts a run before an action to a decision: continue with a message, or reject.
 
 use hooks_runtime::Map;
 
@@ -10,12 +10,12 @@ use crate::run::{Run, Verdict};
 #[error("{class}: {message} (hook `{hook}`)")]
 #[non_exhaustive]
 pub struct Rejection {
-    /// The name of the thrown class, which serves as the category. `HookFailure` for a hook that
-    /// fails closed.
+    /// Name of the thrown class, which serves as the category. `HookFailure` for a hook that fails
+    /// closed.
     pub class: String,
-    /// What it says. Of a failure, nothing but that there was one.
+    /// Message of the exception. For a failure, a fixed text without details.
     pub message: String,
-    /// The name of the hook.
+    /// Name of the hook.
     pub hook: String,
 }
 
@@ -28,17 +28,17 @@ impl ScriptHook {
         self
     }
 
-    /// The message with which an action goes on after a run of this hook before it.
+    /// Returns the message with which the action continues after a run of this hook before it.
     ///
     /// # Errors
     ///
-    /// The rejection, if the hook stopped the action, or failed and
-    /// [fails closed](Self::fail_closed).
+    /// Returns the rejection if the hook stopped the action, or if it failed and [fails
+    /// closed](Self::fail_closed).
     pub fn decide(&self, run: &Run, message: Map) -> Result<Map, Rejection> {
         self.outcome(run).map(|out| out.cloned().unwrap_or(message))
     }
 
-    /// The other message with which an action goes on, if the run has made one.
+    /// Returns the new message of the run, or `None` if the message is unchanged.
     pub(crate) fn outcome<'r>(&self, run: &'r Run) -> Result<Option<&'r Map>, Rejection> {
         let rejection = |class: &str, message: &str| Rejection {
             class: class.to_owned(),

@@ -1,4 +1,4 @@
-//! The engine: what hooks are registered with.
+//! The script engine: hooks are registered with it and run on its worker threads.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -18,8 +18,8 @@ use crate::source;
 
 /// Runs hooks in sandboxed JavaScript: QuickJS, compiled to WebAssembly.
 ///
-/// A clone is the same engine. Its worker threads end when the last clone and the last hook
-/// are gone.
+/// Clones share the engine. Its worker threads end when the last clone and the last hook are
+/// dropped.
 ///
 /// ```
 /// use hooks_script::{ContextData, Manifest, ScriptEngine, Verdict};
@@ -44,7 +44,7 @@ pub struct ScriptEngine {
     shared: Arc<Shared>,
 }
 
-/// What an engine and its hooks have in common.
+/// State shared by an engine and its hooks.
 pub(crate) struct Shared {
     pub(crate) pool: Pool,
     pub(crate) sandbox: Arc<Sandbox>,
@@ -66,7 +66,7 @@ pub struct ScriptEngineBuilder {
 }
 
 impl ScriptEngine {
-    /// The settings, all with defaults.
+    /// Returns a builder with default settings.
     pub fn builder() -> ScriptEngineBuilder {
         let cores = std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
         ScriptEngineBuilder {
@@ -80,18 +80,19 @@ impl ScriptEngine {
         }
     }
 
-    /// What a run may use.
+    /// Returns the limits of a run.
     pub fn limits(&self) -> &Limits {
         self.shared.sandbox.limits()
     }
 
     /// Compiles a hook and runs its top level once. Every run starts from the resulting state.
     ///
-    /// Waits for a worker, on this thread: an executor gives it a thread that may block.
+    /// Blocks this thread until a worker has loaded the hook. In async code, call it on a thread
+    /// that may block.
     ///
     /// # Errors
     ///
-    /// What is wrong with the source, with line and column.
+    /// Returns the problem with the source, with line and column.
     pub fn register(&self, manifest: Manifest, source: &str) -> Result<ScriptHook, RegisterError> {
         let limit = self.limits().source;
         if source.len() > limit {
@@ -109,7 +110,7 @@ impl ScriptEngine {
             source: source.as_bytes().to_vec(),
             given: self.shared.given(Arc::default(), Allowance::default()),
         };
-        let gone = || RegisterError::Engine("its worker is gone".to_owned());
+        let gone = || RegisterError::Engine("its worker has stopped".to_owned());
         let (report, snapshot) = self.shared.pool.load(load).ok_or_else(gone)?;
         match report.ended {
             Ended::Returned(status, said) => match (status, snapshot) {
@@ -133,7 +134,7 @@ impl ScriptEngine {
                 }
                 (Status::Exports, _) => Err(exports(source, &said.text())),
                 (Status::Unsettled, _) => {
-                    let why = "its top level waits for a promise that never settles";
+                    let why = "its top level awaits a promise that never settles";
                     Err(RegisterError::Load(Failure::BadReturn(why.to_owned())))
                 }
                 _ => Err(RegisterError::Load(said.thrown())),
@@ -145,7 +146,8 @@ impl ScriptEngine {
     }
 }
 
-/// What the compiler says, in words that say what to do, and where: it does not always know.
+/// Rewrites a compiler error with a remedy, and locates it in the source: the compiler does not
+/// always report a position.
 fn syntax(source: &str, said: Said) -> RegisterError {
     let position = said
         .position()
@@ -154,7 +156,7 @@ fn syntax(source: &str, said: Said) -> RegisterError {
     let second = source::of_second_default(source);
     let (message, position) = match said.message.as_str() {
         "invalid redefinition of global identifier" if second.is_some() => {
-            ("there is a second `export default`".to_owned(), second)
+            ("duplicate `export default`".to_owned(), second)
         }
         "unexpected token in expression: ''" => {
             let message = "the source ends in the middle of an expression or a block";
@@ -168,11 +170,11 @@ fn syntax(source: &str, said: Said) -> RegisterError {
 fn exports(source: &str, extra: &str) -> RegisterError {
     let (message, name) = match extra {
         "default" => (
-            "its `default` is no plain function".to_owned(),
+            "`default` is not a plain function".to_owned(),
             Some("default"),
         ),
-        "" => ("nothing is exported as `default`".to_owned(), None),
-        name => (format!("`{name}` is exported"), Some(name)),
+        "" => ("missing `default` export".to_owned(), None),
+        name => (format!("unexpected export `{name}`"), Some(name)),
     };
     RegisterError::Exports {
         position: Some(source::of_export(source, name)),
@@ -192,7 +194,7 @@ impl Shared {
 }
 
 impl ScriptEngineBuilder {
-    /// What a run may use.
+    /// Sets the limits of a run.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -211,26 +213,27 @@ impl ScriptEngineBuilder {
         self
     }
 
-    /// The seed of `Math.random` in a run. Fixed, unless given.
+    /// Sets the seed of `Math.random` for each run. Default: a fixed seed.
     pub fn random(mut self, seed: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.random = Box::new(seed);
         self
     }
 
-    /// The threads on which hooks run; one a core, at most four, unless given.
+    /// Sets the number of threads on which hooks run. Default: one per core, at most four.
     pub fn workers(mut self, workers: NonZeroUsize) -> Self {
         self.workers = workers;
         self
     }
 
-    /// The runs that wait for a worker; further ones wait outside. 256, unless given.
+    /// Sets the length of the queue for workers. If it is full, further runs wait until there is
+    /// room. Default: 256.
     pub fn queue(mut self, queue: NonZeroUsize) -> Self {
         self.queue = queue;
         self
     }
 
-    /// Whether runs report a hash of the memory that they leave behind, for tests of
-    /// determinism. It takes longer than a small run.
+    /// Sets whether runs report a hash of the memory that they leave, for tests of determinism.
+    /// Hashing takes longer than a small run.
     pub fn hash_memory(mut self, hash: bool) -> Self {
         self.hash_memory = hash;
         self
@@ -240,7 +243,8 @@ impl ScriptEngineBuilder {
     ///
     /// # Errors
     ///
-    /// If a limit is out of range, or the system has no threads or no memory for it.
+    /// Returns an error if a limit is out of range, or if the system cannot provide threads or
+    /// memory.
     pub fn build(self) -> Result<ScriptEngine, BuildError> {
         let limits = &self.limits;
         within("heap", limits.heap as u64, 512 << 10, 256 << 20)?;

@@ -1,4 +1,4 @@
-//! Why an engine cannot be built, or a hook not be registered.
+//! Errors of building an engine and of registering a hook.
 
 use crate::manifest::ManifestError;
 use crate::run::{Failure, Position};
@@ -7,86 +7,85 @@ use crate::run::{Failure, Position};
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A limit is outside of what the engine can hold.
-    #[error("`{limit}` is {value}; it can be {least} to {most}")]
+    /// A limit is outside of the supported range.
+    #[error("`{limit}` is {value}; use {least} to {most}")]
     Limit {
-        /// Which one.
+        /// Name of the limit.
         limit: &'static str,
-        /// What it is; a time in milliseconds.
+        /// Given value; times are in milliseconds.
         value: u64,
-        /// What it has to be at least.
+        /// Smallest supported value.
         least: u64,
-        /// What it can be at most.
+        /// Largest supported value.
         most: u64,
     },
-    /// The system gives no thread to a worker.
+    /// A worker thread cannot be started.
     #[error("a worker cannot be started: {0}")]
     Thread(String),
-    /// The engine does not start.
-    #[error("the script engine does not start: {0}")]
+    /// The engine cannot be started.
+    #[error("cannot start the script engine: {0}")]
     Engine(String),
 }
 
-/// Error returned when a hook cannot be registered, with the position in its source if there is
-/// one.
+/// Error returned when a hook cannot be registered, with the position in its source if it is known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
     /// The manifest is invalid.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// It does not compile.
+    /// The source does not compile.
     #[error("{message}")]
     Syntax {
-        /// What the compiler says.
+        /// Message of the compiler.
         message: String,
-        /// Where.
+        /// Position of the error.
         position: Option<Position>,
     },
-    /// It imports something.
+    /// The source imports a module.
     #[error("{message}")]
     Import {
-        /// What it imports.
+        /// Description of the import.
         message: String,
-        /// Where that is named.
+        /// Position of the module's name.
         position: Option<Position>,
     },
     /// The source does not export exactly one function as `default`.
-    #[error("{message}; a hook exports one function, with `export default`")]
+    #[error("{message}; export one function with `export default`")]
     Exports {
-        /// What is wrong.
+        /// Description of the problem.
         message: String,
-        /// Where.
+        /// Position of the export.
         position: Option<Position>,
     },
-    /// Its top level fails, or reaches a limit.
+    /// The top level of the source failed or exceeded a limit.
     #[error("the hook cannot be loaded: {0}")]
     Load(Failure),
-    /// Its source is too long.
+    /// The source is too long.
     #[error("the source has {bytes} bytes; at most {limit} are allowed")]
     TooLarge {
-        /// What it has.
+        /// Length of the source in bytes.
         bytes: usize,
-        /// What it may have.
+        /// Maximum length in bytes.
         limit: usize,
     },
-    /// It is not the version that its manifest is for.
+    /// The source is not the version that the manifest pins.
     #[error(
-        "the source has the hash `{found}`, and the manifest is for `{expected}`; give the source or the manifest that fits"
+        "the source has hash `{found}`, but the manifest pins `{expected}`; update the source or the manifest"
     )]
     Pinned {
-        /// What the manifest is for: SHA-256 in hexadecimal digits.
+        /// Hash in the manifest: SHA-256 in hexadecimal digits.
         expected: String,
-        /// What the source has.
+        /// Hash of the source.
         found: String,
     },
-    /// The engine is gone.
+    /// The engine has shut down.
     #[error("the script engine failed: {0}")]
     Engine(String),
 }
 
 impl RegisterError {
-    /// The kind, as logs and the command line spell it.
+    /// Returns the kind of error, as spelled in logs and in the output of the command line.
     pub fn kind(&self) -> &'static str {
         match self {
             RegisterError::Manifest(_) => "manifest",
@@ -100,7 +99,7 @@ impl RegisterError {
         }
     }
 
-    /// Where in the source it is.
+    /// Returns the position in the source.
     pub fn position(&self) -> Option<Position> {
         match self {
             RegisterError::Syntax { position, .. }

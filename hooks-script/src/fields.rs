@@ -1,7 +1,7 @@
-//! What the host lets hooks see of a user, a channel and a guild.
+//! Context data: the fields of a user, a channel and a guild that hooks can see.
 //!
-//! Two gates stand in a row, and both are lists of what may pass: the fields that the host
-//! declares, and the keys that the manifest asks for. Nothing else reaches a hook.
+//! A field reaches a hook only if it passes two allowlists: the fields that the host declares, and
+//! the keys that the manifest requests.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,8 +10,8 @@ use hooks_runtime::Map;
 
 use crate::manifest::{ContextKey, Manifest};
 
-/// The public fields of users, channels and guilds, by name and type. A field that is not declared
-/// here is not visible; a value whose type differs from the declaration is left out.
+/// Allowlist of public fields of users, channels and guilds, by name and type. A field that is not
+/// declared is invisible; a value whose type differs from the declaration is left out.
 ///
 /// ```
 /// use hooks_script::{Field, PublicFields};
@@ -43,27 +43,29 @@ enum Kind {
 }
 
 impl Field {
-    /// A text.
+    /// Declares a string field.
     pub fn text(name: impl Into<String>) -> Self {
         Field::of(name, Kind::Text)
     }
 
-    /// A number. Scripts have 53 bits of an integer; ids that need more are texts.
+    /// Declares a number field. Scripts represent integers with 53 bits; declare larger ids as
+    /// strings.
     pub fn number(name: impl Into<String>) -> Self {
         Field::of(name, Kind::Number)
     }
 
-    /// True or false.
+    /// Declares a boolean field.
     pub fn flag(name: impl Into<String>) -> Self {
         Field::of(name, Kind::Flag)
     }
 
-    /// A list of texts.
+    /// Declares a field that is a list of strings.
     pub fn texts(name: impl Into<String>) -> Self {
         Field::of(name, Kind::Texts)
     }
 
-    /// Whatever the field holds, with all that is in it: the host vouches for that.
+    /// Declares a field of any type, with everything in it. The host is responsible for its
+    /// contents.
     pub fn any(name: impl Into<String>) -> Self {
         Field::of(name, Kind::Any)
     }
@@ -89,30 +91,30 @@ impl Field {
 }
 
 impl PublicFields {
-    /// Nothing is public.
+    /// Creates an empty allowlist.
     pub fn new() -> Self {
         PublicFields::default()
     }
 
-    /// What is public of a user.
+    /// Sets the public fields of a user.
     #[must_use]
     pub fn user(self, fields: impl IntoIterator<Item = Field>) -> Self {
         self.set(ContextKey::User, fields)
     }
 
-    /// What is public of a channel.
+    /// Sets the public fields of a channel.
     #[must_use]
     pub fn channel(self, fields: impl IntoIterator<Item = Field>) -> Self {
         self.set(ContextKey::Channel, fields)
     }
 
-    /// What is public of a guild.
+    /// Sets the public fields of a guild.
     #[must_use]
     pub fn guild(self, fields: impl IntoIterator<Item = Field>) -> Self {
         self.set(ContextKey::Guild, fields)
     }
 
-    /// What is public of `key`.
+    /// Sets the public fields of `key`.
     #[must_use]
     pub fn set(mut self, key: ContextKey, fields: impl IntoIterator<Item = Field>) -> Self {
         self.of[key as usize] = fields.into_iter().collect();
@@ -162,60 +164,60 @@ pub struct ContextData {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
-    /// It does not serialise.
+    /// The value does not serialize.
     #[error("the {key} cannot be serialised")]
     Serialize {
-        /// What it was given as.
+        /// Key that the value was given for.
         key: ContextKey,
-        /// Why.
+        /// Cause.
         source: serde_json::Error,
     },
-    /// It has no fields.
-    #[error("the {key} is no object; give a struct or a map")]
+    /// The value does not serialize to an object.
+    #[error("the {key} is not an object; use a struct or a map")]
     NotAnObject {
-        /// What it was given as.
+        /// Key that the value was given for.
         key: ContextKey,
     },
 }
 
 impl ContextData {
-    /// Nothing.
+    /// Creates empty context data.
     pub fn new() -> Self {
         ContextData::default()
     }
 
-    /// The user who acts.
+    /// Sets the acting user.
     ///
     /// # Errors
     ///
-    /// If it does not serialise to an object.
+    /// Returns an error if the value does not serialize to an object.
     pub fn user(self, user: &impl Serialize) -> Result<Self, DataError> {
         self.set(ContextKey::User, user)
     }
 
-    /// The channel in which it happens.
+    /// Sets the channel of the action.
     ///
     /// # Errors
     ///
-    /// If it does not serialise to an object.
+    /// Returns an error if the value does not serialize to an object.
     pub fn channel(self, channel: &impl Serialize) -> Result<Self, DataError> {
         self.set(ContextKey::Channel, channel)
     }
 
-    /// The guild in which it happens.
+    /// Sets the guild of the action.
     ///
     /// # Errors
     ///
-    /// If it does not serialise to an object.
+    /// Returns an error if the value does not serialize to an object.
     pub fn guild(self, guild: &impl Serialize) -> Result<Self, DataError> {
         self.set(ContextKey::Guild, guild)
     }
 
-    /// What `key` stands for.
+    /// Sets the value of `key`.
     ///
     /// # Errors
     ///
-    /// If it does not serialise to an object.
+    /// Returns an error if the value does not serialize to an object.
     pub fn set(mut self, key: ContextKey, value: &impl Serialize) -> Result<Self, DataError> {
         match serde_json::to_value(value) {
             Ok(Value::Object(fields)) => self.of[key as usize] = Some(fields),
@@ -225,7 +227,7 @@ impl ContextData {
         Ok(self)
     }
 
-    /// Everything in it, whether a hook may see it or not.
+    /// Returns all values, including fields that hooks may not see.
     pub(crate) fn values(&self) -> impl Iterator<Item = &Map> {
         self.of.iter().flatten()
     }

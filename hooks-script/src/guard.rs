@@ -1,5 +1,5 @@
-//! Keeps a client from where it must not go. It stands where names become addresses, so that
-//! nothing can change between the look and the connection.
+//! HTTP client restricted to allowed addresses. It checks addresses during name resolution, so the
+//! address cannot change between the check and the connection.
 
 use std::error::Error;
 use std::fmt;
@@ -18,7 +18,7 @@ pub(crate) type Lookup = Arc<
     dyn Fn(String) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>> + Send + Sync,
 >;
 
-/// Where a client may go that somebody else sends.
+/// Rules for URLs that come from an untrusted author.
 #[derive(Clone)]
 pub(crate) struct Guard {
     pub(crate) allow_http: bool,
@@ -26,14 +26,14 @@ pub(crate) struct Guard {
     pub(crate) lookup: Lookup,
 }
 
-/// The addresses that it may go to besides public ones.
+/// Addresses allowed in addition to public ones.
 #[derive(Debug, Clone)]
 pub(crate) enum Allowed {
     All,
     These(Arc<[IpAddr]>),
 }
 
-/// An address that is not public.
+/// Error: the address is not public.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("`{0}` is not public")]
 pub(crate) struct Refused(pub(crate) IpAddr);
@@ -48,7 +48,8 @@ pub(crate) fn system_lookup() -> Lookup {
 }
 
 impl Guard {
-    /// A client that goes only where this guard lets it, by itself to no other place.
+    /// Returns a client that connects only to addresses allowed by this guard. It follows no
+    /// redirects.
     pub(crate) fn client(&self) -> reqwest::Result<Client> {
         Client::builder()
             .redirect(redirect::Policy::none())
@@ -59,12 +60,12 @@ impl Guard {
             .build()
     }
 
-    /// What is wrong with the form of a URL.
+    /// Checks scheme, host and credentials of a URL. Returns a description of the problem.
     pub(crate) fn check_form(&self, url: &Url) -> Result<(), &'static str> {
         match url.scheme() {
             "https" => {}
             "http" if self.allow_http => {}
-            _ => return Err("it is no `https` URL"),
+            _ => return Err("it is not an `https` URL"),
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err("it has a user or a password");
@@ -75,7 +76,7 @@ impl Guard {
         }
     }
 
-    /// Looks at the address in a URL that has one instead of a name, and is never resolved.
+    /// Checks the address in a URL whose host is an address, because such a host is never resolved.
     pub(crate) fn check_address(&self, url: &Url) -> Result<(), Refused> {
         let host = url.host_str().unwrap_or_default();
         let v6 = host
@@ -95,7 +96,7 @@ impl Guard {
     }
 }
 
-/// One address that is not public is reason enough to go to none of them.
+/// Refuses all addresses of a name if one of them is not public.
 impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
         let guard = self.clone();
@@ -114,7 +115,7 @@ impl Resolve for Guard {
     }
 }
 
-/// The refusal that an error of a client is about, if it is about one.
+/// Returns the refused address if this guard caused the client's error.
 pub(crate) fn refused(error: &reqwest::Error) -> Option<Refused> {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {

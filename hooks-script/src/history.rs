@@ -27,15 +27,16 @@ pub use self::text::mask;
 use self::summary::Summary;
 use crate::store::{StoreError, at_microsecond};
 
-/// The most characters of a hook's own text, unless the host says otherwise.
+/// Default maximum number of characters of a hook's own text.
 const TEXT_CHARS: usize = 1000;
 
 /// History of runs, newest first. Clones share it.
 ///
-/// What a hook says when it throws is the only part of a record that is not the host's or a
-/// number. It is kept without what the hook was given, [masked](mask), and cut off. A hook that
-/// means to can still spell the message differently and throw that; a history that has to be
-/// free of it keeps no text: [`text_chars(0)`](Self::text_chars).
+/// The text that a hook throws is the only part of a record that a hook controls. Before it is
+/// stored, parts of the hook's input are removed, private data is [masked](mask), and the text is
+/// truncated. A malicious hook can still encode the message differently and throw the encoded text.
+/// If the history must never contain any of the message, store no text:
+/// [`text_chars(0)`](Self::text_chars).
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -76,12 +77,14 @@ enum Backend {
 }
 
 impl RunHistory {
-    /// A history of the last `capacity` runs, gone with the process.
+    /// Creates a history of the last `capacity` runs in memory, which is lost when the process
+    /// ends.
     pub fn in_memory(capacity: NonZeroUsize) -> Self {
         RunHistory::over(Backend::Memory(Arc::new(memory::Memory::new(capacity))))
     }
 
-    /// A history in a database. It grows until [`forget_before`](Self::forget_before).
+    /// Creates a history in a database. It grows until [`forget_before`](Self::forget_before) is
+    /// called.
     #[cfg(feature = "sqlite")]
     pub fn sqlite(database: &crate::store::Database) -> Self {
         RunHistory::over(Backend::Sqlite(database.clone()))
@@ -97,38 +100,37 @@ impl RunHistory {
         }
     }
 
-    /// The most characters that are kept of a message and of a trace, each; 1000, unless given.
-    /// What the host says about limits, and why a hook did not run, is kept whole.
+    /// Sets the maximum number of characters stored of a message and of a trace, each. The host's
+    /// own texts about limits and skipped runs are stored whole. Default: 1000.
     #[must_use]
     pub fn text_chars(mut self, most: usize) -> Self {
         self.text_chars = most;
         self
     }
 
-    /// What is done to a message and a trace before they are cut off and kept, but for what the
-    /// host says about limits and why a hook did not run, and to the name
-    /// of a class that does not stand in the source of the hook; [`mask`], unless given.
+    /// Sets the function that masks messages and traces before they are truncated and stored. It
+    /// also masks a class name that does not occur in the hook's source, but not the host's own
+    /// texts about limits and skipped runs. Default: [`mask`].
     #[must_use]
     pub fn masker(mut self, masker: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.masker = Arc::new(masker);
         self
     }
 
-    /// Keeps a keyed hash in the place of each id of a user, a guild and a channel, also where
-    /// an exception names one that has at least four characters and was not masked. The same id has the same hash for
-    /// as long as the key stays.
+    /// Stores a keyed hash instead of each id of a user, a guild and a channel. An id of at least
+    /// four characters is also replaced in exceptions, unless it was masked. An id always has one
+    /// hash while the key is unchanged.
     #[must_use]
     pub fn anonymize(mut self, key: AnonymizerKey) -> Self {
         self.anonymizer = Some(key);
         self
     }
 
-    /// Keeps a record, and gives it back as it is kept. It is counted even if it cannot be
-    /// kept.
+    /// Stores a record and returns it as stored. The record is counted even if it cannot be stored.
     ///
     /// # Errors
     ///
-    /// That of the store.
+    /// Returns the error of the store.
     pub async fn record(&self, record: RunRecord) -> Result<RunRecord, StoreError> {
         let mut record = self.counted(record);
         record.id = match &self.backend {
@@ -139,8 +141,7 @@ impl RunHistory {
         Ok(record)
     }
 
-    /// Keeps these records, which goes on also if nobody waits for the end of it. What cannot
-    /// be kept is logged.
+    /// Stores records. Writing continues if the returned future is dropped. Errors are logged.
     pub(crate) fn keep(&self, records: Vec<RunRecord>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let records = records.into_iter().map(|record| self.counted(record));
         let records: Vec<_> = records.collect();
@@ -162,7 +163,7 @@ impl RunHistory {
                 match tokio::runtime::Handle::try_current() {
                     Ok(runtime) => {
                         let writing = runtime.spawn(writing);
-                        // Whether it was written, it says itself.
+                        // The writing task logs its own errors.
                         Box::pin(async { drop(writing.await) })
                     }
                     Err(_) => Box::pin(ready(())),
@@ -171,7 +172,7 @@ impl RunHistory {
         }
     }
 
-    /// The record as it is kept, counted.
+    /// Counts the record and returns it in the form in which it is stored.
     fn counted(&self, record: RunRecord) -> RunRecord {
         let mut record = self.presentable(record);
         self.summary
@@ -199,7 +200,7 @@ impl RunHistory {
             if !is_of_the_hook {
                 return without_ids(text.to_owned());
             }
-            // The hashes last: they look like keys, which are masked.
+            // Insert hashes last: they look like keys, which `mask` would mask.
             let masked = (self.masker)(&text::manageable(text));
             text::cut(&without_ids(masked), most)
         };
@@ -231,11 +232,11 @@ impl RunHistory {
         record
     }
 
-    /// The records that match, newest first, a page of them.
+    /// Returns one page of matching records, newest first.
     ///
     /// # Errors
     ///
-    /// That of the store.
+    /// Returns the error of the store.
     pub async fn query(&self, query: &RunQuery) -> Result<RunPage, StoreError> {
         match &self.backend {
             Backend::Memory(memory) => Ok(memory.query(query)),
@@ -244,11 +245,11 @@ impl RunHistory {
         }
     }
 
-    /// Deletes the records of runs before `time`, and says how many there were.
+    /// Deletes the records of runs before `time` and returns their number.
     ///
     /// # Errors
     ///
-    /// That of the store.
+    /// Returns the error of the store.
     pub async fn forget_before(&self, time: Timestamp) -> Result<u64, StoreError> {
         match &self.backend {
             Backend::Memory(memory) => Ok(memory.forget_before(to_the_microsecond(time))),
@@ -257,9 +258,9 @@ impl RunHistory {
         }
     }
 
-    /// The runs that were recorded through this history and its clones, by hook, outcome and
-    /// class: how many, how long, how much fuel. With the feature `metrics` the same goes to
-    /// the recorder of the crate `metrics`.
+    /// Returns the runs recorded through this history and its clones, grouped by hook, outcome and
+    /// class, with count, durations and fuel. With the feature `metrics`, these numbers are also
+    /// sent to the recorder of the crate `metrics`.
     pub fn summary(&self) -> Vec<RunGroup> {
         self.summary
             .lock()
@@ -268,13 +269,13 @@ impl RunHistory {
     }
 }
 
-/// How exactly every backend keeps times, and compares them.
+/// Rounds a time to the precision with which every backend stores and compares times.
 fn to_the_microsecond(time: Timestamp) -> Timestamp {
     at_microsecond(time.as_microsecond()).unwrap_or(time)
 }
 
 #[cfg(feature = "sqlite")]
-/// So many records that are being written: dropped before they are, they are logged.
+/// Number of records being written. If it is dropped before they are written, it logs the loss.
 #[cfg(feature = "sqlite")]
 struct Unwritten(usize);
 
@@ -297,7 +298,7 @@ impl Unwritten {
 impl Drop for Unwritten {
     fn drop(&mut self) {
         if self.0 > 0 {
-            self.log(&"no runtime runs that would write them");
+            self.log(&"there is no runtime to write them");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A registered hook, and its runs.
+//! A registered hook: takes a message and context data, returns a run.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,14 +21,14 @@ use crate::run::{Failure, Run, Stage, Stop, Verdict};
 use crate::sandbox::{Allowance, Ended, Report, Said, Snapshot, Start, Status};
 
 /// A hook that is registered with an engine; see [`ScriptEngine`](crate::ScriptEngine) for an
-/// example. It keeps no state between runs. Clones are the same hook.
+/// example. It keeps no state between runs. Clones share the hook.
 #[derive(Clone)]
 pub struct ScriptHook {
     shared: Arc<Shared>,
     manifest: Arc<Manifest>,
     snapshot: Arc<Snapshot>,
     code_hash: Arc<str>,
-    /// What its author wrote.
+    /// Source code, as written by the author.
     source: Arc<str>,
     pub(crate) fail_closed: bool,
 }
@@ -41,7 +41,7 @@ struct Context<'a> {
     data: Map,
 }
 
-/// Tells the worker, when the future of a run is dropped.
+/// Cancels the run on its worker when the future is dropped.
 struct Cancel(Arc<AtomicBool>);
 
 impl Drop for Cancel {
@@ -68,23 +68,24 @@ impl ScriptHook {
         }
     }
 
-    /// What the hook says about itself.
+    /// Returns the manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// SHA-256 of the source, in hexadecimal digits.
+    /// Returns the SHA-256 of the source, in hexadecimal digits.
     pub fn code_hash(&self) -> &Arc<str> {
         &self.code_hash
     }
 
-    /// Bytes that the loaded hook is kept in, beyond what all hooks of an engine share.
+    /// Returns the bytes that the loaded hook occupies beyond the state that all hooks of an engine
+    /// share.
     pub fn snapshot_bytes(&self) -> usize {
         self.snapshot.bytes()
     }
 
-    /// Whether the name of a class is the author's, or the engine's, and not one that a run has
-    /// made of what it was given.
+    /// Returns `true` if a class name comes from the author or from the engine, and was not built
+    /// from the input of a run.
     pub(crate) fn has_class(&self, name: &str) -> bool {
         let is_apart = |beside: Option<char>| {
             beside.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '\\'))
@@ -99,18 +100,18 @@ impl ScriptHook {
                 })
     }
 
-    /// Whether the engine throws exceptions of this class by itself.
+    /// Returns `true` if the engine itself throws exceptions of this class.
     pub(crate) fn is_of_the_engine(class: &str) -> bool {
         const OF_SCRIPTS: [&str; 2] = ["Error", "HookStopException"];
         BUILT_IN_CLASSES.contains(&class) && !OF_SCRIPTS.contains(&class)
     }
 
-    /// Its source.
+    /// Returns the source.
     pub(crate) fn source(&self) -> &str {
         &self.source
     }
 
-    /// What a run of it may use.
+    /// Returns the limits of a run.
     pub(crate) fn limits(&self) -> &Limits {
         self.shared.sandbox.limits()
     }
@@ -129,15 +130,15 @@ impl ScriptHook {
         self.run(Stage::Post, message, data).await
     }
 
-    /// Runs the hook in the stage that is given.
+    /// Runs the hook in the given stage.
     pub async fn run(&self, stage: Stage, message: &Map, data: &ContextData) -> Run {
         self.run_within(stage, message, data, Allowance::default())
             .await
     }
 
     /// Runs the hook after an action, with `context.http` if the permit is for this version of the
-    /// hook and for [`HTTP`](crate::HTTP), and still holds; otherwise like
-    /// [`run_post`](Self::run_post). Sends nothing: see [`Run::outbox`].
+    /// hook and for [`HTTP`](crate::HTTP), and is still valid. Otherwise it runs like
+    /// [`run_post`](Self::run_post). It sends nothing: see [`Run::outbox`].
     pub async fn run_post_permitted(
         &self,
         message: &Map,
@@ -152,7 +153,7 @@ impl ScriptHook {
         self.run_within(Stage::Post, message, data, allowance).await
     }
 
-    /// The same as [`run`](Self::run), with less of something, or with more that was agreed to.
+    /// Like [`run`](Self::run), with lower limits or with capabilities that were approved.
     pub(crate) async fn run_within(
         &self,
         stage: Stage,
@@ -188,7 +189,7 @@ impl ScriptHook {
         };
         match self.shared.pool.run(start).await {
             Some((report, duration)) => self.made(stage, report, duration),
-            None => self.not_run(Failure::Engine("its worker is gone".to_owned())),
+            None => self.not_run(Failure::Engine("its worker has stopped".to_owned())),
         }
     }
 
@@ -196,7 +197,7 @@ impl ScriptHook {
         let verdict = match report.ended {
             Ended::Returned(status, said) => self.verdict(stage, status, said),
             Ended::Failed(failure) => Verdict::Failed(failure),
-            // Nobody is left to read it.
+            // The future was dropped, so this value is never read.
             Ended::Cancelled => {
                 Verdict::Failed(Failure::Engine("the run was cancelled".to_owned()))
             }
@@ -239,7 +240,7 @@ impl ScriptHook {
             Status::NoData if said.text.is_empty() => Failure::BadReturn(no_json(&said)),
             Status::NoData => Failure::BadReturn(format!("returned {}; {REMEDY}", said.text())),
             Status::Unsettled => {
-                Failure::BadReturn("waits for a promise that never settles".to_owned())
+                Failure::BadReturn("awaits a promise that never settles".to_owned())
             }
             _ => said.thrown(),
         })
@@ -250,7 +251,7 @@ impl ScriptHook {
     }
 }
 
-/// The exceptions that are there without a script's doing.
+/// Exception classes that the engine provides.
 const BUILT_IN_CLASSES: [&str; 11] = [
     "AggregateError",
     "Error",
@@ -267,10 +268,10 @@ const BUILT_IN_CLASSES: [&str; 11] = [
 
 const REMEDY: &str = "return `{ out: … }` with the message";
 
-/// How many levels a message has at most: as many as `serde_json` reads.
+/// Maximum nesting depth of a message: the limit of `serde_json`.
 const DEEPEST: usize = 127;
 
-/// Whether values are within each other to more levels than these.
+/// Returns `true` if values are nested deeper than `levels`.
 fn is_deeper<'v>(values: impl IntoIterator<Item = &'v Value>, levels: usize) -> bool {
     values.into_iter().any(|value| match (value, levels) {
         (Value::Array(_) | Value::Object(_), 0) => true,
@@ -280,22 +281,24 @@ fn is_deeper<'v>(values: impl IntoIterator<Item = &'v Value>, levels: usize) -> 
     })
 }
 
-/// Why what a hook returned cannot become JSON: the engine's own words for two reasons, or those
-/// of the script.
+/// Describes why a returned value does not serialize to JSON. Two messages of the engine are
+/// rewritten; other messages come from the script.
 fn no_json(said: &Said) -> String {
     let why = match (said.class.as_str(), said.message.as_str()) {
         ("TypeError", "circular reference") => "it contains itself".to_owned(),
-        ("TypeError", "BigInt are forbidden in JSON.stringify") => "it holds a BigInt".to_owned(),
+        ("TypeError", "BigInt are forbidden in JSON.stringify") => {
+            "it contains a BigInt".to_owned()
+        }
         (_, message) => format!("a getter, a `toJSON` or a proxy in it threw `{message}`"),
     };
-    format!("returned what cannot become JSON: {why}; {REMEDY}")
+    format!("returned a value that does not serialize to JSON: {why}; {REMEDY}")
 }
 
 /// Returns the message in a hook's return value, `{out}`: an object in an object.
 fn out(json: Vec<u8>) -> Result<Map, String> {
     let json = without_half_characters(json);
-    let deep = |_| format!("returned what is deeper than {DEEPEST} levels; {REMEDY}");
-    // What holds it is no level of the message: what was given can be returned.
+    let deep = |_| format!("returned a value deeper than {DEEPEST} levels; {REMEDY}");
+    // The outer object is not a level of the message: a message of maximum depth can be returned.
     let Ok(mut returned) = serde_json::from_slice::<HashMap<String, Box<RawValue>>>(&json) else {
         let returned = serde_json::from_slice(&json).map_err(deep)?;
         return Err(format!("returned {}; {REMEDY}", kind(&returned)));
@@ -312,16 +315,16 @@ fn out(json: Vec<u8>) -> Result<Map, String> {
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
-        Value::Bool(_) => "true or false",
+        Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
 }
 
-/// Halves of surrogate pairs, which texts of scripts may hold and ours cannot, as U+FFFD.
-/// `JSON.stringify` writes them as `\udXXX`, and whole pairs as themselves.
+/// Replaces unpaired surrogates by U+FFFD. Strings of scripts may contain them; Rust strings
+/// cannot. `JSON.stringify` writes them as `\udXXX` and pairs unescaped.
 fn without_half_characters(mut text: Vec<u8>) -> Vec<u8> {
     let mut at = 0;
     while at + 1 < text.len() {

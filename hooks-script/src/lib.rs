@@ -1,26 +1,26 @@
-//! Hooks in sandboxed JavaScript.
+//! Hooks in sandboxed JavaScript, for code from untrusted authors.
 //!
-//! A hook is a module that exports one function. A [`ScriptEngine`] compiles it once, and runs
-//! it on a thread of its own, in QuickJS compiled to WebAssembly: without files, network,
-//! imports, `eval`, or a clock that the host does not set, and from a state that no run before
-//! could touch.
+//! A hook is a module that exports one function. A [`ScriptEngine`] compiles it once and runs it on
+//! a worker thread, in QuickJS compiled to WebAssembly. A hook has no files, network, imports or
+//! `eval`, sees only the clock that the host sets, and starts every run from a state that no
+//! earlier run could change.
 //!
-//! | | |
+//! | Type | Purpose |
 //! |---|---|
-//! | [`Manifest`] | what a hook says about itself, and what it asks to see |
-//! | [`PublicFields`], [`ContextData`] | what the host lets hooks see |
-//! | [`Limits`] | what a run may use |
+//! | [`Manifest`] | describes a hook and the context data that it requests |
+//! | [`PublicFields`], [`ContextData`] | context data that the host exposes to hooks |
+//! | [`Limits`] | limits of a run |
 //! | [`ScriptHook`] | a registered hook: [`run_pre`](ScriptHook::run_pre), [`run_post`](ScriptHook::run_post) |
-//! | [`ScriptStack`] | hooks in an order, with a budget: the message goes from one to the next |
+//! | [`ScriptStack`] | ordered hooks with a shared budget; each receives the message of the previous one |
 //! | [`ScriptEventHook`], [`ScriptPhaseHook`] | a hook in a registry of `hooks-runtime` |
-//! | [`OutboundRequest`] | what a hook asks to be sent, where a [`Permit`] lets it |
-//! | [`Sources`], [`Versions`] | where hooks come from, and every version of them |
-//! | [`ConsentStore`], [`Permit`] | who agreed to what hooks may do beyond computing |
-//! | [`RunHistory`], [`RunRecord`] | what hooks did |
-//! | [`Run`], [`Verdict`], [`Failure`] | what a run comes to |
-//! | [`Rejection`] | what a run before an action means for the action: [`decide`](ScriptHook::decide) |
+//! | [`OutboundRequest`] | a request by a hook, sent only with a [`Permit`] |
+//! | [`Sources`], [`Versions`] | load the code of hooks and store every version |
+//! | [`ConsentStore`], [`Permit`] | consents of users to the capabilities of hooks |
+//! | [`RunHistory`], [`RunRecord`] | records of runs |
+//! | [`Run`], [`Verdict`], [`Failure`] | result of a run |
+//! | [`Rejection`] | a rejected action: [`decide`](ScriptHook::decide) |
 
-// `sandbox::machine` allows it, and says why.
+// `sandbox::machine` allows it and gives the reasons.
 #![deny(unsafe_code)]
 
 mod address;
@@ -88,17 +88,17 @@ pub const HOOK_STOP: &str = include_str!("../js/hook-stop.js");
 /// `hook.d.ts`: the types of a hook's input and return value, for authors who use TypeScript.
 pub const HOOK_TYPES: &str = include_str!("../js/hook.d.ts");
 
-/// The page of the book, whose Rust blocks are tests of this crate.
+/// Compiles the Rust blocks of the page about script hooks as tests of this crate.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/script-hooks.md")]
 mod page {}
 
-/// The page about stacks, likewise.
+/// Compiles the Rust blocks of the page about stacks.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/script-stacks.md")]
 mod stacks_page {}
 
-/// The page about running them, likewise.
+/// Compiles the Rust blocks of the page about operation.
 #[cfg(all(doctest, feature = "fetch", feature = "sqlite"))]
 #[doc = include_str!("../../docs/script-operations.md")]
 mod operations_page {}

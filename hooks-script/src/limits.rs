@@ -1,11 +1,11 @@
-//! What a run may use.
+//! Resource limits of a run.
 
 use std::time::Duration;
 
 /// Limits of a run. All limits are enforced. Exceeding a limit is the [`Failure`](crate::Failure)
-/// of the same name, with these exceptions: `input_fuel` is `Reading`; `load_fuel` and `source` are
-/// errors of the registration; lines of the console are dropped; a full outbox is a `RangeError` in
-/// the script; a stop stands even if memory was refused.
+/// of that name, with these exceptions: `input_fuel` is `Reading`; `load_fuel` and `source` are
+/// errors of the registration; extra console lines are dropped; a full outbox is a `RangeError` in
+/// the script; a stop remains a stop even if an allocation was refused.
 ///
 /// ```
 /// use std::time::Duration;
@@ -16,44 +16,43 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Instructions of the engine. The default is used up after some 20 ms of a tight loop,
-    /// or 100 ms of work on much memory.
+    /// Fuel of the script: instructions of the engine. A tight loop uses the default in about 20
+    /// ms, work on much memory in about 100 ms.
     pub fuel: u64,
-    /// Fuel for reading the context, before the hook has any of its own: whoever writes a
-    /// message decides how much of it that takes, and is not to leave the hook without any.
+    /// Fuel for reading the context, before the hook uses its own. It is separate because the
+    /// author of a message determines this cost and must not be able to starve the hook.
     pub input_fuel: u64,
     /// Fuel for loading a hook, which compiles it and runs its top level.
     pub load_fuel: u64,
-    /// The time that a run takes at most. It backs fuel up, and is meant not to be reached:
-    /// fuel is the same on every machine, time is not. At most a day; observed to a few
-    /// milliseconds. A run that has to be made again, because it writes where none had written
-    /// before, has no more for that: at most three attempts share it.
+    /// Timeout of a run. It backs up the fuel limit and should never be reached: fuel is
+    /// deterministic on every machine, time is not. At most one day; enforced to a few
+    /// milliseconds. If a run must be repeated because it wrote to protected memory, the attempts,
+    /// at most three, share this time.
     pub wall: Duration,
-    /// Bytes of objects, texts and code that are in use at the same time, the engine's own
-    /// 150 KiB among them.
+    /// Bytes of objects, strings and code in use at any time, including 150 KiB for the engine.
     pub heap: usize,
-    /// Bytes of the stack: a call of a function takes some 300. At most [`Limits::MAX_STACK`].
+    /// Bytes of the stack; a function call takes about 300. At most [`Limits::MAX_STACK`].
     pub stack: usize,
-    /// Bytes of the source of a hook.
+    /// Bytes of a hook's source.
     pub source: usize,
-    /// Bytes of the context, as JSON, that a hook is given.
+    /// Bytes of the context that a hook receives, as JSON.
     pub input: usize,
-    /// Bytes of what a hook returns, as JSON.
+    /// Bytes of the value that a hook returns, as JSON.
     pub output: usize,
-    /// Lines of the console that are kept; further ones are counted.
+    /// Number of console lines that are kept; further ones are only counted.
     pub console_lines: usize,
-    /// Bytes of a line of the console that are kept.
+    /// Bytes kept of each console line.
     pub console_line: usize,
-    /// Continuations of promises that run.
+    /// Number of promise continuations that may run.
     pub jobs: u32,
-    /// Requests that a run may leave in its outbox, where it has one.
+    /// Number of requests that a run may leave in its outbox.
     pub outbox: usize,
-    /// Bytes of their URLs and bodies together.
+    /// Bytes of URLs and bodies in the outbox together.
     pub outbox_bytes: usize,
 }
 
 impl Limits {
-    /// The most that `stack` can be: the engine has 256 KiB, and needs some of it to report.
+    /// Maximum of `stack`: the engine has 256 KiB and needs a part of it to report errors.
     pub const MAX_STACK: usize = 224 << 10;
 }
 

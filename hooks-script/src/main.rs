@@ -1,4 +1,4 @@
-//! `hooks-script`: tries hooks on the machine of their author.
+//! `hooks-script`: tests hooks on their author's machine.
 
 #![forbid(unsafe_code)]
 

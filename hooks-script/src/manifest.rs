@@ -1,4 +1,4 @@
-//! What a hook says about itself, and what it asks to see.
+//! Manifests: JSON or arguments go in, a validated [`Manifest`] comes out.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,11 +10,11 @@ use serde_json::Value;
 /// within the bounds of `serde_json`: numbers in range, whole characters, and at most 127 levels.
 pub const MANIFEST_SCHEMA: &str = include_str!("../schema/manifest.schema.json");
 
-/// The most characters of a manifest's `source` and `name`.
+/// Maximum number of characters of a manifest's `source` and `name`.
 const LONGEST_SOURCE: usize = 2048;
 const LONGEST_NAME: usize = 200;
 
-/// What a manifest's `hash` begins with.
+/// Prefix of a manifest's `hash`.
 const HASH_PREFIX: &str = "sha256-";
 
 /// Context data that a hook can request.
@@ -23,17 +23,17 @@ const HASH_PREFIX: &str = "sha256-";
 pub enum ContextKey {
     /// The public fields of the acting user.
     User,
-    /// The channel in which it happens.
+    /// The channel of the action.
     Channel,
-    /// The guild in which it happens.
+    /// The guild of the action.
     Guild,
 }
 
 impl ContextKey {
-    /// Every key, in the order in which `data` has them.
+    /// Every key, in the order of `data`.
     pub const ALL: [ContextKey; 3] = [ContextKey::User, ContextKey::Channel, ContextKey::Guild];
 
-    /// The key, as manifests and `data` spell it.
+    /// Returns the key as spelled in manifests and in `data`.
     pub fn as_str(self) -> &'static str {
         match self {
             ContextKey::User => "user",
@@ -61,7 +61,7 @@ impl fmt::Display for ContextKey {
 /// assert!(manifest.asks_for(ContextKey::User));
 ///
 /// let error = Manifest::parse(r#"{"source": "s", "name": "n", "context": ["password"]}"#).unwrap_err();
-/// assert_eq!(error.to_string(), "`context[0]` is `password`; ask for `user`, `channel` or `guild`");
+/// assert_eq!(error.to_string(), "`context[0]` is `password`; use `user`, `channel` or `guild`");
 /// # Ok::<_, hooks_script::ManifestError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -77,45 +77,47 @@ pub struct Manifest {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManifestError {
-    /// It is no JSON.
-    #[error("the manifest is no JSON: {message}")]
+    /// The text is not JSON.
+    #[error("the manifest is not JSON: {message}")]
     Json {
-        /// What the parser says, with line and column.
+        /// Message of the parser, with line and column.
         message: String,
     },
-    /// It is JSON, but no object.
-    #[error("the manifest is no object; write `{{\"source\": …, \"name\": …, \"context\": […]}}`")]
+    /// The JSON is not an object.
+    #[error(
+        "the manifest is not an object; write `{{\"source\": …, \"name\": …, \"context\": […]}}`"
+    )]
     NotAnObject,
-    /// A field that has to be there is not.
+    /// A required field is missing.
     #[error("`{0}` is missing; a manifest has `source`, `name` and `context`")]
     Missing(&'static str),
     /// A field, or a part of one, has the wrong type.
     #[error("`{field}` is not {expected}")]
     Type {
-        /// Which one.
+        /// Name of the field.
         field: String,
-        /// What it has to be.
+        /// Expected type.
         expected: &'static str,
     },
-    /// A text is empty, or too long.
-    #[error("`{field}` has {length} characters; give it 1 to {limit}")]
+    /// A text is empty or too long.
+    #[error("`{field}` has {length} characters; use 1 to {limit}")]
     Length {
-        /// Which one.
+        /// Name of the field.
         field: &'static str,
-        /// What it has.
+        /// Length of the text.
         length: usize,
-        /// What it may have.
+        /// Maximum length.
         limit: usize,
     },
-    /// There is no context data of this name.
-    #[error("`context[{index}]` is `{key}`; ask for `user`, `channel` or `guild`")]
+    /// `context` contains an unknown key.
+    #[error("`context[{index}]` is `{key}`; use `user`, `channel` or `guild`")]
     UnknownKey {
-        /// Where in `context`, from 0.
+        /// Index in `context`, from 0.
         index: usize,
-        /// What was asked for.
+        /// The unknown key.
         key: String,
     },
-    /// A hash is spelt otherwise than hashes are.
+    /// The hash has an invalid format.
     #[error(
         "`hash` is `{0}`; write `sha256-` and the 64 digits, 0 to 9 and a to f, of the SHA-256 of the source"
     )]
@@ -127,7 +129,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// [`ManifestError::Length`].
+    /// Returns [`ManifestError::Length`] if a text is empty or too long.
     pub fn new(
         source: impl Into<String>,
         name: impl Into<String>,
@@ -144,11 +146,11 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// A manifest from its JSON text.
+    /// Parses a manifest from JSON text.
     ///
     /// # Errors
     ///
-    /// The first rule that the text breaks.
+    /// Returns the first rule that the text violates.
     pub fn parse(text: &str) -> Result<Self, ManifestError> {
         let value = serde_json::from_str(text).map_err(|error| ManifestError::Json {
             message: error.to_string(),
@@ -156,19 +158,19 @@ impl Manifest {
         Manifest::from_value(&value)
     }
 
-    /// A manifest from its JSON. Fields that no rule names are left alone: they may belong to
-    /// whoever serves the hook.
+    /// Parses a manifest from a JSON value. Unknown fields are ignored: the server of the hook may
+    /// use them.
     ///
     /// # Errors
     ///
-    /// The first rule that it breaks.
+    /// Returns the first rule that the value violates.
     pub fn from_value(value: &Value) -> Result<Self, ManifestError> {
         let fields = value.as_object().ok_or(ManifestError::NotAnObject)?;
         let field = |name| fields.get(name).ok_or(ManifestError::Missing(name));
         let text = |name: &'static str| {
             field(name)?.as_str().ok_or_else(|| ManifestError::Type {
                 field: name.to_owned(),
-                expected: "a text",
+                expected: "a string",
             })
         };
         let (source, name) = (text("source")?, text("name")?);
@@ -184,7 +186,7 @@ impl Manifest {
             .map(|(index, key)| {
                 let key = key.as_str().ok_or_else(|| ManifestError::Type {
                     field: format!("context[{index}]"),
-                    expected: "a text",
+                    expected: "a string",
                 })?;
                 let known = ContextKey::ALL
                     .into_iter()
@@ -202,12 +204,12 @@ impl Manifest {
         manifest.pinned(text("hash")?)
     }
 
-    /// The same for one version of the hook: `sha256-` and the hash of its source. Another
-    /// version cannot be registered with it.
+    /// Pins the manifest to one version of the hook: `sha256-` and the hash of its source. Another
+    /// version cannot be registered with the manifest.
     ///
     /// # Errors
     ///
-    /// [`ManifestError::Hash`].
+    /// Returns [`ManifestError::Hash`] if the format is invalid.
     pub fn pinned(mut self, hash: impl Into<String>) -> Result<Self, ManifestError> {
         let hash = hash.into();
         let digits = hash
@@ -222,34 +224,33 @@ impl Manifest {
         Ok(self)
     }
 
-    /// The version that the manifest is for, if it is for one: SHA-256 of the source, in
-    /// hexadecimal digits.
+    /// Returns the pinned version: the SHA-256 of the source, in hexadecimal digits.
     pub fn pinned_hash(&self) -> Option<&str> {
         self.hash.as_deref()?.strip_prefix(HASH_PREFIX)
     }
 
-    /// Where the hook comes from.
+    /// Returns the origin of the hook.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// What people call the hook.
+    /// Returns the display name of the hook.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What the hook asks to see, each key once.
+    /// Returns the context keys that the hook requests, without duplicates.
     pub fn context(&self) -> impl Iterator<Item = ContextKey> + '_ {
         self.context.iter().copied()
     }
 
-    /// Whether the hook asks to see this.
+    /// Returns `true` if the hook requests this key.
     pub fn asks_for(&self, key: ContextKey) -> bool {
         self.context.contains(&key)
     }
 }
 
-/// Characters as the schema counts them: code points.
+/// Checks the length in code points, as the JSON schema counts characters.
 fn within(field: &'static str, text: &str, limit: usize) -> Result<(), ManifestError> {
     match text.chars().count() {
         length if (1..=limit).contains(&length) => Ok(()),

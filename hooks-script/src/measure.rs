@@ -1,4 +1,4 @@
-//! For the bench of this crate alone: the parts of a run, which programs have only as a whole.
+//! Internals for the benches of this crate: the parts of a run that programs use only as a whole.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,28 +8,28 @@ use crate::limits::Limits;
 use crate::run::Stage;
 use crate::sandbox::{self, Ended, Given, Instance, Snapshot, Status};
 
-/// What runs before any hook.
+/// JavaScript that runs before any hook.
 pub const PRELUDE: &str = sandbox::PRELUDE;
 
-/// The engine, compiled.
+/// Returns the compiled engine.
 ///
 /// # Errors
 ///
-/// It cannot be loaded.
+/// Returns an error if the engine cannot be loaded.
 pub fn module() -> Result<&'static (wasmtime::Engine, wasmtime::Module), BuildError> {
     sandbox::module()
 }
 
-/// What instances are made by.
+/// Factory of instances.
 #[derive(Clone)]
 pub struct Sandbox(Arc<sandbox::Sandbox>);
 
 impl Sandbox {
-    /// One with the limits that engines have unless told otherwise.
+    /// Creates a sandbox with the default limits.
     ///
     /// # Errors
     ///
-    /// The engine cannot be started.
+    /// Returns an error if the engine cannot be started.
     pub fn new() -> Result<Self, BuildError> {
         sandbox::watch(&sandbox::module()?.0)?;
         let sandbox = sandbox::Sandbox::new(Limits::default(), false)?;
@@ -43,7 +43,7 @@ impl fmt::Debug for Sandbox {
     }
 }
 
-/// An instance on this very thread, as a worker has it, and a hook.
+/// A loaded hook with an instance on the current thread, configured as on a worker.
 pub struct Isolated {
     sandbox: Arc<sandbox::Sandbox>,
     instance: Instance,
@@ -66,9 +66,11 @@ fn given() -> Given {
 }
 
 impl Isolated {
+    /// Creates an instance and loads the hook.
+    ///
     /// # Panics
     ///
-    /// The source cannot be loaded.
+    /// Panics if the source cannot be loaded.
     pub fn new(sandbox: &Sandbox, source: &str) -> Self {
         let sandbox = Arc::clone(&sandbox.0);
         let mut instance = sandbox.instance().expect("there is memory");
@@ -80,11 +82,11 @@ impl Isolated {
         }
     }
 
-    /// Makes a run, after the reset where that is not done yet, and says how much fuel it used.
+    /// Runs the hook, after a reset if one is due, and returns the fuel used.
     ///
     /// # Panics
     ///
-    /// The run does not return.
+    /// Panics if the run does not return.
     pub fn run(&mut self, input: &[u8]) -> u64 {
         let report = self
             .sandbox
@@ -96,7 +98,7 @@ impl Isolated {
         report.fuel
     }
 
-    /// The reset alone.
+    /// Resets the instance without a run.
     pub fn reset(&mut self) {
         self.instance.prepare(&self.hook);
     }

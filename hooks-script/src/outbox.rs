@@ -18,13 +18,14 @@ pub const HTTP: &str = "http";
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutboundRequest {
-    /// Where to.
+    /// Target URL.
     pub url: String,
-    /// What.
+    /// Request body.
     pub body: String,
 }
 
-/// Whether a permit is for this version of the hook, and for requests. Not whether it holds.
+/// Returns `true` if a permit is for this version of the hook and for requests. Does not check that
+/// the permit is still valid.
 pub(crate) fn permits_http(permit: &Permit, hook: &ScriptHook) -> bool {
     let scope = permit.request().scope().clone();
     *permit.request() == ConsentRequest::of(hook, HTTP, scope)
@@ -47,14 +48,14 @@ impl Outbox {
         }
     }
 
-    /// Keeps a request, and says whether there was room.
+    /// Stores a request. Returns `false` if there is no room.
     pub(crate) fn put(&mut self, url: &[u8], body: &[u8]) -> bool {
         let room = self.bytes_left;
         let fits = |url: usize, body: usize| url.saturating_add(body) <= room;
         if self.requests.len() >= self.most || !fits(url.len(), body.len()) {
             return false;
         }
-        // What is no text becomes longer.
+        // Invalid UTF-8 grows when it is replaced.
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         let (url, body) = (text(url), text(body));
         if !fits(url.len(), body.len()) {

@@ -1,4 +1,4 @@
-//! What a run of a hook comes to.
+//! Result of a run: verdict, cost, console lines and outbox.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::outbox::OutboundRequest;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", try_from = "String")]
 pub enum Stage {
-    /// Before the action: the hook may change the message, or stop it.
+    /// Before the action: the hook may change the message or stop the action.
     Pre,
-    /// After the action is done: what the hook returns is ignored.
+    /// After the action: the return value of the hook is ignored.
     Post,
 }
 
@@ -25,7 +25,7 @@ impl TryFrom<String> for Stage {
     fn try_from(name: String) -> Result<Self, String> {
         let found = [Stage::Pre, Stage::Post];
         let found = found.into_iter().find(|stage| stage.to_string() == name);
-        found.ok_or_else(|| format!("unknown stage `{name}`; it is `pre` or `post`"))
+        found.ok_or_else(|| format!("unknown stage `{name}`; use `pre` or `post`"))
     }
 }
 
@@ -42,28 +42,28 @@ impl fmt::Display for Stage {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Run {
-    /// How it ended.
+    /// Outcome of the run.
     pub verdict: Verdict,
-    /// What it used of [`Limits::fuel`](crate::Limits::fuel), without what it took to read the
-    /// context. The same for the same hook, input, clock and seed, everywhere.
+    /// Fuel used of [`Limits::fuel`](crate::Limits::fuel), without the fuel for reading the
+    /// context. It is deterministic for a given hook, input, clock and seed, on every machine.
     pub fuel: u64,
-    /// What it wrote to the console.
+    /// Console lines.
     pub console: Vec<ConsoleLine>,
-    /// Lines that it wrote beyond what is kept.
+    /// Number of console lines beyond the limit, which were dropped.
     pub console_dropped: usize,
-    /// What it asks to be sent, once somebody has looked at the consent again
-    /// ([`OutboxSender`](crate::OutboxSender)); nothing of a run that failed.
+    /// Outbound requests to send after another check of the consent
+    /// ([`OutboxSender`](crate::OutboxSender)); empty if the run failed.
     pub outbox: Vec<OutboundRequest>,
-    /// SHA-256 of the source of the hook, in hexadecimal digits.
+    /// SHA-256 of the hook's source, in hexadecimal digits.
     pub code_hash: Arc<str>,
-    /// The most that it used of [`Limits::heap`](crate::Limits::heap), in bytes.
+    /// Peak memory used of [`Limits::heap`](crate::Limits::heap), in bytes.
     pub memory_bytes: usize,
-    /// SHA-256 of the memory that it left behind, before the reset; only where
-    /// [`hash_memory`](crate::ScriptEngineBuilder::hash_memory) asks for it.
+    /// SHA-256 of the memory after the run, before the reset. `None` unless
+    /// [`hash_memory`](crate::ScriptEngineBuilder::hash_memory) is set.
     pub memory_hash: Option<String>,
-    /// How long it took, without the wait for a worker.
+    /// Duration without the wait for a worker.
     pub duration: Duration,
-    /// Whether the hook did anything: the context had been read.
+    /// `true` if the hook started: its context had been read.
     pub(crate) began: bool,
 }
 
@@ -87,78 +87,78 @@ pub enum Verdict {
 pub struct Stop {
     /// The name of the exception's class.
     pub class: String,
-    /// Its message.
+    /// Message of the exception.
     pub message: String,
-    /// Where it was made, a line each.
+    /// Stack trace, one frame per line.
     pub stack: String,
 }
 
-/// Why a run failed. A failure is never an approval; the caller decides what it means.
+/// The hook threw an exception that is not a `HookStopException`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The hook threw something that is no `HookStopException`.
+    /// Name of the class, or `throw` for a value that is not an object.
     #[error("threw {class}: {message}")]
     Thrown {
-        /// The name of the class, or `throw` for what is no object.
+        /// Message of the exception.
         class: String,
-        /// What it says.
+        /// Stack trace, one frame per line.
         message: String,
-        /// Where it was made, a line each.
+        /// Position of the first frame in the source.
         stack: String,
-        /// The same, as a place in the source.
+        /// The hook did not return `{out}` with an object in it.
         position: Option<Position>,
     },
-    /// The hook did not return `{out}` with an object in it.
+    /// The hook used up its fuel.
     #[error("{0}")]
     BadReturn(String),
-    /// It used up its fuel.
-    #[error("used up its fuel of {0}")]
+    /// The run timed out.
+    #[error("exceeded its fuel limit of {0}")]
     Fuel(u64),
-    /// It took too long.
-    #[error("took longer than {} ms", .0.as_millis())]
+    /// The hook exceeded the memory limit.
+    #[error("timed out after {} ms", .0.as_millis())]
     Wall(Duration),
-    /// It asked for more memory than there is.
-    #[error("needs more than its heap of {0} bytes")]
+    /// The hook exceeded the stack limit.
+    #[error("exceeded its heap limit of {0} bytes")]
     Heap(usize),
-    /// It called too deep.
-    #[error("needs more than its stack of {0} bytes")]
+    /// The returned value is too large.
+    #[error("exceeded its stack limit of {0} bytes")]
     Stack(usize),
-    /// It returned too much.
+    /// Size of the returned value, as JSON.
     #[error("returned {bytes} bytes; at most {limit} are allowed")]
     Output {
-        /// What it returned, as JSON.
+        /// Maximum size.
         bytes: usize,
-        /// What it may return.
+        /// The hook left too many promise continuations.
         limit: usize,
     },
-    /// It left too many continuations of promises.
-    #[error("ran more than {0} continuations of promises")]
+    /// The context is too large; the hook did not run.
+    #[error("ran more than {0} promise continuations")]
     Jobs(u32),
-    /// The context is too large to be given to a hook; it did not run.
+    /// Size of the context, as JSON.
     #[error("the context has {bytes} bytes; at most {limit} are allowed")]
     Input {
-        /// What it has, as JSON.
+        /// Maximum size.
         bytes: usize,
-        /// What it may have.
+        /// Maximum size.
         limit: usize,
     },
-    /// The message is nested deeper than what a hook returns can be; it did not run.
-    #[error("the message has more than {0} levels; the hook did not run")]
+    /// The message is nested deeper than a returned value may be; the hook did not run.
+    #[error("the message is nested deeper than {0} levels; the hook did not run")]
     Depth(usize),
-    /// The context takes too long to be read; the hook did not run.
-    #[error("the context takes more than {0} of fuel to be read; the hook did not run")]
+    /// Reading the context takes too much fuel; the hook did not run.
+    #[error("reading the context takes more than {0} fuel; the hook did not run")]
     Reading(u64),
-    /// No worker was free before the time was over; the hook did not run.
-    #[error("no worker was free before the time was over")]
+    /// No worker was free before the timeout; the hook did not run.
+    #[error("no worker was free before the timeout")]
     NoWorker,
-    /// The engine itself failed; the instance is thrown away.
+    /// The engine itself failed; its instance is discarded.
     #[error("the script engine failed: {0}")]
     Engine(String),
 }
 
 impl Failure {
-    /// Whether the hook just did not run, and nothing went wrong.
+    /// Returns `true` if the hook did not run, although nothing failed.
     pub(crate) fn is_no_run(&self) -> bool {
         matches!(
             self,
@@ -166,7 +166,7 @@ impl Failure {
         )
     }
 
-    /// The kind, as logs and the command line spell it.
+    /// Returns the kind of failure, as spelled in logs and in the output of the command line.
     pub fn kind(&self) -> &'static str {
         match self {
             Failure::Thrown { .. } => "thrown",
@@ -182,22 +182,22 @@ impl Failure {
         }
     }
 
-    /// Whether a limit ended the run, and not the hook itself, nor the engine.
+    /// Returns `true` if a limit ended the run, rather than the hook or the engine.
     pub fn is_limit(&self) -> bool {
         !NO_LIMITS.contains(&self.kind())
     }
 }
 
-/// The kinds of failure that are no limits. What they say may be the hook's own words, or hold
-/// some of them; of the limits the host speaks.
+/// Kinds of failure that are not limits. Their messages may contain text of the hook; messages
+/// about limits are the host's.
 pub(crate) const NO_LIMITS: [&str; 3] = ["thrown", "bad_return", "engine"];
 
 /// A position in the source of a hook. Both numbers start at 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Position {
-    /// The line.
+    /// Line.
     pub line: u32,
-    /// The column, in bytes.
+    /// Column, in bytes.
     pub column: u32,
 }
 
@@ -207,17 +207,17 @@ impl fmt::Display for Position {
     }
 }
 
-/// A line of the console.
+/// A line written to the console.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConsoleLine {
-    /// Which function it was written with.
+    /// Console function that wrote the line.
     pub level: ConsoleLevel,
-    /// What it says, cut off at [`Limits::console_line`](crate::Limits::console_line).
+    /// Text, truncated at [`Limits::console_line`](crate::Limits::console_line).
     pub text: String,
 }
 
-/// `level: text`.
+/// Formats as `level: text`.
 impl fmt::Display for ConsoleLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.level, self.text)

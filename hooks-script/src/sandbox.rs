@@ -1,4 +1,5 @@
-//! Where scripts run: QuickJS as WebAssembly, in an instance that a worker keeps and resets.
+//! Sandbox of scripts: QuickJS as WebAssembly, in an instance that a worker keeps and resets
+//! between runs.
 
 mod calls;
 pub(crate) mod config;

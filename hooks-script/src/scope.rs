@@ -1,4 +1,4 @@
-//! Where something happens: for whom, and in which place.
+//! Scopes: the user, guild and channel that a decision or a record is about.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,24 +15,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Scope {
-    /// The user who acts.
+    /// The acting user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// The guild in which they do.
+    /// Guild of the action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guild: Option<String>,
-    /// The channel in which they do.
+    /// Channel of the action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,
 }
 
 impl Scope {
-    /// Everybody, everywhere.
+    /// Creates a scope that matches every user and place.
     pub fn everything() -> Self {
         Scope::default()
     }
 
-    /// A user, everywhere.
+    /// Creates the scope of a user in every place.
     pub fn user(id: impl Into<String>) -> Self {
         Scope {
             user: Some(id.into()),
@@ -40,31 +40,32 @@ impl Scope {
         }
     }
 
-    /// A guild, with everybody in it.
+    /// Creates the scope of a guild with all its users.
     pub fn guild(id: impl Into<String>) -> Self {
         Scope::default().in_guild(id)
     }
 
-    /// A channel, with everybody in it.
+    /// Creates the scope of a channel with all its users.
     pub fn channel(id: impl Into<String>) -> Self {
         Scope::default().in_channel(id)
     }
 
-    /// The same in one guild.
+    /// Restricts the scope to one guild.
     #[must_use]
     pub fn in_guild(mut self, id: impl Into<String>) -> Self {
         self.guild = Some(id.into());
         self
     }
 
-    /// The same in one channel.
+    /// Restricts the scope to one channel.
     #[must_use]
     pub fn in_channel(mut self, id: impl Into<String>) -> Self {
         self.channel = Some(id.into());
         self
     }
 
-    /// Whether `other` lies within this: every id that this one names is the same there.
+    /// Returns `true` if this scope contains `other`: every id that this scope names is equal in
+    /// `other`.
     pub fn covers(&self, other: &Scope) -> bool {
         let covers =
             |mine: &Option<String>, other: &Option<String>| mine.is_none() || mine == other;

@@ -1,18 +1,19 @@
-//! Where in a source something stands that the compiler names without saying where.
+//! Finds positions in a source for errors that the compiler reports without one. A tokenizer goes
+//! through the source; the result is a line and a column.
 
 use crate::run::Position;
 
-/// A piece of a source.
+/// Token of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token<'s> {
     Word(&'s str),
-    /// With its quotes. Of a template, all that is outside of `${}`.
+    /// Includes the quotes. For a template, the parts outside of `${}`.
     Text(&'s str),
     Expression(&'s str),
     Sign(char),
 }
 
-/// Words behind which a value begins, and not an operator.
+/// Words that are followed by a value rather than an operator.
 const BEFORE_A_VALUE: &[&str] = &[
     "await",
     "case",
@@ -33,8 +34,8 @@ const BEFORE_A_VALUE: &[&str] = &[
 ];
 
 impl Token<'_> {
-    /// Whether a `/` behind it begins a regular expression, or divides. Behind `)` and `}` that
-    /// takes a parser to say; the likely one is taken.
+    /// Returns `true` if a `/` after this token starts a regular expression rather than a division.
+    /// After `)` and `}` only a parser could decide; the more likely case is returned.
     fn is_before_a_value(self) -> bool {
         match self {
             Token::Word(word) => BEFORE_A_VALUE.contains(&word),
@@ -43,7 +44,7 @@ impl Token<'_> {
         }
     }
 
-    /// What a word or a text says.
+    /// Returns the value of a word or a string.
     fn says(self) -> Option<String> {
         match self {
             Token::Word(word) => Some(unescaped(word)),
@@ -56,7 +57,7 @@ impl Token<'_> {
     }
 }
 
-/// A word or a text, with what its escapes stand for.
+/// Returns a word or a string with its escapes resolved.
 fn unescaped(text: &str) -> String {
     let mut said = String::new();
     let mut rest = text;
@@ -93,14 +94,14 @@ fn unescaped(text: &str) -> String {
     said + rest
 }
 
-/// The pieces of a source with their places, comments left out. Good enough to point at a word;
-/// the compiler decides what the source means.
+/// Tokenizes a source, without comments. It is precise enough to locate a word; the compiler
+/// defines the meaning of the source.
 fn tokens(source: &str) -> Vec<(usize, Token<'_>)> {
     let is_word = |c: char| {
         c.is_alphanumeric() || matches!(c, '_' | '$' | '#' | '\\' | '\u{200c}' | '\u{200d}')
     };
     let mut tokens: Vec<(usize, Token<'_>)> = Vec::new();
-    // Braces that are open, and whether each belongs to a template.
+    // Open braces; `true` for those of a template.
     let mut braces = Vec::new();
     let mut at = 0;
     while let Some(first) = source[at..].chars().next() {
@@ -161,7 +162,7 @@ fn tokens(source: &str) -> Vec<(usize, Token<'_>)> {
     tokens
 }
 
-/// To the end of a text whose first character is a quote; of a template, to `${` at most.
+/// Returns the length of a string whose first character is a quote; for a template, up to `${`.
 fn text_length(rest: &str, quote: char) -> usize {
     let mut characters = rest.char_indices().skip(1);
     while let Some((at, character)) = characters.next() {
@@ -169,7 +170,7 @@ fn text_length(rest: &str, quote: char) -> usize {
             '\\' => drop(characters.next()),
             '$' if quote == '`' && rest[at..].starts_with("${") => return at + 2,
             _ if character == quote => return at + 1,
-            // What is not closed on its line is no text of any kind but this.
+            // Only a template may continue on the next line.
             '\r' | '\n' if quote != '`' => return at,
             _ => {}
         }
@@ -177,7 +178,7 @@ fn text_length(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-/// To the slash that ends a regular expression, without its flags.
+/// Returns the length up to the slash that ends a regular expression, without its flags.
 fn expression_length(rest: &str) -> usize {
     let mut in_class = false;
     let mut characters = rest.char_indices().skip(1);
@@ -194,10 +195,10 @@ fn expression_length(rest: &str) -> usize {
     rest.len()
 }
 
-/// What ends a line, the first two alone or as a pair. Texts may contain the others.
+/// Line terminators; the first two also as a pair. Strings may contain the others.
 const LINE_ENDS: [char; 4] = ['\r', '\n', '\u{2028}', '\u{2029}'];
 
-/// The place of a byte of the source.
+/// Converts a byte offset to a position.
 fn position(source: &str, at: usize) -> Position {
     let before = &source[..at];
     let last = before.char_indices().rfind(|(_, c)| LINE_ENDS.contains(c));
@@ -209,7 +210,7 @@ fn position(source: &str, at: usize) -> Position {
     }
 }
 
-/// The text that names the module which is imported.
+/// Returns the position of the string that names the imported module.
 pub(crate) fn of_import(source: &str, module: &str) -> Option<Position> {
     let tokens = tokens(source);
     let found = tokens.iter().enumerate().find(|(index, (_, token))| {
@@ -224,7 +225,7 @@ pub(crate) fn of_import(source: &str, module: &str) -> Option<Position> {
     found.map(|(_, (at, _))| position(source, *at))
 }
 
-/// How many brackets are open behind a token.
+/// Returns the number of open brackets after a token.
 fn depth_behind(token: Token<'_>, depth: usize) -> usize {
     match token {
         Token::Sign('{' | '(' | '[') => depth + 1,
@@ -233,7 +234,7 @@ fn depth_behind(token: Token<'_>, depth: usize) -> usize {
     }
 }
 
-/// What stands behind each `export` of a module; properties may be called so, too.
+/// Returns the tokens after each `export` of a module. Properties named `export` are skipped.
 fn exports<'t, 's>(tokens: &'t [(usize, Token<'s>)]) -> Vec<(usize, &'t [(usize, Token<'s>)])> {
     let mut depth = 0;
     let mut found = Vec::new();
@@ -246,7 +247,7 @@ fn exports<'t, 's>(tokens: &'t [(usize, Token<'s>)]) -> Vec<(usize, &'t [(usize,
     found
 }
 
-/// What stands behind an `export` that is a list, up to its end.
+/// Returns the tokens after `export` if they are a list, up to its end.
 fn list<'t, 's>(statement: &'t [(usize, Token<'s>)]) -> Option<&'t [(usize, Token<'s>)]> {
     let (_, Token::Sign('{')) = statement.first()? else {
         return None;
@@ -255,7 +256,7 @@ fn list<'t, 's>(statement: &'t [(usize, Token<'s>)]) -> Option<&'t [(usize, Toke
     Some(&statement[1..=statement.iter().position(end)?])
 }
 
-/// Where what stands behind an `export` gives this name to something.
+/// Returns the offset at which the tokens after an `export` declare this name.
 fn named(statement: &[(usize, Token<'_>)], name: &str) -> Option<usize> {
     let says = |&&(_, token): &&(usize, Token<'_>)| token.says().as_deref() == Some(name);
     let found = match statement.first()?.1 {
@@ -288,7 +289,8 @@ fn named(statement: &[(usize, Token<'_>)], name: &str) -> Option<usize> {
     found.map(|(at, _)| *at)
 }
 
-/// The export of this name, or the first one; the beginning of a source that has none.
+/// Returns the export of this name or, by default, the first one; the start of the source if there
+/// is none.
 pub(crate) fn of_export(source: &str, name: Option<&str>) -> Position {
     let tokens = tokens(source);
     let exports = exports(&tokens);
@@ -298,7 +300,7 @@ pub(crate) fn of_export(source: &str, name: Option<&str>) -> Position {
     position(source, named.unwrap_or_else(first))
 }
 
-/// The second default of a source that has two.
+/// Returns the second default export.
 pub(crate) fn of_second_default(source: &str) -> Option<Position> {
     let tokens = tokens(source);
     let exports = exports(&tokens);
@@ -311,7 +313,7 @@ pub(crate) fn of_second_default(source: &str) -> Option<Position> {
     defaults.skip(1).map(|at| position(source, at)).next()
 }
 
-/// A regular expression, by how it is written.
+/// Returns the position of a regular expression with this text.
 pub(crate) fn of_expression(source: &str, expression: &str) -> Option<Position> {
     let found = tokens(source)
         .into_iter()
@@ -319,8 +321,8 @@ pub(crate) fn of_expression(source: &str, expression: &str) -> Option<Position> 
     found.map(|(at, _)| position(source, at))
 }
 
-/// What the compiler names in quotes: where it is exported, or is a private name of no class
-/// around it, or else where it stands first.
+/// Returns the position of the name that the compiler quotes in its message: its export, its use as
+/// an undeclared private name, or else its first occurrence.
 pub(crate) fn of_quoted(source: &str, message: &str) -> Option<Position> {
     let name = message.split('\'').nth(1).filter(|name| !name.is_empty())?;
     let tokens = tokens(source);
@@ -336,11 +338,11 @@ pub(crate) fn of_quoted(source: &str, message: &str) -> Option<Position> {
     found.or_else(first).map(|at| position(source, at))
 }
 
-/// Where a private name is used outside of every class that declares it.
+/// Returns the offset of a private name that is used outside of every class that declares it.
 fn undeclared(tokens: &[(usize, Token<'_>)], name: &str) -> Option<usize> {
-    // Every open bracket: the place of a class, if it opens the body of one.
+    // Every open bracket, with the index of its class if it opens a class body.
     let mut open: Vec<Option<usize>> = Vec::new();
-    // How many brackets are open where a class begins.
+    // Number of brackets that are open where a class begins.
     let mut begins = None;
     let mut declared = Vec::new();
     let mut used = Vec::new();
@@ -467,7 +469,7 @@ mod tests {
     #[test]
     fn lines_end_as_they_do_for_the_compiler() {
         for end in ["\u{2028}", "\u{2029}"] {
-            // A text may contain these.
+            // Strings may contain these terminators.
             let source = format!("// export default{end}'{end}'{end}export default 5");
             assert_eq!(of_export(&source, None), at(4, 1), "{end:?}");
         }

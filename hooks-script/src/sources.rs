@@ -1,4 +1,4 @@
-//! Where hooks come from, and which versions of them there were.
+//! Loads the code of hooks from texts, files and URLs, and stores every version.
 
 #[cfg(feature = "fetch")]
 mod caching;
@@ -25,18 +25,18 @@ use crate::limits::Limits;
 use crate::sandbox::hex;
 use crate::store::StoreError;
 
-/// The longest that a server can keep its answer from being looked at again.
+/// Default maximum time for which a server's response is fresh.
 const LONGEST_FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Location of a hook's code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
-    /// Here.
+    /// In memory.
     Text {
-        /// What its versions are kept under.
+        /// Name of the source in the store of versions.
         name: String,
-        /// The code.
+        /// Code.
         code: String,
     },
     /// In a file.
@@ -45,15 +45,15 @@ pub enum Source {
     Url(String),
 }
 
-/// The code of a hook, and where it was loaded from.
+/// The code of a hook, with its version and age.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// The code.
+    /// Code.
     pub code: String,
-    /// Which version it is.
+    /// Version of the code.
     pub version: SourceVersion,
-    /// How new it is.
+    /// Age of the code.
     pub freshness: Freshness,
 }
 
@@ -61,17 +61,17 @@ pub struct Loaded {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Freshness {
-    /// It was read just now.
+    /// The source was read now.
     Read,
-    /// It was read before, and its server says that it has not changed.
+    /// The source was read before, and its server confirmed that it is unchanged.
     Revalidated,
-    /// It was read before, and its server said then that it need not be asked yet.
+    /// The source was read before, and the freshness that its server allowed has not ended.
     Fresh,
-    /// It was read before, and is the version that was asked for.
+    /// The source was read before, and is the pinned version.
     Pinned,
-    /// It was read before, and cannot be read now.
+    /// The source was read before, and cannot be read now.
     Stale {
-        /// Why not.
+        /// Reason of the failure.
         why: String,
     },
 }
@@ -83,38 +83,38 @@ pub enum SourceError {
     /// The file cannot be read.
     #[error("`{path}` cannot be read: {source}")]
     File {
-        /// Which one.
+        /// Path of the file.
         path: String,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// It has more bytes than it may have.
+    /// The source is too long.
     #[error("the source has more than {limit} bytes; shorten it, or raise the limit")]
     TooLarge {
-        /// What it may have.
+        /// Maximum length in bytes.
         limit: usize,
     },
-    /// It is no text.
-    #[error("the source is no UTF-8; save it as such")]
+    /// The source is not valid UTF-8.
+    #[error("the source is not UTF-8; save it as UTF-8")]
     NotText,
-    /// It is not the version that was asked for.
+    /// The source is not the pinned version.
     #[error(
-        "the source has the hash `{found}`, and `{expected}` was asked for; pin the version that is meant"
+        "the source has hash `{found}`, but `{expected}` is pinned; update the pin or the source"
     )]
     Pinned {
-        /// What was asked for: SHA-256 in hexadecimal digits.
+        /// Pinned version: SHA-256 in hexadecimal digits.
         expected: String,
-        /// What there is.
+        /// Hash of the source.
         found: String,
     },
-    /// It is at a URL, and nothing was given to read it with.
-    #[error("the source is at a URL; give `Sources` a `Fetcher`, of the feature `fetch`")]
+    /// The source is a URL, and no fetcher was set.
+    #[error("the source is a URL; set a `Fetcher` on `Sources` (feature `fetch`)")]
     NoFetcher,
-    /// It cannot be read from its URL.
+    /// The URL cannot be read.
     #[cfg(feature = "fetch")]
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// The versions cannot be kept or looked up.
+    /// The store of versions failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -147,7 +147,7 @@ pub struct Sources {
 }
 
 impl Source {
-    /// A source that is here.
+    /// Creates a source from a text.
     pub fn text(name: impl Into<String>, code: impl Into<String>) -> Self {
         Source::Text {
             name: name.into(),
@@ -155,24 +155,25 @@ impl Source {
         }
     }
 
-    /// A source in a file.
+    /// Creates a source from a file.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Source::File(path.into())
     }
 
-    /// A source at an `https` URL.
+    /// Creates a source from an `https` URL.
     pub fn url(url: impl Into<String>) -> Self {
         Source::Url(url.into())
     }
 }
 
-/// What the versions of the source are kept under.
+/// Formats the key under which the versions of the source are stored.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::Text { name, .. } => write!(f, "text:{name}"),
             Source::File(path) => write!(f, "file:{}", path.display()),
-            // Which cannot be read, but would have what was kept of a file or a text.
+            // Such a URL is invalid, but without a prefix its key would equal that of a file or a
+            // text.
             Source::Url(url) if url.starts_with("file:") || url.starts_with("text:") => {
                 write!(f, "url:{url}")
             }
@@ -182,7 +183,7 @@ impl fmt::Display for Source {
 }
 
 impl Sources {
-    /// Reads texts and files, and keeps what it sees in `versions`.
+    /// Creates a loader of texts and files that stores the versions in `versions`.
     pub fn new(versions: Versions) -> Self {
         Sources {
             versions,
@@ -195,7 +196,7 @@ impl Sources {
         }
     }
 
-    /// Reads URLs too.
+    /// Sets the fetcher that reads URLs. Default: none.
     #[cfg(feature = "fetch")]
     #[must_use]
     pub fn fetcher(mut self, fetcher: Fetcher) -> Self {
@@ -203,52 +204,51 @@ impl Sources {
         self
     }
 
-    /// The most bytes of a source; 256 KiB, unless given.
+    /// Sets the maximum length of a source in bytes. Default: 256 KiB.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// The longest time for which a server is believed that it need not be asked again; a day,
-    /// unless given.
+    /// Sets the maximum time for which a server's response is fresh. Default: one day.
     #[must_use]
     pub fn longest_fresh(mut self, time: Duration) -> Self {
         self.longest_fresh = time;
         self
     }
 
-    /// Loads the last version of a URL if it cannot be read now, for so long after it was last
-    /// seen; unless its server forbids that (`must-revalidate`, `no-cache`). Not at all, unless
-    /// given: the error is what [`load`](Self::load) returns.
+    /// Sets for how long after its last read a version may be returned if its URL cannot be read,
+    /// unless its server forbids that (`must-revalidate`, `no-cache`). Default: never;
+    /// [`load`](Self::load) returns the error.
     #[must_use]
     pub fn stale_if_error(mut self, time: Duration) -> Self {
         self.stale_if_error = Some(time);
         self
     }
 
-    /// The time; that of the system, unless given.
+    /// Sets the clock. Default: the system clock.
     #[must_use]
     pub fn clock(mut self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(now);
         self
     }
 
-    /// The versions that were seen.
+    /// Returns the stored versions.
     pub fn versions(&self) -> &Versions {
         &self.versions
     }
 
-    /// Loads a source; with `pin` no other version of it than that of this SHA-256, in
-    /// hexadecimal digits, such as [`Manifest::pinned_hash`](crate::Manifest::pinned_hash).
+    /// Loads a source. With `pin`, accepts only the version with this SHA-256, in hexadecimal
+    /// digits, such as [`Manifest::pinned_hash`](crate::Manifest::pinned_hash).
     ///
-    /// A version that is pinned and kept is not asked for again. A file is read on this
-    /// thread. A dropped future keeps nothing that was not complete.
+    /// A pinned version that is stored is not requested again. A file is read on the current
+    /// thread. If the future is dropped, no incomplete version is stored.
     ///
     /// # Errors
     ///
-    /// Why there is no source. What was kept of it before stays, for a pin and for
-    /// [`last_good`](Self::last_good).
+    /// Returns the reason why the source cannot be loaded. Stored versions remain available, by pin
+    /// and through [`last_good`](Self::last_good).
     pub async fn load(&self, source: &Source, pin: Option<&str>) -> Result<Loaded, SourceError> {
         let key = source.to_string();
         if let Some(pin) = pin
@@ -271,15 +271,15 @@ impl Sources {
         }
     }
 
-    /// The version that was seen last, whatever has become of it since: a host that runs on
-    /// with it decides so itself.
+    /// Returns the last version that was read, regardless of its age and of later errors. A host
+    /// that uses it accepts that it may be outdated.
     ///
     /// # Errors
     ///
-    /// That of the store.
+    /// Returns the error of the store.
     pub async fn last_good(&self, source: &Source) -> Result<Option<Loaded>, StoreError> {
         let kept = self.versions.kept(&source.to_string(), None).await?;
-        let why = "it was not asked for anew".to_owned();
+        let why = "it was not requested again".to_owned();
         Ok(kept.and_then(|kept| loaded(kept, Freshness::Stale { why })))
     }
 
@@ -318,10 +318,10 @@ impl Sources {
             .kept(key, None)
             .await?
             .filter(|kept| kept.code.is_some());
-        // Another version than the one that is wanted says nothing in its place.
+        // A stored version other than the pinned one is not a substitute.
         let is_wanted = |kept: &Kept| pin.is_none_or(|pin| pin == kept.version.hash);
         if let Some(kept) = kept.as_ref().filter(|kept| is_wanted(kept)) {
-            // A clock that has gone back says nothing about what has become of it.
+            // If the clock went back, the freshness of the stored version is unknown.
             let fresh = (kept.version.last_seen..kept.fresh_until).contains(&(self.clock)());
             if let Some(loaded) = loaded(kept.clone(), Freshness::Fresh).filter(|_| fresh) {
                 return Ok(loaded);
@@ -340,14 +340,14 @@ impl Sources {
         let why = error.to_string();
         match stale.and_then(|kept| loaded(kept, Freshness::Stale { why })) {
             Some(loaded) => {
-                tracing::warn!(source = key, %error, "a source cannot be read; its last version is used");
+                tracing::warn!(source = key, %error, "cannot read a source; using its last version");
                 Ok(loaded)
             }
             None => Err(error.into()),
         }
     }
 
-    /// Keeps what a server answered, as far as it allows that.
+    /// Stores the response of a server as far as its caching headers allow.
     #[cfg(feature = "fetch")]
     async fn keep(
         &self,
@@ -361,7 +361,7 @@ impl Sources {
         let fresh_until = now.saturating_add(fresh).unwrap_or(now);
         let (code, freshness, forbidden) = match (response.code, kept) {
             (Some(code), _) => (code, Freshness::Read, false),
-            // "Unchanged" need not repeat what was forbidden before.
+            // A "not modified" response need not repeat the restrictions of the first one.
             (
                 None,
                 Some(Kept {
@@ -370,7 +370,7 @@ impl Sources {
                     ..
                 }),
             ) => (code, Freshness::Revalidated, !stale_allowed),
-            // The fetcher takes "unchanged" only where there is something that can be.
+            // The fetcher accepts "not modified" only if there is a stored version.
             (None, _) => return Err(FetchError::Status(304).into()),
         };
         let hash = hash(&code);
@@ -409,11 +409,11 @@ fn read_file(path: &Path, limit: usize) -> Result<String, SourceError> {
         path: path.display().to_string(),
         source,
     };
-    // Asked before it is opened: to open a pipe waits for whoever writes to it.
+    // Check before opening: opening a pipe blocks until it has a writer.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(failed(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "it is no file",
+            "not a file",
         )));
     }
     let mut bytes = Vec::new();

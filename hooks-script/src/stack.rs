@@ -34,10 +34,10 @@ const FUEL: u64 = 1_000_000_000;
 const WALL: Duration = Duration::from_secs(5);
 
 /// An ordered list of hooks that run before and after the actions of a server. Clones share the
-/// stack; a run uses the hooks and the order of the moment at which it started.
+/// stack. A run uses the hooks and the order at its start.
 ///
-/// Every hook has an equal share of what is left of the stack's fuel and time, at most what the
-/// engine allows it: whatever one of them does, those behind it have theirs.
+/// Every hook gets an equal share of the remaining fuel and time of the stack, up to the limits of
+/// the engine. So a hook cannot use up the share of later hooks.
 ///
 /// ```
 /// use hooks_script::{ContextData, Manifest, ScriptEngine, ScriptStack};
@@ -87,8 +87,8 @@ pub struct ScriptStackBuilder {
     timer: Arc<dyn Timer>,
 }
 
-/// Context of a run besides the message: it selects the order, the scope of the records, and the
-/// consents.
+/// Settings of a run besides its message: the order, the scope of records and consents, and the
+/// name of the action.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Occasion {
     pub(crate) order: Option<String>,
@@ -102,7 +102,7 @@ pub struct Occasion {
 pub struct PreOutcome {
     /// The final message.
     pub message: Map,
-    /// What became of each hook, in the order in which they ran.
+    /// Result of each hook, in execution order.
     pub runs: Vec<StackRun>,
 }
 
@@ -119,17 +119,17 @@ pub struct PostOutcome {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct StackRun {
-    /// What the stack calls the hook.
+    /// Id of the hook in the stack.
     pub id: Arc<str>,
-    /// Its run; none where the hook is disabled.
+    /// The run; `None` if the hook is disabled.
     pub run: Option<Run>,
-    /// The consent that the run had `context.http` by: what
-    /// [`OutboxSender::send`](crate::OutboxSender) asks for.
+    /// Consent by which the run had `context.http`; pass it to
+    /// [`OutboxSender::send`](crate::OutboxSender).
     pub permit: Option<Permit>,
 }
 
 impl ScriptStack {
-    /// The settings, all with defaults.
+    /// Returns a builder with default settings.
     pub fn builder() -> ScriptStackBuilder {
         ScriptStackBuilder {
             fuel: FUEL,
@@ -141,45 +141,45 @@ impl ScriptStack {
         }
     }
 
-    /// Adds a hook behind the others, or in the place of the one with this id.
+    /// Adds a hook after the others, or replaces the hook with this id.
     pub fn insert(&self, id: impl Into<Arc<str>>, hook: ScriptHook) {
         self.orders().insert(Member::new(id.into(), hook));
     }
 
-    /// Removes the hook with this id, and says whether there was one.
+    /// Removes the hook with this id. Returns `true` if there was one.
     pub fn remove(&self, id: &str) -> bool {
         self.orders().remove(id)
     }
 
-    /// Puts the hooks into this order, where no scope has its own. Hooks that are not named come
-    /// behind those that are, as they were inserted.
+    /// Sets the order for all scopes that have no order of their own. Hooks that are not named run
+    /// after the named ones, in insertion order.
     ///
     /// # Errors
     ///
-    /// If there is no hook of a name; nothing has changed then.
+    /// Returns an error if an id is unknown; then nothing changes.
     pub fn set_order(&self, ids: &[&str]) -> Result<(), UnknownHook> {
         self.orders().set(None, ids)
     }
 
-    /// The same for one scope, such as a guild: [`Occasion::order`] names it. It takes the place
-    /// of the order for all others; without ids, that counts again.
+    /// Sets the order for one scope, such as a guild; select it with [`Occasion::order`]. It
+    /// overrides the general order. An empty list removes it.
     ///
     /// # Errors
     ///
-    /// If there is no hook of a name; nothing has changed then.
+    /// Returns an error if an id is unknown; then nothing changes.
     pub fn set_order_in(&self, scope: &str, ids: &[&str]) -> Result<(), UnknownHook> {
         self.orders().set(Some(scope), ids)
     }
 
-    /// The hooks in their order, in a scope or in all that have no order of their own, and which
-    /// of them are disabled.
+    /// Returns the hooks in the order of a scope, or in the general order, with their failures and
+    /// whether they are disabled.
     pub fn hooks(&self, scope: Option<&str>) -> Vec<HookState> {
         let slot = self.orders().slot(scope);
         slot.iter().map(|(member, _)| member.state()).collect()
     }
 
-    /// Has a hook that was disabled run again, with a clean record. Answers whether there is one
-    /// of this id.
+    /// Enables a disabled hook and resets its count of failures. Returns `true` if there is a hook
+    /// with this id.
     pub fn enable(&self, id: &str) -> bool {
         let slot = self.orders().slot(None);
         let found = slot.get(id);
@@ -197,11 +197,11 @@ impl ScriptStack {
         self.run_pre_on(&Occasion::new(), message, data).await
     }
 
-    /// The same on an occasion.
+    /// Like [`run_pre`](Self::run_pre), with the settings of an occasion.
     ///
     /// # Errors
     ///
-    /// As [`run_pre`](Self::run_pre).
+    /// Returns the errors of [`run_pre`](Self::run_pre).
     pub async fn run_pre_on(
         &self,
         occasion: &Occasion,
@@ -224,7 +224,8 @@ impl ScriptStack {
         self.run_post_on(&Occasion::new(), message, data).await
     }
 
-    /// The same on an occasion. Hooks have `context.http` where its scope has consent.
+    /// Like [`run_post`](Self::run_post), with the settings of an occasion. Hooks have
+    /// `context.http` if the scope has consent.
     pub async fn run_post_on(
         &self,
         occasion: &Occasion,
@@ -252,40 +253,40 @@ impl ScriptStack {
     }
 
     fn orders(&self) -> MutexGuard<'_, Orders> {
-        // Nothing in there is half done.
+        // No change is visible half done, so a poisoned lock is safe to use.
         let orders = self.inner.orders.lock();
         orders.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ScriptStackBuilder {
-    /// Fuel of all hooks of a run together; 1,000,000,000, unless given.
+    /// Sets the fuel of all hooks of a run together. Default: 1,000,000,000.
     pub fn fuel(mut self, fuel: u64) -> Self {
         self.fuel = fuel;
         self
     }
 
-    /// The time of all hooks of a run together, with what they wait for a worker; five
-    /// seconds, unless given.
+    /// Sets the timeout of all hooks of a run together, including waits for a worker. Default: five
+    /// seconds.
     pub fn wall(mut self, wall: Duration) -> Self {
         self.wall = wall;
         self
     }
 
-    /// How often in a row a hook may fail before it is disabled; 5, unless given, and `None` is
-    /// without end. What is not the hook's fault does not count: a message that is larger than
-    /// [`Limits::input`](crate::Limits::input) or cannot be read, an engine that fails, a queue that is too long, and too little time
-    /// because others waited.
+    /// Sets the number of consecutive failures after which a hook is disabled; `None` disables
+    /// this. Default: 5. Failures that the hook did not cause are not counted: a message that is
+    /// larger than [`Limits::input`](crate::Limits::input) or cannot be read, an engine failure, a
+    /// full queue, and a lack of time because of other runs.
     pub fn disable_after(mut self, failures: Option<NonZeroU32>) -> Self {
         self.disable_after = failures;
         self
     }
 
-    /// Sets the history that records every run. A record that cannot be stored is logged.
+    /// Sets the history that records every run. If a record cannot be stored, the error is logged.
     ///
-    /// A run of the stack that is given up, its future dropped, leaves the records of the hooks
-    /// that had run, and one that says `skipped` of the hook whose turn it was. A database is
-    /// written to in the background then, as long as the runtime is there.
+    /// If the future of a stack's run is dropped, the history gets the records of the hooks that
+    /// ran, and a `skipped` record of the hook that was running. A database is then written in the
+    /// background while the runtime exists.
     pub fn history(mut self, history: RunHistory) -> Self {
         self.history = Some(history);
         self
@@ -298,13 +299,13 @@ impl ScriptStackBuilder {
         self
     }
 
-    /// What measures time; [`HostTimer`], unless given.
+    /// Sets the timer. Default: [`HostTimer`].
     pub fn timer(mut self, timer: Arc<dyn Timer>) -> Self {
         self.timer = timer;
         self
     }
 
-    /// A stack without hooks.
+    /// Builds a stack without hooks.
     pub fn build(self) -> ScriptStack {
         ScriptStack {
             inner: Arc::new(Inner {
@@ -320,26 +321,26 @@ impl ScriptStackBuilder {
 }
 
 impl Occasion {
-    /// Any action, of anybody, in the order of all scopes.
+    /// Creates an occasion for any action and scope, in the general order.
     pub fn new() -> Self {
         Occasion::default()
     }
 
-    /// The scope whose order counts: see [`ScriptStack::set_order_in`].
+    /// Selects the order of a scope: see [`ScriptStack::set_order_in`].
     #[must_use]
     pub fn order(mut self, scope: impl Into<String>) -> Self {
         self.order = Some(scope.into());
         self
     }
 
-    /// What the action is called in records.
+    /// Sets the name of the action in records.
     #[must_use]
     pub fn action(mut self, action: impl Into<String>) -> Self {
         self.action = action.into();
         self
     }
 
-    /// Who acts, and where: for records, and for consents.
+    /// Sets the user and place, for records and consents.
     #[must_use]
     pub fn scope(mut self, scope: Scope) -> Self {
         self.scope = scope;

@@ -1,4 +1,4 @@
-//! What the stores of this crate have in common: their error, and the database.
+//! Shared parts of the stores of this crate: their error, and the database.
 
 #[cfg(feature = "sqlite")]
 mod database;
@@ -17,8 +17,8 @@ pub use database::Database;
 #[cfg(feature = "sqlite")]
 pub(crate) use database::{from_db_time, to_db_time};
 
-/// A time as every store keeps it: in microseconds since 1970. By way of nanoseconds, of which
-/// the last second of all times has all.
+/// Converts microseconds since 1970, as stored, to a time. It goes through nanoseconds, because
+/// only they cover the last second of the range.
 pub(crate) fn at_microsecond(microseconds: i64) -> Result<Timestamp, jiff::Error> {
     Timestamp::from_nanosecond(i128::from(microseconds) * 1000)
 }
@@ -27,29 +27,29 @@ pub(crate) fn at_microsecond(microseconds: i64) -> Result<Timestamp, jiff::Error
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The database fails.
-    #[error("the database fails: {source}")]
+    /// The database failed.
+    #[error("database error: {source}")]
     Database {
-        /// What it says.
+        /// Error of the database.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// There is to be no file.
+    /// The path does not name a file.
     #[error(
-        "`{path}` names no file to SQLite; name one by its path, or keep this in memory: `ConsentStore::in_memory()` and its like"
+        "`{path}` is not a file name for SQLite; use a path, or a store in memory such as `ConsentStore::in_memory()`"
     )]
     NoFile {
-        /// What was given.
+        /// The given path.
         path: String,
     },
-    /// The database holds what this version does not know.
+    /// The database contains a value that this version does not know.
     #[error(
-        "the database has `{value}` as `{column}`; it was written by a newer version, or damaged"
+        "unknown value `{value}` in column `{column}`; the database was written by a newer version, or is damaged"
     )]
     Unknown {
-        /// Where.
+        /// Column of the value.
         column: &'static str,
-        /// What.
+        /// Value.
         value: String,
     },
 }
@@ -66,7 +66,7 @@ impl StoreError {
 
 #[cfg(feature = "sqlite")]
 impl Scope {
-    /// The scope in a row of one of the tables.
+    /// Reads the scope from a row of any table.
     pub(crate) fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
         Ok(Scope {
             user: row.try_get("user_id")?,

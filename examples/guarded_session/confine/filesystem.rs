@@ -1,4 +1,4 @@
-//! Landlock: which files a call may open, for what.
+//! Landlock: restricts the files that a call may open, and the access to them.
 
 use std::path::Path;
 
@@ -10,10 +10,11 @@ use landlock::{
 use super::ConfineError;
 use crate::scratch::PARTS;
 
-/// The newest rules that this example knows; an older kernel holds those it has.
+/// Newest Landlock version that this example uses; an older kernel applies the rules that it
+/// supports.
 const NEWEST: ABI = ABI::V7;
 
-/// What programs of any Linux system need to start: code, libraries, names.
+/// Folders that programs need to start on any Linux system: code, libraries, names.
 pub(super) const SYSTEM: &[&str] = &[
     "/usr",
     "/bin",
@@ -37,7 +38,7 @@ pub(super) const SYSTEM: &[&str] = &[
     "/etc/passwd",
 ];
 
-/// The devices that hold nothing.
+/// Devices without data.
 pub(super) const DEVICES: &[&str] = &[
     "/dev/null",
     "/dev/zero",
@@ -46,23 +47,23 @@ pub(super) const DEVICES: &[&str] = &[
     "/dev/urandom",
 ];
 
-/// What Landlock of this kernel does.
+/// Landlock support of this kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Landlocked {
-    /// The version of the rules, as the kernel counts them.
+    /// Version of the Landlock ABI.
     pub(super) abi: i32,
-    /// Whether a process outside cannot be signalled.
+    /// `true` if processes outside cannot be signalled.
     pub(super) scopes_signals: bool,
 }
 
-/// Allows this process and its children to read and run [`SYSTEM`], to write
-/// the [`PARTS`] of `scratch`, and nothing else. Where the root is its own, made of just
-/// that, folders can be listed anywhere and `/proc`, which shows nobody else, read.
+/// Restricts this process and its children to reading and running [`SYSTEM`] and writing the
+/// [`PARTS`] of `scratch`. If the process has its own root with only these folders, it may also
+/// list any folder and read `/proc`, which shows only its own processes.
 pub(super) fn restrict(scratch: &Path, has_own_root: bool) -> Result<Landlocked, ConfineError> {
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
     let execute = read | AccessFs::Execute;
     let device = AccessFs::ReadFile | AccessFs::WriteFile;
-    // Every right but the making of device nodes.
+    // All rights except creating device nodes.
     let write = AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
     let status = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?

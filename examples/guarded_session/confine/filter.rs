@@ -1,5 +1,4 @@
-//! Builds and installs a seccomp filter: some system calls get an answer, all
-//! others work.
+//! Builds and installs a seccomp filter: listed system calls return a fixed result, all others run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,22 +10,22 @@ use seccompiler::{
 
 use super::ConfineError;
 
-/// What a filtered call is told in place of being done.
+/// Result of a filtered call, which does not run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
-    /// That this is not permitted.
+    /// Not permitted.
     Refused,
-    /// That the kernel does not have it.
+    /// Not implemented by the kernel.
     Absent,
-    /// That it worked.
+    /// Success.
     Pretended,
 }
 
-/// The calls that a filter answers.
+/// System calls that a filter intercepts.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     always: BTreeSet<c_long>,
-    /// Where one condition is enough.
+    /// Calls filtered if one of their conditions holds.
     sometimes: BTreeMap<c_long, Vec<Condition>>,
 }
 
@@ -43,7 +42,8 @@ impl Filter {
         self.always.extend(calls);
     }
 
-    /// If the lower 32 bits of an argument, all that the kernel looks at, are `value`.
+    /// Filters a call if the lower 32 bits of an argument, which are all that the kernel reads,
+    /// equal `value`.
     pub(super) fn if_equal(&mut self, call: c_long, argument: u8, value: u64) {
         self.when(
             call,
@@ -54,7 +54,8 @@ impl Filter {
         );
     }
 
-    /// Unless the lower 32 bits of an argument, all that the kernel looks at, are `value`.
+    /// Filters a call unless the lower 32 bits of an argument, which are all that the kernel reads,
+    /// equal `value`.
     pub(super) fn unless_equal(&mut self, call: c_long, argument: u8, value: u64) {
         self.when(
             call,
@@ -65,7 +66,7 @@ impl Filter {
         );
     }
 
-    /// If all bits of `flag` are set.
+    /// Filters a call if all bits of `flag` are set.
     pub(super) fn if_set(&mut self, call: c_long, argument: u8, flag: u64) {
         self.when(
             call,
@@ -76,7 +77,8 @@ impl Filter {
         );
     }
 
-    /// Unless the bits of `mask` hold exactly `value`: a condition for each other value.
+    /// Filters a call unless the bits of `mask` equal `value`, with one condition for each other
+    /// value.
     pub(super) fn unless_masked(&mut self, call: c_long, argument: u8, mask: u64, value: u64) {
         for other in (0..=mask).filter(|other| *other != value) {
             self.when(
@@ -97,7 +99,7 @@ impl Filter {
         self.when(call, argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0);
     }
 
-    /// Puts the filter on this process and all it starts, for good.
+    /// Installs the filter permanently for this process and its children.
     pub(super) fn install(self, answer: Answer) -> Result<(), ConfineError> {
         let errno = match answer {
             Answer::Refused => libc::EPERM as u32,
@@ -144,14 +146,14 @@ impl Filter {
             });
             rules.insert(call, alternatives.collect::<Result<_, _>>()?);
         }
-        // No rule for a call means: always.
+        // A call without conditions is always filtered.
         rules.extend(self.always.into_iter().map(|call| (call, Vec::new())));
         Ok(rules)
     }
 }
 
-/// Some x86-64 kernels know each call by a second number too, and a few under that
-/// number only, of which nothing needs any.
+/// Some x86-64 kernels accept a second number for each call, and a few calls under that number
+/// only. No program needs those.
 #[cfg(target_arch = "x86_64")]
 fn name_twice(rules: &mut BTreeMap<c_long, Vec<SeccompRule>>, with_the_few: bool) {
     const SECOND: c_long = 0x4000_0000;

@@ -1,4 +1,4 @@
-//! Who a call runs as, and with which powers.
+//! User and capabilities that a call runs with.
 
 use std::fs;
 
@@ -12,18 +12,18 @@ use rustix::thread::{
 
 use super::{ConfineError, Step};
 
-/// By convention a user and a group that own nothing.
+/// By convention, the user and group without files.
 const NOBODY: u32 = 65534;
 
-/// Users of this number and above belong to nobody; each session takes its own, so
-/// that two at a time share neither files nor the count of their processes.
+/// Users from this number up are unassigned. Each session uses its own, so that concurrent sessions
+/// share neither files nor the process limit.
 const STRANGERS: u32 = 1_700_000_000;
 
-/// The number of a user and a group that root's calls run as.
+/// Returns the user and group that calls run as if root starts the example.
 pub(super) fn stranger() -> u32 {
     let number = STRANGERS + std::process::id();
     let is_known = |map| is_mapped(&fs::read_to_string(map).unwrap_or_default(), number);
-    // Containers often have a few users only.
+    // Containers often map few users.
     if is_known("/proc/self/uid_map") && is_known("/proc/self/gid_map") {
         number
     } else {
@@ -31,7 +31,7 @@ pub(super) fn stranger() -> u32 {
     }
 }
 
-/// Makes this process, which has one thread, that of `number`.
+/// Changes the user of this process, which has one thread, to `number`.
 pub(super) fn become_stranger(number: u32) -> Result<(), ConfineError> {
     let (uid, gid) = (Uid::from_raw(number), Gid::from_raw(number));
     set_thread_groups(&[]).step("leave all groups")?;
@@ -40,8 +40,8 @@ pub(super) fn become_stranger(number: u32) -> Result<(), ConfineError> {
     Ok(())
 }
 
-/// Whether a line of `map`, which holds a first number, its meaning outside and a
-/// count, covers `number`.
+/// Returns `true` if a line of `map` covers `number`. A line has a first number, the number
+/// outside, and a count.
 fn is_mapped(map: &str, number: u32) -> bool {
     map.lines().any(|line| {
         let mut fields = line.split_whitespace().map(str::parse::<u32>);
@@ -54,9 +54,9 @@ fn is_mapped(map: &str, number: u32) -> bool {
     })
 }
 
-/// Gives up every capability, for what is started from here too.
+/// Drops every capability, for this process and its children.
 pub(super) fn drop_capabilities() -> Result<(), ConfineError> {
-    // A kernel older than 4.3 has no such set to clear.
+    // Kernels before 4.3 have no ambient set to clear.
     let _ = clear_ambient_capability_set();
     let none = CapabilitySets {
         effective: CapabilitySet::empty(),
@@ -64,16 +64,16 @@ pub(super) fn drop_capabilities() -> Result<(), ConfineError> {
         inheritable: CapabilitySet::empty(),
     };
     set_capabilities(None, none).step("give up capabilities")?;
-    // Without this, a program that belongs to root would get them back.
+    // Otherwise a set-user-id program would get the capabilities back.
     set_no_new_privs(true).step("forbid new privileges")
 }
 
-/// Lets the kernel end this process when the one that started it ends.
+/// Makes the kernel kill this process when its parent ends.
 pub(super) fn die_with_parent() -> Result<(), ConfineError> {
     set_parent_process_death_signal(Some(Signal::KILL)).step("follow the parent's end")
 }
 
-/// Hides the memory of this process from others of the same user.
+/// Hides the memory of this process from other processes of its user.
 pub(super) fn hide_memory() -> Result<(), ConfineError> {
     set_dumpable_behavior(DumpableBehavior::NotDumpable).step("hide this process's memory")
 }

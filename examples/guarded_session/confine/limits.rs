@@ -1,17 +1,16 @@
-//! What a call may use up.
+//! Resource limits of a call.
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use super::{ConfineError, Step};
 
-/// The limits that the kernel holds; time, output and disk use are held by the
-/// process that waits for the call.
+/// Limits that the kernel enforces. The waiting process enforces time, output and disk use.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct Limits {
-    /// Processor time of one process, in seconds.
+    /// CPU time of one process, in seconds.
     pub(crate) cpu_seconds: u64,
-    /// Processes and threads of the user, those that run already among them.
+    /// Processes and threads of the user, including running ones.
     pub(crate) processes: u64,
 }
 
@@ -30,7 +29,7 @@ impl Limits {
             (Resource::Core, 0),
             (Resource::Msgqueue, 0),
         ] {
-            // What the user has set lower stays; raising it may be forbidden.
+            // Keep lower limits of the user; raising them may be forbidden.
             let most = rustix::process::getrlimit(resource)
                 .maximum
                 .map_or(most, |now| now.min(most));

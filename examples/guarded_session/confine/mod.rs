@@ -1,18 +1,18 @@
-//! The boundary: what a call may touch, held by the kernel and not by the
-//! policies, which only read the text of a call.
+//! Confinement: the kernel restricts the files, processes and sockets that a call can reach. The
+//! policies only read the text of a call and are not a security boundary.
 //!
-//! A call never runs in this process. The example starts itself again (see
-//! [`stage`]), the copy locks itself in, and only then does the work. Which
-//! locks there are depends on the system; [`Confinement::probe`] tries them from
-//! the strongest on and keeps the first that a self-test proves to hold.
+//! A call never runs in this process. The example starts itself again (see [`stage`]); the copy
+//! confines itself and then runs the call. The available mechanisms depend on the system:
+//! [`Confinement::probe`] tries combinations from the strongest on and keeps the first that passes
+//! a self-test.
 //!
-//! | lock | holds |
+//! | Mechanism | Restriction |
 //! |---|---|
 //! | namespaces | a file system of system folders (read-only) and the scratch copy, no other process, no network device |
 //! | Landlock | reading and running system folders, writing the scratch copy, no signal to the outside |
-//! | seccomp | no socket, no other user's keys, timers or memory, no way to undo the locks |
-//! | another user | root's calls run as a user who owns nothing, without capabilities |
-//! | limits | memory, processor time, processes, size of a file |
+//! | seccomp | no socket, no other user's keys, timers or memory, no way to undo the confinement |
+//! | another user | calls of root run as a user without files and capabilities |
+//! | limits | memory, CPU time, processes, size of a file |
 
 mod filesystem;
 mod filter;
@@ -30,7 +30,7 @@ pub(crate) use probe::{Confinement, NoConfinement};
 
 use std::io;
 
-/// Why a lock cannot be put on; the call does not run then.
+/// Error of a confinement step; the call does not run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum ConfineError {

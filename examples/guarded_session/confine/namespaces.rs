@@ -1,4 +1,4 @@
-//! Namespaces: a file system, a process table and a network of its own.
+//! Namespaces: gives a call its own file system, process table and network.
 
 use std::fs;
 use std::io;
@@ -17,8 +17,8 @@ use super::plan::Namespaces;
 use super::{ConfineError, Step};
 use crate::scratch::PARTS;
 
-/// Leaves the namespaces of the system; the next process that this one starts is
-/// the first of a process table of its own.
+/// Leaves the namespaces of the system. The next child is the first process of the new process
+/// table.
 pub(super) fn leave(kind: Namespaces) -> Result<(), ConfineError> {
     let mut flags = UnshareFlags::NEWNS
         | UnshareFlags::NEWPID
@@ -32,11 +32,11 @@ pub(super) fn leave(kind: Namespaces) -> Result<(), ConfineError> {
     }
     #[expect(
         deprecated,
-        reason = "its successor is unsafe for the sake of `UnshareFlags::FILES`, which is not used here"
+        reason = "its successor is unsafe because of `UnshareFlags::FILES`, which is not used here"
     )]
     rustix::thread::unshare(flags).step("leave the namespaces of the system")?;
     if kind == Namespaces::AsUser {
-        // Root of the new namespace, to mount; outside it still the same user.
+        // Root inside the new namespace, to mount file systems; unchanged outside.
         fs::write("/proc/self/setgroups", "deny").step("give up changing groups")?;
         fs::write("/proc/self/uid_map", format!("0 {uid} 1")).step("map the user")?;
         fs::write("/proc/self/gid_map", format!("0 {gid} 1")).step("map the group")?;
@@ -44,8 +44,8 @@ pub(super) fn leave(kind: Namespaces) -> Result<(), ConfineError> {
     Ok(())
 }
 
-/// Replaces the root of this process by one made at `mount_point` that holds the
-/// system's folders, read-only, and the [`PARTS`] of `scratch`, each at its own path.
+/// Replaces the root of this process by one mounted at `mount_point`. It has the system folders,
+/// read-only, and the [`PARTS`] of `scratch`, each at its original path.
 pub(super) fn enter_new_root(mount_point: &Path, scratch: &Path) -> Result<(), ConfineError> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).step("detach the mounts of the system")?;
@@ -76,8 +76,8 @@ pub(super) fn enter_new_root(mount_point: &Path, scratch: &Path) -> Result<(), C
     let proc = mount_point.join("proc");
     fs::create_dir(&proc).step("make `/proc`")?;
     let flags = flags | MountFlags::NOEXEC | MountFlags::RDONLY;
-    // Processes only, where the kernel can leave the rest out. A container may
-    // forbid both; a call then does without `/proc`.
+    // Only processes, if the kernel can omit the rest. A container may forbid both mounts; then a
+    // call runs without `/proc`.
     let _ = mount("proc", &proc, "proc", flags, c"subset=pid")
         .or_else(|_| mount("proc", &proc, "proc", flags, c""));
     let inside = below(mount_point, scratch);
@@ -88,7 +88,7 @@ pub(super) fn enter_new_root(mount_point: &Path, scratch: &Path) -> Result<(), C
     }
     lock(mount_point, &parts)?;
 
-    // The old root lands on top of the new one, and goes.
+    // The old root is mounted over the new one and then detached.
     chdir(mount_point).step("enter the new root")?;
     pivot_root(".", ".").step("change the root")?;
     unmount(".", UnmountFlags::DETACH).step("let go of the old root")?;
@@ -96,7 +96,7 @@ pub(super) fn enter_new_root(mount_point: &Path, scratch: &Path) -> Result<(), C
     mount_remount("/", MountFlags::BIND | MountFlags::RDONLY | flags, c"").step("lock the new root")
 }
 
-/// Shows `path` of the system at the same place below `root`, if it exists.
+/// Bind-mounts `path` at its own place below `root`, if it exists.
 fn show(root: &Path, path: &Path) -> io::Result<()> {
     let Ok(metadata) = fs::symlink_metadata(path) else {
         return Ok(());
@@ -116,7 +116,7 @@ fn show(root: &Path, path: &Path) -> io::Result<()> {
     Ok(mount_bind_recursive(path, place)?)
 }
 
-/// Makes every mount below `root` read-only but those at `writable`.
+/// Makes every mount below `root` read-only, except those at `writable`.
 fn lock(root: &Path, writable: &[PathBuf]) -> Result<(), ConfineError> {
     let table = fs::read_to_string("/proc/self/mountinfo").step("list the mounts")?;
     for line in table.lines() {
@@ -141,8 +141,8 @@ fn lock(root: &Path, writable: &[PathBuf]) -> Result<(), ConfineError> {
     Ok(())
 }
 
-/// The flags of a mount that must not be lost when it is changed: an ordinary
-/// user's namespace is not allowed to take them off.
+/// Returns the flags that a remount must keep: the namespace of an unprivileged user may not clear
+/// them.
 fn kept(options: &str) -> MountFlags {
     options
         .split(',')
@@ -164,7 +164,7 @@ fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// A path of the mount table, in which blanks and backslashes are octal.
+/// Decodes a path of the mount table, in which blanks and backslashes are octal.
 fn unescape(field: &str) -> String {
     [
         (r"\040", " "),

@@ -1,30 +1,30 @@
-//! The combinations of locks that are tried, the strongest first.
+//! Combinations of confinement mechanisms, strongest first.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// One combination of locks.
+/// One combination of mechanisms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Plan {
-    /// Made by root: own namespaces, a user who owns nothing, Landlock.
+    /// Started by root: namespaces, an unprivileged user, Landlock.
     RootNamespacesLandlock,
-    /// Made by anybody: own namespaces below a user namespace, Landlock.
+    /// Started by any user: namespaces below a user namespace, Landlock.
     UserNamespacesLandlock,
-    /// Made by root where namespaces are refused, as in many containers: a user
-    /// who owns nothing, Landlock.
+    /// Started by root where namespaces are refused, as in many containers: an unprivileged user,
+    /// Landlock.
     StrangerLandlock,
-    /// Landlock and the filter for system calls.
+    /// Landlock and the seccomp filter.
     Landlock,
-    /// As the first, on a kernel without Landlock.
+    /// Like `RootNamespacesLandlock`, on a kernel without Landlock.
     RootNamespaces,
-    /// As the second, on a kernel without Landlock.
+    /// Like `UserNamespacesLandlock`, on a kernel without Landlock.
     UserNamespaces,
-    /// No lock at all.
+    /// No confinement.
     None,
 }
 
-/// How the namespaces of a plan come about.
+/// Method of creating the namespaces of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Namespaces {
     None,
@@ -33,7 +33,7 @@ pub(super) enum Namespaces {
 }
 
 impl Plan {
-    /// What is worth trying, the strongest first.
+    /// Returns the plans to try, strongest first.
     pub(super) fn candidates(is_root: bool) -> &'static [Self] {
         if is_root {
             &[
@@ -71,13 +71,13 @@ impl Plan {
         )
     }
 
-    /// Whether a call can be let change the mode of a file, because it owns none that it is not
-    /// to change: without that, it is told that it did, and nothing happens.
+    /// Returns `true` if a call may change file modes, because it owns only files that it may
+    /// change. Otherwise the filter reports success without changing the mode.
     pub(super) fn guards_modes(self) -> bool {
         !matches!(self.namespaces(), Namespaces::None) || self.changes_user()
     }
 
-    /// Whether root's calls become those of a user who owns nothing.
+    /// Returns `true` if calls of root run as an unprivileged user.
     pub(super) fn changes_user(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Finds the strongest plan that holds on this system.
+//! Finds the strongest plan that works on this system.
 
 use std::fmt;
 use std::fs;
@@ -16,27 +16,27 @@ use crate::job::Job;
 use crate::scratch::Scratch;
 use crate::self_test::{Findings, SelfTest};
 
-/// How many processes a call may start, beside those that its user has already.
+/// Processes that a call may start, in addition to those that its user runs.
 const PROCESSES: u64 = 128;
 
-/// The plan that is in force, and what is known of it.
+/// The active plan, and its properties.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Confinement {
-    /// Whether anything keeps a call from touching the rest of the system.
+    /// `true` if a call cannot reach the rest of the system.
     pub(crate) active: bool,
     pub(crate) plan: Plan,
-    /// The same for people.
+    /// Description for the report.
     pub(crate) description: String,
-    /// The version of Landlock's rules that the kernel holds.
+    /// Landlock version that the kernel supports.
     pub(crate) landlock_abi: Option<i32>,
     #[serde(skip)]
     limits: Limits,
-    /// The user that the calls run as.
+    /// User that the calls run as.
     #[serde(skip)]
     owner: u32,
 }
 
-/// What each of the plans tried came to, when none of them holds.
+/// Error returned if no plan works: the result of each.
 #[derive(Debug)]
 pub(crate) struct NoConfinement(Vec<(Plan, PlanError)>);
 
@@ -51,26 +51,26 @@ impl fmt::Display for NoConfinement {
 
 impl std::error::Error for NoConfinement {}
 
-/// Why one plan does not hold.
+/// Reason why one plan does not work.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum PlanError {
-    #[error("cannot give the scratch copy away: {0}")]
+    #[error("cannot change the owner of the scratch copy: {0}")]
     Owner(#[source] io::Error),
     #[error("the self-test changed files outside")]
     Harm,
-    #[error("in the self-test these do not behave as they must: {}", .0.join(", "))]
+    #[error("unexpected results in the self-test: {}", .0.join(", "))]
     Findings(Vec<String>),
-    /// In the words of the stage that tried.
+    /// Message of the stage that failed.
     #[error("{0}")]
     Stage(String),
 }
 
 impl Confinement {
-    /// The strongest of `only` or, without it, of all plans, tried in `scratch`.
+    /// Returns the strongest plan, or `only` if it is given, tried in `scratch`.
     ///
     /// # Errors
-    /// When none of them holds.
+    /// Returns an error if none works.
     pub(crate) async fn probe(
         scratch: &Scratch,
         only: Option<Plan>,
@@ -95,8 +95,8 @@ impl Confinement {
         Err(NoConfinement(failures))
     }
 
-    /// No confinement; time, output and what a process may use are limited still.
-    /// `description` says why.
+    /// Returns no confinement; time, output and process limits still apply. `description` is the
+    /// reason.
     pub(crate) fn none(cpu_seconds: u64, description: &str) -> Self {
         Self {
             description: description.to_owned(),
@@ -118,7 +118,7 @@ impl Confinement {
         } else {
             rustix::process::geteuid().as_raw()
         };
-        // The count of a user namespace starts at nothing.
+        // A new user namespace counts its processes from zero.
         let running = if plan.namespaces() == Namespaces::AsUser {
             0
         } else {
@@ -137,7 +137,7 @@ impl Confinement {
         }
     }
 
-    /// Tries to break out of the plan. Returns the version of Landlock's rules.
+    /// Tries to break out of the plan. Returns the Landlock version.
     async fn holds(&self, scratch: &Scratch) -> Result<Option<i32>, PlanError> {
         scratch.give_to(self.owner).map_err(PlanError::Owner)?;
         let test = SelfTest {
@@ -167,7 +167,7 @@ impl Confinement {
     }
 }
 
-/// The processes and threads that `owner` has now.
+/// Returns the number of processes and threads of `owner`.
 fn tasks_of(owner: u32) -> u64 {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     processes
@@ -203,11 +203,11 @@ fn describe(plan: Plan, landlock_abi: Option<i32>) -> String {
     }
     locks.push("seccomp".to_owned());
     if plan.changes_user() {
-        locks.push("a user who owns nothing".to_owned());
+        locks.push("an unprivileged user".to_owned());
     }
     locks.push("no network".to_owned());
     if !plan.guards_modes() {
-        locks.push("modes of files do not change".to_owned());
+        locks.push("file modes cannot be changed".to_owned());
     }
     locks.join(", ")
 }

@@ -1,9 +1,8 @@
-//! The example, started again to lock itself in and do one job.
+//! Stage: a copy of the example that confines itself and runs one job.
 //!
-//! Without namespaces that is one process. With them it is two: the first leaves
-//! the system's namespaces, the second is the first process of the new ones,
-//! builds their file system, and takes everything it has started with it when it
-//! ends.
+//! Without namespaces, the stage is one process. With namespaces, there are two: the first leaves
+//! the system's namespaces; the second is the first process of the new ones, builds their file
+//! system, and kills all its children when it ends.
 
 use std::env;
 use std::io::{self, Read, Write};
@@ -18,39 +17,39 @@ use super::{ConfineError, Limits, Plan, Step};
 use super::{filesystem, identity, namespaces, syscalls};
 use crate::job::Job;
 
-/// What the example is started with to become a stage; not for people.
+/// Internal arguments that start a stage.
 pub(crate) const ENTER: &str = "--confined-stage";
 const INSIDE: &str = "--confined-stage-inside";
 
-/// The status of a stage that could not lock itself in, and how it says so.
+/// Exit status of a stage that could not confine itself, and the prefix of its message.
 const NOT_CONFINED: u8 = 125;
 pub(super) const NOTHING_RAN: &str = "guarded_session: nothing ran: ";
 
-/// This program, even when its file was replaced meanwhile.
+/// This program, even if its file was replaced since the start.
 pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// What a stage is told, through its standard input.
+/// Request to a stage, sent through its standard input.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Request {
     pub(crate) plan: Plan,
     pub(crate) limits: Limits,
-    /// The user to become, if the plan changes it.
+    /// User to become, if the plan changes the user.
     pub(crate) owner: u32,
-    /// The folder that the job may write.
+    /// Folder that the job may write.
     pub(crate) scratch: PathBuf,
-    /// Where a new root can be mounted.
+    /// Mount point of a new root.
     pub(crate) mount_point: PathBuf,
     pub(crate) job: Job,
 }
 
-/// What holds once a stage is locked in.
+/// Properties of the established confinement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
-    /// The version of Landlock's rules.
+    /// Landlock version.
     pub(crate) landlock: Option<i32>,
 }
 
-/// Runs the stage that the command line names, if it does.
+/// Runs the stage if the command line names one.
 pub(crate) fn run() -> Option<ExitCode> {
     let stage = match env::args_os().nth(1)?.to_str()? {
         ENTER => enter,
@@ -65,7 +64,7 @@ pub(crate) fn run() -> Option<ExitCode> {
 }
 
 fn read_request() -> Result<Request, ConfineError> {
-    // Whatever the user's shell had open must not pass to a call.
+    // File descriptors of the user's shell must not reach a call.
     close_fds::set_fds_cloexec(3, &[]);
     let mut text = Vec::new();
     io::stdin()
@@ -106,8 +105,8 @@ fn inside(request: Request) -> Result<u8, ConfineError> {
     if let Job::Shell { shell, command } = &request.job {
         let mut shell = Command::new(shell.program());
         shell.arg("-c").arg(command);
-        // The first process of a namespace must stay one that is locked in and
-        // gets no signal from its own children; elsewhere the shell takes over.
+        // The first process of a namespace must be a confined one that its children cannot signal.
+        // Without namespaces, the shell replaces this process.
         let status = if request.plan.namespaces() == Namespaces::None {
             Err(shell.exec())
         } else {
@@ -118,7 +117,7 @@ fn inside(request: Request) -> Result<u8, ConfineError> {
     Ok(request.job.run(held))
 }
 
-/// Puts on every lock of the plan.
+/// Applies every mechanism of the plan.
 fn lock(request: &Request) -> Result<Held, ConfineError> {
     let plan = request.plan;
     let has_namespaces = plan.namespaces() != Namespaces::None;
@@ -132,7 +131,7 @@ fn lock(request: &Request) -> Result<Held, ConfineError> {
         identity::drop_capabilities()?;
         identity::hide_memory()?;
     }
-    // Becoming another user takes this back.
+    // Changing the user resets this setting.
     identity::die_with_parent()?;
     request.limits.apply()?;
     if plan == Plan::None {
@@ -153,7 +152,7 @@ fn lock(request: &Request) -> Result<Held, ConfineError> {
     })
 }
 
-/// The status that a shell would report.
+/// Returns the exit status as a shell reports it.
 fn code(status: ExitStatus) -> u8 {
     match (status.code(), status.signal()) {
         (Some(code), _) => u8::try_from(code).unwrap_or(u8::MAX),

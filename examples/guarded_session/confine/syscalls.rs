@@ -1,35 +1,34 @@
-//! seccomp: which system calls are refused.
+//! seccomp: system calls that are refused.
 //!
-//! Landlock and the namespaces say which files there are; this closes what they
-//! leave open: sockets, `io_uring` (which would go round this very filter),
-//! what reaches other processes of the same user, what could undo the locks.
-//! Everything not named here works.
+//! Landlock and the namespaces restrict files. This filter closes the remaining gaps: sockets,
+//! `io_uring` (which would bypass this filter), access to other processes of the user, and calls
+//! that could undo the confinement. All other calls work.
 
 use libc::c_long;
 
 use super::ConfineError;
 use super::filter::{Answer, Filter};
 
-/// What the other locks leave to this one.
+/// Gaps of the other mechanisms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gaps {
-    /// Processes outside can be seen, and so can what Landlock does not look at
-    /// in a file: its times, attributes and owner.
+    /// Processes outside are visible, and so are file properties that Landlock does not control:
+    /// times, attributes and owner.
     pub(super) outside: bool,
-    /// Landlock does not keep signals in.
+    /// Landlock does not restrict signals.
     pub(super) signals: bool,
-    /// The user owns files outside, and may change their mode.
+    /// The user owns files outside and could change their mode.
     pub(super) modes: bool,
 }
 
-/// Refuses the calls for good, for this process and what it starts.
+/// Refuses the calls permanently, for this process and its children.
 pub(super) fn restrict(gaps: Gaps) -> Result<(), ConfineError> {
     let mut refused = Filter::default();
     for calls in [NETWORK, ESCAPES, ADMINISTRATION, SHARED_MEMORY_AND_QUEUES] {
         refused.always(calls);
     }
-    // A connected pair within the process is no way out; any other kind of pair
-    // can be pointed at another socket.
+    // A connected pair within the process reaches nothing outside; other kinds of pairs can be
+    // connected to another socket.
     refused.unless_equal(libc::SYS_socketpair, 0, libc::AF_UNIX as u64);
     refused.unless_masked(libc::SYS_socketpair, 1, 0xf, libc::SOCK_STREAM as u64);
     for flag in NEW_NAMESPACES {
@@ -45,13 +44,13 @@ pub(super) fn restrict(gaps: Gaps) -> Result<(), ConfineError> {
     if gaps.signals {
         refused.always(SIGNALS);
     }
-    // To be told that it worked, while nothing happens: a refusal would stop git,
-    // sed and others, which set a mode or a time but can do without.
+    // Reports success without an effect: a refusal would stop git, sed and others, which set a mode
+    // or a time but do not depend on it.
     let mut pretended = Filter::default();
     if gaps.outside {
-        // A call that left its process group would outlive it.
+        // A call that leaves its process group would outlive it.
         refused.always(&[libc::SYS_setsid, libc::SYS_setpgid]);
-        // Signals that the kernel sends in the name of a call.
+        // Signals that the kernel sends on behalf of a call.
         for command in [F_SETOWN, F_SETOWN_EX] {
             refused.if_equal(libc::SYS_fcntl, 1, command);
         }
@@ -59,7 +58,7 @@ pub(super) fn restrict(gaps: Gaps) -> Result<(), ConfineError> {
         for command in INODE_FLAGS {
             refused.if_equal(libc::SYS_ioctl, 1, *command);
         }
-        // Without a name it is about an open file.
+        // Without a path, the call is about an open file.
         refused.unless_null(libc::SYS_utimensat, 1);
         pretended.if_null(libc::SYS_utimensat, 1);
         pretended.always(&[libc::SYS_fchown, libc::SYS_fsetxattr]);
@@ -67,8 +66,8 @@ pub(super) fn restrict(gaps: Gaps) -> Result<(), ConfineError> {
     if gaps.modes {
         pretended.always(MODES);
     }
-    // `clone3` passes its flags in memory, which a filter cannot read: programs
-    // are told that this kernel does not have it, and use `clone`.
+    // `clone3` passes its flags in memory, which a filter cannot read. It is reported as missing,
+    // so programs use `clone`.
     let mut absent = Filter::default();
     absent.always(&[libc::SYS_clone3]);
 
@@ -89,7 +88,7 @@ const NETWORK: &[c_long] = &[
     libc::SYS_io_uring_register,
 ];
 
-/// What would undo a lock, or reach into another process.
+/// Calls that would undo the confinement or access another process.
 const ESCAPES: &[c_long] = &[
     libc::SYS_unshare,
     libc::SYS_setns,
@@ -158,7 +157,7 @@ const ADMINISTRATION: &[c_long] = &[
     libc::SYS_modify_ldt,
 ];
 
-/// What processes of one user share without a file.
+/// Calls for objects that processes of one user share without a file.
 const SHARED_MEMORY_AND_QUEUES: &[c_long] = &[
     libc::SYS_shmget,
     libc::SYS_shmat,
@@ -193,7 +192,7 @@ const SIGNALS: &[c_long] = &[
     libc::SYS_pidfd_send_signal,
 ];
 
-/// What changes a file without opening it for writing, other than its mode.
+/// Calls that change a file without opening it for writing, except its mode.
 const ATTRIBUTES: &[c_long] = &[
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
@@ -204,7 +203,7 @@ const ATTRIBUTES: &[c_long] = &[
     SYS_REMOVEXATTRAT,
     SYS_FILE_SETATTR,
     libc::SYS_fchownat,
-    // Landlock knows it from version 3 on.
+    // Landlock controls it from version 3 on.
     libc::SYS_truncate,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_chown,
@@ -247,13 +246,13 @@ const INODE_FLAGS: &[u64] = &[
     0x800c_6613,
 ];
 
-// Typing into a terminal.
+// Inserts input into a terminal.
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
 const F_SETOWN: u64 = 8;
 const F_SETOWN_EX: u64 = 15;
 
-// Newer than the names that `libc` has everywhere; the numbers are those of every architecture.
+// Newer than the constants that every `libc` has; the numbers are identical on all architectures.
 const SYS_FCHMODAT2: c_long = 452;
 const SYS_LSM_SET_SELF_ATTR: c_long = 460;
 const SYS_SETXATTRAT: c_long = 463;

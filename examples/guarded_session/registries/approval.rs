@@ -1,4 +1,4 @@
-//! Who answers when a hook asks: `--approve`.
+//! `--approve`: answers to the questions of hooks.
 
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ use hooks_runtime::{CoordinatorBuilder, HookError};
 
 use crate::progress::Progress;
 
-/// How questions are answered.
+/// Source of the answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Approve {
-    /// Yes, to each.
+    /// Always yes.
     Always,
-    /// No, to each.
+    /// Always no.
     #[default]
     Never,
-    /// As the user says at the terminal; without a terminal, no.
+    /// The user's answer in the terminal; no if there is no terminal.
     Ask,
 }
 
 impl Approve {
-    /// Has the coordinator ask in this way. The progress bar makes room for a question.
+    /// Configures the coordinator with this source. The progress bar is hidden during a question.
     pub(super) fn provide(self, to: CoordinatorBuilder, progress: &Progress) -> CoordinatorBuilder {
         match self {
             Self::Always => to.provider(FixedAnswers::allow()),
@@ -36,7 +36,7 @@ impl Approve {
     }
 }
 
-/// Asks at the terminal, without the progress bar in between.
+/// Asks in the terminal with a hidden progress bar.
 struct AtTheTerminal {
     prompt: TerminalPrompt,
     progress: Progress,
@@ -44,7 +44,7 @@ struct AtTheTerminal {
 
 impl ApprovalProvider for AtTheTerminal {
     async fn ask(&self, request: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
-        // Nothing draws it while the replay waits for the answer.
+        // The bar is not drawn while the replay waits for the answer.
         self.progress.make_room();
         self.prompt.ask(request).await
     }

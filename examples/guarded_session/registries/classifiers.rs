@@ -1,8 +1,8 @@
-//! The classifiers: PRE hooks of one slot, which say what a command would do before anybody
-//! decides about it.
+//! Classifiers: PRE hooks of one slot, which determine the effects of a command before other hooks
+//! decide.
 //!
-//! The first that objects ends the dispatch, and one that fails is a no. They are asked before
-//! `tool:pre`, whose hooks are told the class, and once more about what these made of the call.
+//! The first refusal ends the dispatch, and a failure is a refusal. They run before `tool:pre`,
+//! whose hooks receive the class, and again if those hooks changed the call.
 
 use hooks_guard::ClassifierHook;
 use hooks_guard::classify::{Classification, Classifier, Crud, Explanation};
@@ -14,25 +14,25 @@ use crate::explain::CLASSIFIERS;
 use crate::hooks::Refusal;
 use crate::session::Call;
 
-/// What the classifiers are asked.
+/// Registry of the classifiers.
 #[derive(Debug)]
 pub(super) struct Classifiers {
     registry: PhaseRegistry<Call, ()>,
     classifier: Classifier,
 }
 
-/// What a command would do.
+/// Class of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Class {
-    /// Such as `DELETE`.
+    /// Name, such as `DELETE`.
     pub(crate) name: String,
     pub(crate) reasoning: String,
 }
 
-/// What came of asking.
+/// Result of the dispatch.
 #[derive(Debug)]
 pub(super) struct Judged {
-    /// The class, which only a command has.
+    /// The class, or a refusal. Only a command has a class.
     pub(super) verdict: Result<Option<Class>, Refusal>,
     pub(super) action: String,
     pub(super) report: Report,
@@ -45,7 +45,7 @@ impl Class {
 }
 
 impl Classifiers {
-    /// All of them; the last one's class is the one that counts.
+    /// Registers all classifiers; the class of the last one is used.
     pub(super) fn new() -> Self {
         let registry = PhaseRegistry::new();
         let classifier = Classifier::new();
@@ -67,7 +67,7 @@ impl Classifiers {
         }
     }
 
-    /// Asks them about a call.
+    /// Dispatches a call to the classifiers.
     pub(super) async fn judge(&self, call: &Call) -> Judged {
         let (answer, report) = self.registry.execute_pre_reported(call).await;
         let action = match &answer {
@@ -89,7 +89,7 @@ impl Classifiers {
         }
     }
 
-    /// What the command of a call would run, drawn for people; nothing where that is not known.
+    /// Returns the parsed command of a call as a tree; empty if it cannot be parsed.
     pub(super) fn drawing(&self, call: &Call) -> Vec<String> {
         let command = command(call);
         let drawn = command.and_then(|command| self.classifier.explain(&command).ok());
@@ -97,7 +97,7 @@ impl Classifiers {
         drawn.lines().map(str::to_owned).collect()
     }
 
-    /// All of them, in execution order.
+    /// Returns all classifiers in execution order.
     pub(super) fn hooks(&self) -> Vec<HookDescriptor> {
         self.registry.registered_hooks(Phase::Pre)
     }
@@ -110,9 +110,8 @@ fn command(call: &Call) -> Option<String> {
     }
 }
 
-/// Why a command may not run whatever it changes: the scratch copy is there to be changed, but
-/// nobody is to read secrets, or run what is not understood. What deletes is asked about at
-/// `tool:pre`, whatever else it does.
+/// Refuses commands by their effects. Changes of the scratch copy are fine; reading secrets and
+/// running unknown commands are not. `tool:pre` asks about deletes.
 fn not_wanted(_: &str, explanation: &Explanation) -> Option<String> {
     let verdict = explanation.classification();
     let findings = || verdict.findings.iter();

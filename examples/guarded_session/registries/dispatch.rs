@@ -1,4 +1,4 @@
-//! The way from an event to what comes of it.
+//! Emits an event and applies the results of its hooks.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,32 +19,31 @@ use crate::trail::Approved;
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Emitted {
     pub(crate) event: &'static str,
-    /// The call that it is about, if it is about one.
+    /// Number of the call, if the event is about a call.
     pub(crate) call: Option<usize>,
 }
 
-/// What came of an event.
+/// Result of an event.
 #[derive(Debug)]
 pub(super) struct Answered {
-    /// Whether it may happen, and with which data.
+    /// Permission and data, or the reason why the event must not happen.
     applied: Result<Applied, ApplyError>,
-    /// The hook whose answer counts; else the event.
+    /// Hook that decided; otherwise the event.
     pub(super) by: String,
-    /// The action, and whose it is.
+    /// Action, and the hook that returned it.
     pub(super) action: String,
-    /// What hooks say to the agent and the user, and what the user has answered.
+    /// Messages of hooks for the agent and the user, and the user's answer.
     pub(super) told: Vec<String>,
-    /// Empty, unless the call is to be explained.
+    /// Empty unless the call is to be explained.
     pub(super) report: Report,
 }
 
-/// The messages that hooks have for the user. They stand in the report in the end, in which
-/// they are escaped; a clone is the same.
+/// Messages of hooks for the user, escaped later by the report. Clones share the list.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heard(Arc<Mutex<Vec<UserMessage>>>);
 
 impl Answered {
-    /// What was said to a question, if a hook asked one.
+    /// Returns the answer to a question, if a hook asked one.
     pub(super) fn approval(&self) -> Option<Approved> {
         let approval = self.applied.as_ref().ok()?.approval.as_ref()?;
         Some(Approved {
@@ -53,7 +52,7 @@ impl Answered {
         })
     }
 
-    /// The data with which to go on, or why not to.
+    /// Returns the data to continue with, or the refusal.
     pub(super) fn verdict(&self) -> Result<&Map, Refusal> {
         let (hook, reason) = match &self.applied {
             Ok(applied) => match applied.denial() {
@@ -71,7 +70,7 @@ impl Answered {
 }
 
 impl Registries {
-    /// Emits an event, about the call that passes or about none, and does what its hooks say.
+    /// Emits an event, about the current call or none, and applies the results of its hooks.
     pub(super) async fn emit(
         &mut self,
         event: &'static str,
@@ -104,8 +103,8 @@ impl Registries {
                     report,
                 }
             }
-            // Hooks are missing that might have said no. What the others have said counts, and
-            // their answer does not.
+            // A missing hook might have denied. The messages of the others are kept, but their
+            // decision is not.
             Err(error) => {
                 let (mut told, mut report) = (Vec::new(), None);
                 if let Some(emission) = error.emission() {
@@ -123,7 +122,8 @@ impl Registries {
         }
     }
 
-    /// Does what needs no waiting, and tells what hooks say to the agent and the user.
+    /// Applies the effects that need no waiting, and collects the messages of hooks for the agent
+    /// and the user.
     async fn begin(
         &mut self,
         emission: Emission,
@@ -133,13 +133,13 @@ impl Registries {
         let mut told: Vec<_> = injections
             .map(|injection| {
                 let hook = &injection.provenance.hook;
-                format!("{hook} tells the agent: {}", injection.content)
+                format!("{hook} to the agent: {}", injection.content)
             })
             .collect();
         let conversation = self.view.conversation();
         let step = self.coordinator.begin(emission, conversation);
         if step.is_err() {
-            // None of it was injected.
+            // Nothing was injected.
             told.clear();
         }
         for message in self.heard.take() {
@@ -148,8 +148,8 @@ impl Registries {
         (step, told)
     }
 
-    /// Emits `user:notification` about a message, which hooks may put otherwise or keep back.
-    /// What these hooks say themselves is told without asking anybody.
+    /// Emits `user:notification` about a message, which hooks may rewrite or suppress. Messages of
+    /// these hooks are shown without another event.
     async fn notify(&mut self, message: UserMessage, call: Option<usize>) -> Vec<String> {
         let event = HookRegistry::USER_NOTIFICATION;
         self.emitted.push(Emitted { event, call });
@@ -187,10 +187,10 @@ impl UserDisplay for Heard {
 }
 
 fn line(hook: &str, text: &str) -> String {
-    format!("{hook} tells the user: {text}")
+    format!("{hook} to the user: {text}")
 }
 
-/// The hook whose answer counts, and the action with whose it is.
+/// Returns the hook that decided, and its action with its name.
 fn decision(emission: &Emission, event: &str) -> (String, String) {
     match &emission.decided_by {
         Some(by) => (by.to_string(), format!("{} by {by}", emission.action)),
@@ -198,7 +198,7 @@ fn decision(emission: &Emission, event: &str) -> (String, String) {
     }
 }
 
-/// The hook whose fault it is.
+/// Returns the hook that failed.
 fn failed(error: &EmitError, event: &str) -> String {
     match error {
         EmitError::Hook { failure, .. } => failure.hook.to_string(),
@@ -206,7 +206,7 @@ fn failed(error: &EmitError, event: &str) -> String {
     }
 }
 
-/// What the user has said yes to, or somebody in their place.
+/// Describes the approval by the user or by an automatic answer.
 fn allowance(applied: &Result<Applied, ApplyError>) -> Option<String> {
     let approval = applied.as_ref().ok()?.approval.as_ref()?;
     approval.is_allowed().then(|| approval.to_string())

@@ -1,10 +1,10 @@
-//! The [`HookEngine`] around the calls: what it is told of them, and what it answers.
+//! The [`HookEngine`] around the calls: converts calls and results for it, and its responses to
+//! decisions.
 //!
-//! A replay works on one intent, which owns the whole project, and which it selects before
-//! the first call. The engine takes a file for known once a `read` has shown it, or a `write`
-//! or `edit` has left it so. It does not look into commands: who changes a known file with one
-//! has to read it before the next `write` or `edit`, or is refused by `concurrency`. A file
-//! that no tool has read may be written.
+//! A replay works on one intent, which owns the whole project and is selected before the first
+//! call. The engine knows a file after a `read`, `write` or `edit`. It does not analyze commands:
+//! if a command changes a known file, the file must be read before the next `write` or `edit`;
+//! otherwise `concurrency` refuses it. A file that no tool has read may be written.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,46 +21,47 @@ use crate::hooks::Refusal;
 use crate::report::{Record, Status};
 use crate::session::Call;
 
-/// What a replay works on.
+/// Intent of a replay.
 const INTENT: &str = "REQ-replay";
 
-/// Where the engine finds and puts files, and how many calls it lets through.
+/// Folders and call limit of the engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Grounds {
-    /// The project, in which calls run.
+    /// Project, in which calls run.
     pub(crate) workspace: PathBuf,
-    /// Where the engine writes its records.
+    /// Folder of the engine's records.
     pub(crate) storage: PathBuf,
     pub(crate) calls: usize,
 }
 
-/// The engine, and what the hooks that were added to it have gathered.
+/// The engine, and the state of the hooks that were added to it.
 #[derive(Debug)]
 pub(super) struct Governor {
     pub(super) engine: HookEngine,
     session: String,
-    /// The latest call that ran and did not succeed.
+    /// Last call that ran and failed.
     failed: Arc<Mutex<Option<String>>>,
 }
 
-/// What is left to say of a session when it is over.
+/// Additional lines of the summary.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Aftermath {
-    /// How many files tools changed, commands aside.
+    /// Number of files that tools changed, without commands.
     changed: usize,
-    /// The latest call that ran and did not succeed.
+    /// Last call that ran and failed.
     failed: Option<String>,
 }
 
 impl Governor {
-    /// An engine that has selected its intent.
+    /// Builds an engine and selects its intent.
     pub(super) async fn open(session: &str, grounds: Grounds) -> Result<Self, OpenError> {
         let calls = u64::try_from(grounds.calls).unwrap_or(u64::MAX);
         let engine = HookEngine::builder()
             .workspace(grounds.workspace)
             .storage(grounds.storage)
             .intents([Intent::new(INTENT).owns("**")])
-            // Not of the session, in which the call that selects the intent counts as well.
+            // A limit of the intent, not of the session, which also counts the selection of the
+            // intent.
             .intent_limits(Limits::new().calls(calls))
             .build()?;
         let failed = Arc::default();
@@ -92,14 +93,14 @@ impl Governor {
         })?;
         let selected = ToolResult::of(select).succeeded("selected");
         self.engine.post_tool_use(&selected, None).await;
-        // POST hooks that fail are logged only.
+        // A failure of a POST hook is only logged, so check its effect.
         match self.engine.session().active_intent().as_deref() {
             Some(INTENT) => Ok(()),
             _ => Err(OpenError::NotSelected),
         }
     }
 
-    /// A call as the engine knows it.
+    /// Converts a call to a request of the engine.
     pub(super) fn request(&self, call: &Call) -> ToolRequest {
         let request = match call {
             Call::Bash { command } => {
@@ -117,8 +118,8 @@ impl Governor {
         request.intent(INTENT).session(&*self.session)
     }
 
-    /// What came of a call that ran, free of the secrets that the record is free of: the
-    /// engine writes it down. What is in files, it reads there.
+    /// Converts the record of a call that ran to a result, without secrets, because the engine
+    /// stores it. The engine reads file contents itself.
     pub(super) fn result(&self, call: &Call, record: &Record) -> ToolResult {
         let mut request = self.request(call);
         if matches!(call, Call::Bash { .. }) {
@@ -139,7 +140,7 @@ impl Governor {
         }
     }
 
-    /// The ids of the hooks of a phase, in execution order.
+    /// Returns the ids of the hooks of a phase, in execution order.
     pub(super) fn ids(&self, phase: Phase) -> Vec<String> {
         let hooks = self.engine.registry().registered_hooks(phase).into_iter();
         hooks.map(|hook| hook.id).collect()
@@ -154,7 +155,7 @@ impl Governor {
     }
 }
 
-/// What the answer of PRE, which ended at the hook `by`, means for a call.
+/// Converts the response of PRE, which ended at the hook `by`, to a decision.
 pub(super) fn verdict(by: &str, answer: Result<HookResponse, HookError>) -> Result<(), Refusal> {
     let reason = match answer {
         Ok(response) if response.is_continue() => return Ok(()),
@@ -167,10 +168,10 @@ pub(super) fn verdict(by: &str, answer: Result<HookResponse, HookError>) -> Resu
     })
 }
 
-/// The reason with its details, and what to do about it.
+/// Returns the reason with its details and remedy.
 fn reason(response: HookResponse) -> String {
     let reason = response.reason;
-    let mut reason = reason.unwrap_or_else(|| "it does not say why".to_owned());
+    let mut reason = reason.unwrap_or_else(|| "no reason given".to_owned());
     if let Some(details) = response.details {
         reason += &format!(": {details}");
     }
@@ -180,7 +181,7 @@ fn reason(response: HookResponse) -> String {
     reason
 }
 
-/// Keeps an eye on what fails.
+/// Records the last failure.
 fn note(
     failed: &Mutex<Option<String>>,
     result: &ToolResult,
@@ -193,7 +194,7 @@ fn note(
 }
 
 impl Aftermath {
-    /// The end of a summary; nothing where there is nothing to tell.
+    /// Returns the end of a summary; empty if there is nothing to report.
     pub(crate) fn line(&self) -> String {
         let mut line = String::new();
         match self.changed {

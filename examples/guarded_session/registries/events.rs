@@ -1,8 +1,8 @@
-//! The hooks of `tool:pre`, `tool:post` and `error:tool`, in the forms that a hook can have.
+//! Hooks of `tool:pre`, `tool:post` and `error:tool`, in all the forms that a hook can have.
 //!
-//! Those that look at what a command would run fail where it is none. That is logged and left
-//! out, as they only help: the classifiers have refused such a command. `protected_files` and
-//! `confirm_deletion` guard something, so that their faults are a denial.
+//! Hooks that analyze the command return an error if it cannot be parsed. These errors are logged
+//! and ignored, because the hooks only help: the classifiers have already refused such a command.
+//! `protected_files` and `confirm_deletion` fail closed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::payload::{TOOL_INPUT, TOOL_NAME, TOOL_RESULT, class, rewrite};
 use crate::hooks::Change;
 use crate::{paths, rewrites};
 
-/// Registers all of them.
+/// Registers all hooks.
 pub(super) fn register(events: &HookRegistry, time_limit: Duration) {
     let before = HookRegistry::TOOL_PRE;
     let guard = |name: &'static str| {
@@ -37,7 +37,7 @@ pub(super) fn register(events: &HookRegistry, time_limit: Duration) {
     );
     events.register(before, commits, RegisterOptions::new().priority(10));
 
-    // Behind all that change a call: what is approved is what runs.
+    // Runs after all hooks that change a call, so that the approved call is the one that runs.
     let question = guard("confirm_deletion").priority(20);
     events.register(before, confirm_deletion, question);
 
@@ -48,12 +48,12 @@ pub(super) fn register(events: &HookRegistry, time_limit: Duration) {
     events.register(error, limit_notice, RegisterOptions::new());
 }
 
-/// The data lack a field, or hold something else in its place.
+/// Error: a field is missing or has the wrong type.
 #[derive(Debug, thiserror::Error)]
-#[error("the event has no text `{0}`")]
+#[error("the event has no string `{0}`")]
 struct Malformed(&'static str);
 
-/// Denies to change git's own files by hand.
+/// Denies direct changes of git's own files.
 #[impl_hook(EventHook)]
 async fn protected_files(event: Event<'_>) -> Result<HookResult, HookError> {
     match event.str(TOOL_NAME).ok_or(Malformed(TOOL_NAME))? {
@@ -62,13 +62,13 @@ async fn protected_files(event: Event<'_>) -> Result<HookResult, HookError> {
     }
     let path = input(event, "path").ok_or(Malformed("path"))?;
     Ok(if paths::is_git_internal(path) {
-        HookResult::deny(format!("`{path}` is git's own file"))
+        HookResult::deny(format!("`{path}` is an internal file of git"))
     } else {
         HookResult::proceed()
     })
 }
 
-/// Tells each `tail` that would wait for more to stop at the end.
+/// Makes each `tail` that would follow a file stop at its end.
 fn end_tail(event: Event<'_>) -> Result<HookResult, InputError> {
     let Some(command) = input(event, "command") else {
         return Ok(HookResult::proceed());
@@ -76,13 +76,13 @@ fn end_tail(event: Event<'_>) -> Result<HookResult, InputError> {
     Ok(match rewrites::end_tail(command, &explain(command)?) {
         None => HookResult::proceed(),
         Some(command) => {
-            let change = Change::new("end_tail", "`tail -f` would wait for ever");
+            let change = Change::new("end_tail", "`tail -f` would wait forever");
             rewrite(event, json!({"command": command}), &change)
         }
     })
 }
 
-/// Lets the agent know that it sleeps for longer than it may.
+/// Warns the agent if a command sleeps longer than the timeout.
 fn long_sleep(event: Event<'_>, limit: u64) -> Result<HookResult, InputError> {
     let Some(command) = input(event, "command") else {
         return Ok(HookResult::proceed());
@@ -93,14 +93,14 @@ fn long_sleep(event: Event<'_>, limit: u64) -> Result<HookResult, InputError> {
             && run.arguments().filter_map(seconds).sum::<f64>() > limit as f64
     };
     Ok(if explain(command)?.parts().runs().any(is_long) {
-        HookResult::inject_context(format!("a call is stopped after {limit} s; sleep for less"))
+        HookResult::inject_context(format!("calls time out after {limit} s; sleep for less"))
             .ephemeral(true)
     } else {
         HookResult::proceed()
     })
 }
 
-/// Lets the user know of commits.
+/// Informs the user about commits.
 async fn commits(_event: Arc<str>, data: Arc<Map>) -> Result<HookResult, InputError> {
     let command = data.get(TOOL_INPUT).and_then(|input| input.get("command"));
     let Some(command) = command.and_then(Value::as_str) else {
@@ -111,16 +111,16 @@ async fn commits(_event: Arc<str>, data: Arc<Map>) -> Result<HookResult, InputEr
             && run.arguments().find(|it| !it.starts_with('-')) == Some("commit")
     };
     Ok(if explain(command)?.parts().runs().any(commits) {
-        HookResult::proceed().user_message("it is a commit")
+        HookResult::proceed().user_message("the command makes a commit")
     } else {
         HookResult::proceed()
     })
 }
 
-/// Asks before something is deleted or discarded, as the classifiers have found out.
+/// Asks before a command that deletes or discards something, based on its class.
 fn confirm_deletion(event: Event<'_>) -> HookResult {
     match class(event) {
-        // The same question about another command is another question.
+        // A question about another command needs another approval.
         Some(class) if class.deletes() => {
             HookResult::ask_user(format!("{}. Run it?", class.reasoning)).approval_options([
                 "Allow once",
@@ -136,23 +136,21 @@ fn explain(command: &str) -> Result<Explanation, InputError> {
     Classifier::new().explain(command)
 }
 
-/// Lets the agent know why it cannot read all of the output.
+/// Explains to the agent why parts of the output are hidden.
 fn redaction_notice(event: Event<'_>) -> HookResult {
     match result(event, "redactions").and_then(Value::as_u64) {
         None | Some(0) => HookResult::proceed(),
-        Some(_) => {
-            HookResult::inject_context("what is blacked out is not needed; do not look for it")
-                .ephemeral(true)
-                .append_to_last_tool_result(true)
-        }
+        Some(_) => HookResult::inject_context("redacted text is not needed; do not look for it")
+            .ephemeral(true)
+            .append_to_last_tool_result(true),
     }
 }
 
-/// Lets the user know which limit a call met.
+/// Informs the user which limit a call exceeded.
 fn limit_notice(event: Event<'_>) -> HookResult {
     let remedy = match result(event, "status").and_then(Value::as_str) {
-        Some("timed_out") => "raise --time-limit if it needs longer",
-        Some("output_limit") => "raise --output-limit if it has more to say",
+        Some("timed_out") => "raise `--time-limit` to allow more time",
+        Some("output_limit") => "raise `--output-limit` to allow more output",
         _ => return HookResult::proceed(),
     };
     HookResult::proceed()
@@ -160,12 +158,12 @@ fn limit_notice(event: Event<'_>) -> HookResult {
         .user_message_level(MessageLevel::Warning)
 }
 
-/// A text of the tool's input.
+/// Returns a text field of the tool's input.
 fn input<'a>(event: Event<'a>, field: &str) -> Option<&'a str> {
     event.get(TOOL_INPUT)?.get(field)?.as_str()
 }
 
-/// A part of the tool's result.
+/// Returns a field of the tool's result.
 fn result<'a>(event: Event<'a>, field: &str) -> Option<&'a Value> {
     event.get(TOOL_RESULT)?.get(field)
 }

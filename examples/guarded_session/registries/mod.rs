@@ -1,25 +1,24 @@
-//! The registries that a call passes besides the typed set, as a host would open them to
-//! its plugins.
+//! Registries that a call passes besides the typed set, as a host would offer them to plugins.
 //!
-//! | dispatch | registry | asks or tells |
+//! | Dispatch | Registry | Purpose |
 //! |---|---|---|
-//! | `session:start` | [`HookRegistry`] | may the session begin? |
-//! | PRE | [`HookEngine`](hooks_runtime::HookEngine) | may this call be made? |
-//! | classifiers | [`PhaseRegistry`](hooks_runtime::PhaseRegistry) | what would its command do, and is that for this place? |
-//! | `tool:pre` | [`HookRegistry`] | what is to change in it, who is to be told what, may it run? |
-//! | `tool:post` | [`HookRegistry`] | what came of a call that succeeded |
-//! | `error:tool` | [`HookRegistry`] | what came of one that failed, or met a limit |
-//! | POST | [`HookEngine`](hooks_runtime::HookEngine) | the record of it |
-//! | `user:notification` | [`HookRegistry`] | what the user is told by another hook: may it be put otherwise, or kept back? |
-//! | `session:end` | [`HookRegistry`] | how many calls there were, and what became of them |
+//! | `session:start` | [`HookRegistry`] | allows or denies the session |
+//! | PRE | [`HookEngine`](hooks_runtime::HookEngine) | allows or refuses the call |
+//! | classifiers | [`PhaseRegistry`](hooks_runtime::PhaseRegistry) | determine the effects of its command, and refuse some of them |
+//! | `tool:pre` | [`HookRegistry`] | changes the call, sends messages, allows or denies the call |
+//! | `tool:post` | [`HookRegistry`] | receives the result of a call that succeeded |
+//! | `error:tool` | [`HookRegistry`] | receives the result of a call that failed or exceeded a limit |
+//! | POST | [`HookEngine`](hooks_runtime::HookEngine) | records the call |
+//! | `user:notification` | [`HookRegistry`] | rewrites or suppresses another hook's message to the user |
+//! | `session:end` | [`HookRegistry`] | receives the number of calls and their results |
 //!
-//! [`engine`], [`classifiers`] and [`events`] hold the hooks, [`approval`] who answers where one asks. What the
-//! hooks of an event answer is applied by a [`Coordinator`]: it injects into the
-//! [`Conversation`](hooks_runtime::Conversation) that a model would be given, has the question
-//! put, and says whether the event may happen. A call runs only after answers that say so: a
-//! `HALT`, a word that is not known, an error, a missing answer of the user are all a no. The
-//! recorded agent is not there to be stopped by a `HALT`, so that its next call is asked about
-//! as well; a hook that halts goes on doing so for as long as its reason lasts.
+//! [`engine`], [`classifiers`] and [`events`] contain the hooks; [`approval`] selects the source of
+//! answers. A [`Coordinator`] applies the results of an event: it injects messages into the
+//! [`Conversation`](hooks_runtime::Conversation) of a model, asks questions, and returns if the
+//! event may happen. A call runs only if every result allows it: a `HALT`, an unknown action, an
+//! error and a missing answer all refuse it. The recorded agent cannot be stopped by a `HALT`, so
+//! its next call is dispatched too; a hook that halts must keep halting for as long as its reason
+//! lasts.
 
 mod approval;
 mod classifiers;
@@ -54,18 +53,18 @@ use crate::progress::Progress;
 use crate::report::{Record, Status};
 use crate::scripts::Scripts;
 
-/// What a session is guarded with.
+/// Settings of a guarded session.
 #[derive(Debug)]
 pub(crate) struct Settings<'a> {
-    /// Its name, by which hooks and records tell it from others.
+    /// Name of the session for hooks and records.
     pub(crate) session: &'a str,
     pub(crate) grounds: Grounds,
-    /// How long a call may take.
+    /// Timeout of a call.
     pub(crate) time: Duration,
     pub(crate) approve: Approve,
-    /// Hooks besides those of this example.
+    /// Additional hooks.
     pub(crate) scripts: &'a Scripts,
-    /// The bar that makes room for questions.
+    /// Progress bar, hidden during questions.
     pub(crate) progress: &'a Progress,
 }
 
@@ -81,31 +80,31 @@ pub(crate) struct Registries {
     emitted: Vec<Emitted>,
 }
 
-/// Why a session cannot begin.
+/// Reason why a session cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum OpenError {
-    #[error("the hook engine cannot be made: {0}")]
+    #[error("cannot create the hook engine: {0}")]
     Engine(#[from] EngineError),
-    #[error("{what} is refused by {hook}: {reason}")]
+    #[error("{hook} refused {what}: {reason}")]
     Refused {
         what: &'static str,
         hook: String,
         reason: String,
     },
-    #[error("the hook engine did not take the intent of the session")]
+    #[error("the hook engine did not select the intent of the session")]
     NotSelected,
 }
 
 impl Registries {
-    /// The registries with the hooks of this example. Makes the engine's storage folder.
+    /// Creates the registries with the hooks of this example, and the engine's storage folder.
     pub(crate) async fn guarding(settings: Settings<'_>) -> Result<Self, OpenError> {
         let events = HookRegistry::new();
-        // For hooks that serve several sessions.
+        // Distinguishes sessions for hooks that serve several.
         let session = ("session_id".to_owned(), settings.session.into());
         events.set_default_fields(Map::from_iter([session]));
         if settings.scripts.register(&events) {
-            // Behind them, and before all who sign.
+            // After the scripts, and before all hooks that sign changes.
             let options = RegisterOptions::new().priority(-15);
             events.register(TOOL_PRE, payload::unsign, options);
         }
@@ -129,17 +128,17 @@ impl Registries {
         })
     }
 
-    /// What the engine has gathered.
+    /// Returns the additional lines of the summary.
     pub(crate) fn aftermath(&self) -> Aftermath {
         self.governor.aftermath()
     }
 
-    /// The events that were emitted, in their order.
+    /// Returns the emitted events in order.
     pub(crate) fn emitted(&self) -> &[Emitted] {
         &self.emitted
     }
 
-    /// Begins the session, if no hook is against it; what hooks say about it.
+    /// Starts the session unless a hook denies it. Returns the messages of hooks.
     pub(crate) async fn start(&mut self, calls: usize) -> Result<Vec<String>, OpenError> {
         let data = Map::from_iter([("calls".to_owned(), calls.into())]);
         let answered = self.emit(HookRegistry::SESSION_START, data, None).await;
@@ -153,7 +152,7 @@ impl Registries {
         }
     }
 
-    /// Ends the session; what hooks say about it. What they deny has no effect.
+    /// Ends the session and returns the messages of hooks. A denial has no effect.
     pub(crate) async fn end(&mut self, summary: &impl serde::Serialize) -> Vec<String> {
         let data = match serde_json::to_value(summary) {
             Ok(Value::Object(fields)) => fields,
@@ -166,12 +165,12 @@ impl Registries {
         answered.told
     }
 
-    /// The agent makes a call, after it has read what it was told.
+    /// Starts the agent's turn: it has read its messages and makes a call.
     pub(crate) fn begin_turn(&mut self, call: &str) {
         self.view.begin_turn(call);
     }
 
-    /// Asks the PRE hooks of the engine about the call.
+    /// Dispatches the call to the PRE hooks of the engine.
     pub(crate) async fn pre(&self, passing: &mut Passing) -> Result<(), Refusal> {
         let request = self.governor.request(&passing.draft.call);
         let (answer, report) = self.governor.engine.pre_tool_use_reported(&request).await;
@@ -185,7 +184,7 @@ impl Registries {
         verdict
     }
 
-    /// Asks the classifiers what the call would do, and whether it may.
+    /// Dispatches the call to the classifiers.
     pub(crate) async fn classify(&self, passing: &mut Passing) -> Result<(), Refusal> {
         passing.class = self.judge(CLASSIFIERS, passing).await?;
         Ok(())
@@ -209,8 +208,8 @@ impl Registries {
         verdict
     }
 
-    /// Emits `tool:pre`, takes over what its hooks changed, and keeps what they say. What they
-    /// changed is judged again, and may not delete: nobody was asked about that.
+    /// Emits `tool:pre`, adopts the changes of its hooks, and keeps their messages. A changed call
+    /// is classified again and must not delete, because the user did not approve that.
     pub(crate) async fn tool_pre(&mut self, passing: &mut Passing) -> Result<(), Refusal> {
         let data = payload::announcing(&passing.draft.call, passing.class.as_ref());
         let answered = self.emit(TOOL_PRE, data, Some(passing)).await;
@@ -230,7 +229,7 @@ impl Registries {
             Some(class) if class.deletes() => Err(Refusal {
                 hook: TOOL_PRE.to_owned(),
                 reason: format!(
-                    "nobody was asked about what its hooks made of the call: {}",
+                    "the user has not approved the call as changed by its hooks: {}",
                     class.reasoning
                 ),
             }),
@@ -238,9 +237,9 @@ impl Registries {
         }
     }
 
-    /// Gives the agent the result of a call that ran, and emits `tool:post`, or `error:tool`
-    /// where it did not succeed. What hooks change or deny has no effect on a call that is
-    /// over; what they say has.
+    /// Adds the result of a call to the conversation, and emits `tool:post`, or `error:tool` if the
+    /// call did not succeed. Changes and denials by hooks have no effect on a finished call; their
+    /// messages are kept.
     pub(crate) async fn tool_post(&mut self, record: &Record, passing: &mut Passing) {
         self.view.end_turn(record);
         let event = match record.status {
@@ -253,26 +252,27 @@ impl Registries {
         hear(event, outcome, answered, passing);
     }
 
-    /// Gives the agent the reason why a call did not run.
+    /// Adds the reason for a refusal to the conversation.
     pub(crate) fn refused(&mut self, record: &Record) {
         self.view.end_turn(record);
     }
 
-    /// Tells the POST hooks of the engine; their faults are nobody's but theirs.
+    /// Dispatches the result to the POST hooks of the engine; their failures have no effect on the
+    /// call.
     pub(crate) async fn post(&self, record: &Record, passing: &mut Passing) {
         let result = self.governor.result(&passing.draft.call, record);
         let id = record.number.to_string();
         let engine = &self.governor.engine;
         let report = engine.post_tool_use_reported(&result, Some(&id)).await;
-        passing.explain(|| Section::reported(POST, "all are told".to_owned(), &report));
+        passing.explain(|| Section::reported(POST, "all hooks ran".to_owned(), &report));
     }
 
-    /// What a model would read before its next call.
+    /// Returns the messages that a model would receive before its next call.
     pub(crate) fn explain_view(&self) -> Section {
         self.view.explain()
     }
 
-    /// The names of the hooks behind each title, in execution order.
+    /// Returns the names of the hooks in the dispatch `title`, in execution order.
     pub(crate) fn names(&self, title: &str) -> Vec<String> {
         match title {
             PRE => self.governor.ids(Phase::Pre),
@@ -292,16 +292,17 @@ impl Registries {
     }
 }
 
-/// The most characters that a hook may put before the agent at once.
+/// Maximum number of characters that a hook may inject at once.
 const INJECTION_LIMIT: usize = 4000;
 
-/// Makes of the draft what the data of `tool:pre` are now.
+/// Updates the draft from the data of `tool:pre`.
 fn adopt(data: &Map, by: &str, passing: &mut Passing) -> Result<(), Refusal> {
     if !payload::keeps_class(data, passing.class.as_ref()) {
         return Err(Refusal {
             hook: TOOL_PRE.to_owned(),
-            reason: "its hooks changed the class of the command, which is not theirs to say"
-                .to_owned(),
+            reason:
+                "its hooks changed the class of the command, which only the classifiers may set"
+                    .to_owned(),
         });
     }
     let draft = &mut passing.draft;
@@ -314,12 +315,12 @@ fn adopt(data: &Map, by: &str, passing: &mut Passing) -> Result<(), Refusal> {
         }
         Err(problem) => Err(Refusal {
             hook: TOOL_PRE.to_owned(),
-            reason: format!("its hooks left nothing that could run: {problem}"),
+            reason: format!("its hooks left an invalid call: {problem}"),
         }),
     }
 }
 
-/// Keeps what became of an event, and what its hooks say.
+/// Stores the result of an event and the messages of its hooks.
 fn hear(title: &'static str, outcome: String, answered: Answered, passing: &mut Passing) {
     let Answered { told, report, .. } = answered;
     passing.explain(|| Section::reported(title, outcome, &report).telling(&told));

@@ -1,5 +1,5 @@
-//! A call as the data of an event, and back: `tool_name`, `tool_input`, after it
-//! `tool_result`, and where it did not succeed `error_message`.
+//! Converts a call to event data and back. Fields: `tool_name`, `tool_input`, after the call
+//! `tool_result`, and `error_message` if it did not succeed.
 
 use hooks_runtime::{Event, HookResult, Map};
 use serde_json::{Value, json};
@@ -13,15 +13,15 @@ pub(super) const TOOL_NAME: &str = "tool_name";
 pub(super) const TOOL_INPUT: &str = "tool_input";
 pub(super) const TOOL_RESULT: &str = "tool_result";
 
-/// Where a hook that changes the input signs for it: an emission names only the hook whose
-/// answer won.
+/// Field in which hooks record their changes of the input: an emission names only the hook that
+/// decided.
 const REWRITES: &str = "rewrites";
 
-/// What the classifiers say of a command, for hooks to ask about.
+/// Class of a command, for use by hooks.
 const CLASSIFICATION: &str = "classification";
 const REASONING: &str = "reasoning";
 
-/// The data of `tool:pre`.
+/// Returns the data of `tool:pre`.
 pub(super) fn announcing(call: &Call, class: Option<&Class>) -> Map {
     let mut data = about(call);
     if let Some(class) = class {
@@ -31,7 +31,7 @@ pub(super) fn announcing(call: &Call, class: Option<&Class>) -> Map {
     data
 }
 
-/// The class in the data of `tool:pre`.
+/// Returns the class in the data of `tool:pre`.
 pub(super) fn class(event: Event<'_>) -> Option<Class> {
     Some(Class {
         name: event.str(CLASSIFICATION)?.to_owned(),
@@ -39,8 +39,8 @@ pub(super) fn class(event: Event<'_>) -> Option<Class> {
     })
 }
 
-/// Whether the data still have the class that they were announced with: a hook that could make a
-/// read of a deletion would spare it the question.
+/// Returns `true` if the class is unchanged: otherwise a hook could relabel a delete as a read and
+/// skip the question.
 pub(super) fn keeps_class(data: &Map, class: Option<&Class>) -> bool {
     let is = |field: &str, value: Option<&String>| {
         data.get(field).and_then(Value::as_str) == value.map(String::as_str)
@@ -60,7 +60,7 @@ fn about(call: &Call) -> Map {
     data
 }
 
-/// The data of `tool:post`, or of `error:tool`, of a call that ran.
+/// Returns the data of `tool:post` or `error:tool` for a call that ran.
 pub(super) fn concluding(call: &Call, record: &Record) -> Map {
     let mut data = about(call);
     let result = json!({
@@ -76,8 +76,8 @@ pub(super) fn concluding(call: &Call, record: &Record) -> Map {
     data
 }
 
-/// The call that the data of `tool:pre` hold, checked as one of a session is: hooks may have
-/// made anything of them.
+/// Parses the call in the data of `tool:pre` under the rules for sessions, because hooks may have
+/// changed the data arbitrarily.
 pub(super) fn call(data: &Map) -> Result<Call, ProblemKind> {
     let mut fields = match data.get(TOOL_INPUT) {
         Some(Value::Object(input)) => input.clone(),
@@ -88,7 +88,7 @@ pub(super) fn call(data: &Map) -> Result<Call, ProblemKind> {
     Call::from_fields(fields)
 }
 
-/// The answer that gives the tool new input, signed.
+/// Returns a result that replaces the input and records the change.
 pub(super) fn rewrite(event: Event<'_>, input: Value, change: &Change) -> HookResult {
     let before = event.get(REWRITES).and_then(Value::as_array);
     let mut rewrites = before.cloned().unwrap_or_default();
@@ -96,8 +96,7 @@ pub(super) fn rewrite(event: Event<'_>, input: Value, change: &Change) -> HookRe
     HookResult::set(TOOL_INPUT, input).and_set(REWRITES, rewrites)
 }
 
-/// Takes from hooks that nobody vouches for, which have been asked already, what they signed
-/// with the names of others.
+/// Removes changes that untrusted hooks, which have run already, recorded under other names.
 pub(super) fn unsign(event: Event<'_>) -> HookResult {
     let Some(signed) = event.get(REWRITES) else {
         return HookResult::proceed();
@@ -110,11 +109,12 @@ pub(super) fn unsign(event: Event<'_>) -> HookResult {
     HookResult::set(REWRITES, json!(changes))
 }
 
-/// Who changed the input, and why. Where nobody has signed, it is the hook whose answer counts.
+/// Returns the hooks that changed the input, and their reasons. If none is recorded, returns the
+/// hook that decided.
 pub(super) fn changes(data: &Map, by: &str) -> Vec<Change> {
     let signed = data.get(REWRITES).cloned().unwrap_or_default();
     match serde_json::from_value::<Vec<Change>>(signed) {
         Ok(changes) if !changes.is_empty() => changes,
-        _ => vec![Change::new(by, "it does not say why")],
+        _ => vec![Change::new(by, "no reason given")],
     }
 }

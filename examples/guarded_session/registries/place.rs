@@ -1,27 +1,25 @@
-//! What may not be run here, of all places: the rules of the session about a command, besides
-//! what its class says.
+//! Rules about commands that do not fit this environment, in addition to their class.
 //!
-//! They are for people: they refuse early, with a reason that names the mistake, and are not the
-//! boundary. A script that a call has written can do what no rule reads here; what it can reach
-//! is what [`crate::confine`] leaves it.
+//! They give users an early refusal with a clear reason, and are not a security boundary. A script
+//! that a call has written bypasses them; [`crate::confine`] restricts it.
 
 use hooks_guard::classify::{Crud, Explanation, Part, Word};
 
 use crate::paths;
 
-/// What is of no use without a network, or as the only user.
+/// Programs that need a network or another user.
 const USELESS: &str =
     "apt apt-get brew curl dig dnf docker doas ftp gem host nc ncat netcat npm npx
     nslookup ping pip pip3 pnpm podman rsync scp sftp socat ssh su sudo telnet wget yarn";
 
-/// The commands of git that talk to another machine.
+/// Subcommands of git that connect to another machine.
 const REMOTE: &str = "clone fetch ls-remote pull push submodule";
 
-/// Why a command would leave the scratch copy of the project, or damage what git keeps in it.
+/// Refuses a command that leaves the scratch copy of the project, or damages git's data in it.
 pub(super) fn leaves_project(command: &str, explanation: &Explanation) -> Option<String> {
     let parts = explanation.parts();
     if !parts.complete {
-        return Some("there is more in it than can be followed".to_owned());
+        return Some("the command is too complex to analyze".to_owned());
     }
     for run in parts.runs() {
         let program = run.program().unwrap_or("it");
@@ -32,11 +30,11 @@ pub(super) fn leaves_project(command: &str, explanation: &Explanation) -> Option
             match word.value() {
                 None if run.effect_in_all == Crud::Delete => {
                     return Some(format!(
-                        "what `{program}` would delete is only known when it runs"
+                        "the targets of `{program}` are unknown before it runs"
                     ));
                 }
                 Some(path) if run.effect_in_all == Crud::Delete && paths::is_git_internal(path) => {
-                    return Some(format!("`{program}` would delete git's own files"));
+                    return Some(format!("`{program}` would delete internal files of git"));
                 }
                 _ => {}
             }
@@ -46,16 +44,16 @@ pub(super) fn leaves_project(command: &str, explanation: &Explanation) -> Option
     files.find_map(|word| {
         let why = leads_out(command, word, Crud::Update);
         why.or_else(|| match word.value() {
-            None => Some("where it redirects to is only known when it runs".to_owned()),
+            None => Some("the target of the redirection is unknown before it runs".to_owned()),
             Some(path) if paths::is_git_internal(path) => {
-                Some(format!("`{path}` is git's own file"))
+                Some(format!("`{path}` is an internal file of git"))
             }
             Some(_) => None,
         })
     })
 }
 
-/// Why a command would be of no use where there is no network and nobody else.
+/// Refuses a command that needs a network or another user.
 pub(super) fn is_useless_here(_: &str, explanation: &Explanation) -> Option<String> {
     explanation.parts().runs().find_map(|run| {
         let program = run.program()?;
@@ -66,19 +64,19 @@ pub(super) fn is_useless_here(_: &str, explanation: &Explanation) -> Option<Stri
         };
         let is_useless = has(USELESS, program) || program == "git" && remote(run);
         is_useless.then(|| {
-            format!("`{program}` is of no use here; there is no network, and no other user")
+            format!("`{program}` needs the network or another user, which this sandbox blocks")
         })
     })
 }
 
-/// Why a word is a path out of the project.
+/// Returns the reason if a word is a path out of the project.
 fn leads_out(command: &str, word: &Word, effect: Crud) -> Option<String> {
     let Some(text) = word.value() else {
         let source = command.get(word.start..word.end).unwrap_or_default();
         let names_home = source.contains("$HOME") || source.contains("${HOME");
         return names_home.then(home);
     };
-    // `--file=/etc/passwd`
+    // For example `--file=/etc/passwd`.
     let path = match text.split_once('=') {
         Some((_, value)) if text.starts_with('-') => value,
         _ => text,
@@ -86,19 +84,19 @@ fn leads_out(command: &str, word: &Word, effect: Crud) -> Option<String> {
     if path == "~" || path.starts_with("~/") {
         return Some(home());
     }
-    // `.?` is a pattern that `..` fits.
+    // The pattern `.?` matches `..`.
     let may_climb = |part: &str| part.starts_with('.') && part.contains(['*', '?', '[']);
     let climbs = word.pattern && path.split('/').any(may_climb);
     let is_place = !path.starts_with('/')
         || paths::is_on_this_machine(path)
-        // A mere slash may be a separator, where nothing changes.
+        // A lone slash may be a separator if nothing is changed.
         || effect != Crud::Read && path.trim_matches(['/', '*', '.']).is_empty();
     (climbs || is_place && paths::leads_out(path))
         .then(|| format!("`{path}` leads out of the project"))
 }
 
 fn home() -> String {
-    "it names the home folder, which is not the project's".to_owned()
+    "the home folder is outside of the project".to_owned()
 }
 
 #[cfg(test)]

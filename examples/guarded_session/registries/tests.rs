@@ -1,4 +1,4 @@
-//! A call runs after a yes only, and what hooks say and change is not lost.
+//! A call runs only if it is allowed, and the messages and changes of hooks are kept.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::scripts::Scripts;
 use crate::session::Call;
 
-/// The registries of a session in an empty project.
+/// Creates the registries of a session in an empty project.
 async fn registries(folder: &TempDir, approve: Approve) -> Registries {
     let settings = Settings {
         session: "test",
@@ -51,7 +51,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.expect("a runtime").block_on(future)
 }
 
-/// The answer of PRE with one hook more, and who gave it.
+/// Dispatches PRE with an additional hook. Returns the decision with the hook.
 fn pre(options: RegisterOptions, hook: fn(&ToolRequest) -> HookResponse) -> Result<(), Refusal> {
     block_on(async {
         let folder = folder();
@@ -64,7 +64,7 @@ fn pre(options: RegisterOptions, hook: fn(&ToolRequest) -> HookResponse) -> Resu
     })
 }
 
-/// The call as `tool:pre` with this hook more leaves it, and the answer.
+/// Emits `tool:pre` with an additional hook. Returns the changed call and the decision.
 fn tool_pre(
     options: RegisterOptions,
     hook: impl Fn(Event<'_>) -> HookResult + Send + Sync + 'static,
@@ -208,7 +208,7 @@ fn a_denial_wins_over_a_question_that_is_answered_with_yes() {
     });
 }
 
-/// What the classifiers say, and then `tool:pre` with this hook more, in front of the others.
+/// Dispatches the classifiers, then `tool:pre` with an additional hook before the others.
 fn classified(
     approve: Approve,
     command: &str,
@@ -320,10 +320,7 @@ fn what_the_user_is_told_can_be_put_otherwise_or_kept_back() {
         registries.events.register(told, soften, options);
         let mut passing = Passing::new(1, &bash("ls"), false);
         assert_eq!(registries.tool_pre(&mut passing).await, Ok(()));
-        let lines = [
-            "loud tells the user: quiet",
-            "soften tells the user: softened",
-        ];
+        let lines = ["loud to the user: quiet", "soften to the user: softened"];
         assert_eq!(passing.told, lines);
         let events: Vec<_> = registries.emitted().iter().map(|it| it.event).collect();
         assert_eq!(events, [before, told, told]);
@@ -340,10 +337,7 @@ fn a_session_that_a_hook_denies_does_not_begin() {
         let start = HookRegistry::SESSION_START;
         registries.events.register(start, deny, options);
         let error = registries.start(1).await.expect_err("a refusal");
-        assert_eq!(
-            error.to_string(),
-            "the session is refused by odd: not today"
-        );
+        assert_eq!(error.to_string(), "odd refused the session: not today");
     });
 }
 
@@ -354,7 +348,7 @@ fn what_a_hook_changed_runs_whichever_answer_won() {
     assert_eq!(answer, Ok(()));
     assert_eq!(passing.draft.call, bash("tail log"));
     assert_eq!(passing.draft.changes[0].hook, "end_tail");
-    assert_eq!(passing.told, ["odd tells the agent: mind the gap"]);
+    assert_eq!(passing.told, ["odd to the agent: mind the gap"]);
 }
 
 #[test]

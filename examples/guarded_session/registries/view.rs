@@ -1,4 +1,4 @@
-//! The conversation that a model would have: its calls, their results, and what hooks add.
+//! The conversation of a model: calls, results, and messages of hooks.
 
 use hooks_runtime::{Conversation, Message, Role};
 
@@ -6,16 +6,16 @@ use crate::display::shorten;
 use crate::explain::Section;
 use crate::report::{Decision, Record};
 
-/// How many messages are kept; nobody reads the older ones in a replay.
+/// Number of messages kept; a replay never shows older ones.
 const KEPT: usize = 20;
 
-/// How much of the output of a call is kept, in characters.
+/// Number of characters kept of a call's output.
 const OUTPUT: usize = 2000;
 
-/// How many messages are explained.
+/// Number of messages shown by `--explain`.
 const EXPLAINED: usize = 4;
 
-/// What an agent reads, if it is there to read it.
+/// Messages for the agent.
 #[derive(Debug, Default)]
 pub(super) struct View {
     conversation: Conversation,
@@ -26,17 +26,17 @@ impl View {
         &mut self.conversation
     }
 
-    /// The agent has read what there was for its next call, and makes that.
+    /// Starts the next turn: the agent has read its messages and makes this call.
     pub(super) fn begin_turn(&mut self, call: &str) {
         let history = self.conversation.history_mut();
         history.drain(..history.len().saturating_sub(KEPT));
-        // What was for one call only is gone with this.
+        // Drops messages that were for one turn only.
         drop(self.conversation.next_call());
         self.conversation.push(Message::assistant(call));
     }
 
-    /// The agent is given the result of its call, or why there is none. The texts of a record
-    /// are free of secrets already.
+    /// Adds the result of a call, or the reason for its refusal. Texts of a record are already
+    /// redacted.
     pub(super) fn end_turn(&mut self, record: &Record) {
         let text = match record.decision {
             Decision::Refused => format!("refused by {}: {}", record.by, record.why),
@@ -46,7 +46,7 @@ impl View {
         self.conversation.push(Message::tool_result(id, text));
     }
 
-    /// The last of what the agent reads before its next call.
+    /// Returns the last messages before the agent's next call.
     pub(super) fn explain(&self) -> Section {
         let messages = self.conversation.preview_call();
         let last = messages.iter().rev().take(EXPLAINED).rev();

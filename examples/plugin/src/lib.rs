@@ -1,7 +1,7 @@
-//! A plugin: hooks in a crate of their own. The example `loading_a_plugin` is a host for it.
+//! A plugin: hooks in a separate crate. The example `loading_a_plugin` is a host for it.
 //!
-//! A plugin and its host agree on three things: the names of events, the fields of their data,
-//! and the form of one function, [`register`]. Neither needs a type of the other.
+//! A plugin and its host agree on three things: the names of events, the fields of their data, and
+//! the signature of one function, [`register`]. Neither needs a type of the other.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -9,20 +9,20 @@ use hooks_runtime::{
     Event, FailurePolicy, HookRegistry, HookResult, Map, RegisterOptions, Registration,
 };
 
-/// The name under which a host offers this plugin.
+/// Name under which a host offers this plugin.
 pub const NAME: &str = "quota";
 
-/// Registers the hooks of the plugin, and hands over what takes them out again.
+/// Registers the hooks of the plugin. The returned registrations remove them.
 ///
 /// # Errors
-/// If `calls` is no number above zero. Nothing is registered then.
+/// Returns an error if `calls` is not a positive number; then nothing is registered.
 pub fn register(hooks: &HookRegistry, config: &Map) -> Result<Vec<Registration>, String> {
     let calls = match config.get("calls") {
         None => 3,
         Some(calls) => calls
             .as_u64()
             .filter(|calls| *calls > 0)
-            .ok_or_else(|| format!("`calls` is {calls}; give a number above zero"))?,
+            .ok_or_else(|| format!("`calls` is {calls}; use a number above zero"))?,
     };
     let quota = Quota::new(calls);
     let limit = hooks.register(
@@ -30,7 +30,7 @@ pub fn register(hooks: &HookRegistry, config: &Map) -> Result<Vec<Registration>,
         move |event: Event<'_>| quota.judge(&event),
         RegisterOptions::new()
             .name("quota.limit")
-            // A limit that breaks must not mean yes.
+            // A failing limit must fail closed.
             .on_failure(FailurePolicy::FailClosed),
     );
     let trim = hooks.register(
@@ -41,7 +41,7 @@ pub fn register(hooks: &HookRegistry, config: &Map) -> Result<Vec<Registration>,
     Ok(vec![limit, trim])
 }
 
-/// What is left, shared by all calls of the hook.
+/// Number of calls left, shared by all calls of the hook.
 struct Quota {
     left: AtomicU64,
 }
@@ -58,14 +58,14 @@ impl Quota {
         match (taken, event.str("tool_name")) {
             (Ok(_), _) => HookResult::proceed(),
             (Err(_), tool) => HookResult::deny(format!(
-                "no call is left for `{}`",
-                tool.unwrap_or("a tool without a name")
+                "no calls left for `{}`",
+                tool.unwrap_or("unnamed tool")
             )),
         }
     }
 }
 
-/// Takes the blanks off both ends of a prompt.
+/// Trims blanks from a prompt.
 fn trim(event: Event<'_>) -> HookResult {
     match event.str("prompt") {
         Some(prompt) if prompt.trim() != prompt => HookResult::set("prompt", prompt.trim()),

@@ -1,4 +1,4 @@
-//! Questions of hooks, and `--approve`: decided beforehand, and at a real terminal.
+//! Questions of hooks and `--approve`: fixed answers, and answers in a real terminal.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::support::{bash, example, folder, has_program, run, session};
 
-/// A session that deletes two tags, one after the other.
+/// Returns a session that deletes two tags.
 fn history() -> [Value; 5] {
     [
         bash("git init -q . && git add -A && git commit -q -m one"),
@@ -69,7 +69,7 @@ fn e_134_without_a_terminal_asking_fails_and_means_no() {
     let folder = folder();
     let file = folder.path().join("session.jsonl");
     fs::write(&file, session(&history())).expect("a session");
-    // A session of its own has no terminal.
+    // A new session has no terminal.
     let mut command = std::process::Command::new("setsid");
     command
         .arg("--wait")
@@ -101,9 +101,8 @@ echo "ended with $?."
 
 const READY: &str = "Your answer (denied after ";
 
-/// The example at a terminal of its own, told to ask there, with its report going to a file;
-/// behind it a shell that says how it ended, and whether the terminal is as it was and can be
-/// read.
+/// Starts the example in a new terminal with `--approve ask` and its report in a file. A shell
+/// around it prints the exit status, and if the terminal still echoes input.
 fn terminal(folder: &TempDir, calls: &[Value]) -> PtySession {
     let file = folder.path().join("session.jsonl");
     fs::write(&file, session(calls)).expect("a session");
@@ -120,7 +119,7 @@ fn terminal(folder: &TempDir, calls: &[Value]) -> PtySession {
     spawn_command(shell, Some(30_000)).expect("a terminal")
 }
 
-/// What the example has to say in the end, and that it left the terminal as it should be.
+/// Waits for the exit and checks that the terminal is restored. Returns the output.
 fn end(terminal: &mut PtySession, status: i32) -> String {
     let said = terminal.exp_string(&format!("ended with {status}."));
     let said = said.expect("an end");
@@ -167,7 +166,7 @@ fn the_progress_bar_makes_room_for_the_question() {
     let mut terminal = terminal(&folder, &history());
     let shown = terminal.exp_string(READY).expect("a question");
     let (bar, question) = shown.split_once("\n`git tag`").expect("the question");
-    // The bar was there before, was wiped off, and is not drawn into the question.
+    // The bar was drawn, then cleared, and is not drawn during the question.
     assert!(bar.contains("2/5"), "{shown:?}");
     assert!(bar.trim_end().ends_with("\r\u{1b}[2K"), "{shown:?}");
     assert!(!question.contains("/5"), "{shown:?}");
@@ -185,7 +184,7 @@ fn e_138_allow_always_is_remembered_for_the_session() {
     }
     let folder = folder();
     let mut calls = history().to_vec();
-    // Another command is another question, and the same one is none.
+    // Another command is a new question; a repeated command is not.
     let again = [bash("git tag a"), bash("git tag -d a")];
     calls.splice(4..4, again);
     let mut terminal = terminal(&folder, &calls);
@@ -211,7 +210,7 @@ fn ctrl_c_at_the_question_stops_the_replay() {
     terminal.send_control('c').expect("typing");
     let said = end(&mut terminal, 130);
     assert!(said.contains("(no longer asked)"), "{said:?}");
-    let stopped = "guarded_session: stopped; the report is not complete, so there is none";
+    let stopped = "guarded_session: stopped; an incomplete report is not printed";
     assert!(said.contains(stopped), "{said:?}");
     let report = fs::read_to_string(folder.path().join("report.json"));
     assert_eq!(report.expect("a file"), "");

@@ -1,4 +1,5 @@
-//! The audit trail: every decision, who agreed, what ran; unbroken, and there after the end.
+//! Audit trail: it has every decision, approval and run, its chain is valid, and it remains after
+//! the session.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +11,7 @@ use tokio::runtime::Builder;
 
 use crate::support::{Run, bash, example, finish, folder, run, session};
 
-/// The records of a trail, the oldest first, after its chain was found unbroken.
+/// Returns the records of a trail, oldest first, after verifying its chain.
 fn records(path: &Path) -> Vec<AuditRecord> {
     let runtime = Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime").block_on(async {
@@ -35,7 +36,7 @@ fn path(run: &Run) -> String {
     report["audit_trail"].as_str().expect("a path").to_owned()
 }
 
-/// What a trail has to say about the calls of a report.
+/// Asserts that a trail matches the calls of a report.
 #[track_caller]
 fn assert_tells_of(records: &[AuditRecord], calls: &[Value]) {
     assert_eq!(records.len(), calls.len());
@@ -74,7 +75,7 @@ fn the_bundled_session_leaves_a_record_of_each_call() {
     assert!(path.starts_with(place.path().canonicalize().expect("a path")));
     assert_tells_of(&records(path), &run.calls());
 
-    // Of the scratch copy nothing else is left.
+    // The rest of the scratch copy is removed.
     let scratch = path.ancestors().nth(2).expect("a folder");
     let left = |folder: &Path| -> Vec<_> {
         let entries = fs::read_dir(folder).expect("a folder");
@@ -145,7 +146,7 @@ fn the_trail_says_who_agreed_and_what_ran() {
         .any(|part| part == secret.as_bytes());
     assert!(!found, "a secret is in the trail");
 
-    // A second session goes on in the same trail; its user says no.
+    // A second session appends to the trail; its user refuses.
     let refused = before("never");
     let both = records(Path::new(&path));
     assert_eq!(both.len(), 2 * calls.len());

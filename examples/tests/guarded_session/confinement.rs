@@ -1,6 +1,5 @@
-//! What a call cannot do, under each confinement that this machine offers. The
-//! calls run scripts that no policy reads, so that nothing but the confinement
-//! stands in their way.
+//! Restrictions of a call under each confinement that this machine supports. The calls run scripts
+//! that no policy reads, so only the confinement can stop them.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -221,7 +220,7 @@ fn processes_outside_are_not_signalled() {
         let text = format!("kill -0 {pid} || kill -9 {pid}", pid = std::process::id());
         let run = run(session(&script(&text)), &["--json", "--confinement", plan]);
         let last = run.last();
-        // In a namespace of its own the number may be that of nobody.
+        // In a new namespace, the process number may be unused.
         assert_eq!(last["status"], "failed", "{plan}: {last}");
     }
 }
@@ -280,7 +279,7 @@ fn the_report_names_the_confinement() {
 
 const CONTENT: &str = "a-text-that-stands-nowhere-else";
 
-/// A folder with a file that anybody may write: only confinement protects them.
+/// A folder with a world-writable file: only the confinement protects it.
 struct Outside {
     folder: tempfile::TempDir,
     time: SystemTime,

@@ -1,4 +1,4 @@
-//! The hook engine around the calls: what it refuses, and what it writes down.
+//! Hook engine around the calls: its refusals and its records.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn edit(path: &str, old: &str, new: &str) -> Value {
     json!({"tool": "edit", "path": path, "old": old, "new": new})
 }
 
-/// Who decided about each call.
+/// Returns the hook that decided on each call.
 fn by(run: &Run) -> Vec<String> {
     let calls = run.calls();
     let by = calls.iter().map(|call| call["by"].as_str().expect("by"));
@@ -30,7 +30,7 @@ fn why(call: &Value) -> &str {
     call["why"].as_str().expect("why")
 }
 
-/// The lines of a file of records.
+/// Returns the lines of a file of records.
 fn lines(folder: &Path, file: &str) -> Vec<Value> {
     let text = fs::read_to_string(folder.join(file)).expect("records");
     let lines = text.lines();
@@ -84,7 +84,7 @@ fn r_27_a_file_that_has_changed_since_it_was_read_is_not_written() {
         edit("README.md", "more", "less"),
         bash("sed -i s/less/none/ README.md"),
         edit("README.md", "none", "some"),
-        // Nobody has read this one.
+        // This file has not been read.
         bash("echo more >> tally.sh"),
         write("tally.sh", "x"),
     ];
@@ -201,7 +201,7 @@ fn r_26_the_records_tell_of_each_call_that_ran() {
             ["3", "write_to_file", "b", 37, intent],
         ]);
         assert_eq!(told.collect::<Value>(), expected);
-        // Of `two`, with its line break.
+        // Content of `two`, with its line break.
         assert_eq!(
             mutations[1]["content_hash"],
             "sha256:27dd8ed44a83ff94d557f9fd0412ed5a8cbca69ea04922d88c01184a07300a5a"
@@ -216,7 +216,7 @@ fn r_26_the_records_tell_of_each_call_that_ran() {
     assert_eq!(trace[0]["tool"], "select_active_intent");
     assert_eq!(trace[5]["exit_code"], 3);
     for file in fs::read_dir(&folder).expect("the folder") {
-        // The audit trail is among them, which is no text.
+        // The audit trail is among the files, and is not text.
         let bytes = fs::read(file.expect("a file").path()).expect("a file");
         let text = String::from_utf8_lossy(&bytes);
         assert!(!text.contains(secret), "{text}");
@@ -252,7 +252,7 @@ fn without_a_place_for_records_nothing_runs() {
     );
     assert_eq!(run.status, Some(1), "{run:?}");
     assert!(run.stdout.is_empty(), "{run:?}");
-    let said = "cannot begin the session: the hook engine cannot be made: ";
+    let said = "cannot start the session: cannot create the hook engine: ";
     assert!(run.stderr.contains(said), "{run:?}");
 }
 
@@ -276,7 +276,7 @@ fn a_confined_call_is_not_shown_the_records() {
         for done in ["read\\n", "written", "removed"] {
             assert!(!output.contains(done), "{plan}: {output}");
         }
-        // An engine without its records would not let this pass.
+        // An engine without its records would refuse this call.
         assert_eq!(run.last()["output"], "next\n", "{plan}");
     }
 }

@@ -1,4 +1,4 @@
-//! Bad input: what is said, the exit status, and that nothing runs.
+//! Invalid input: message, exit status, and that no call runs.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::support::{
     Run, bash, confinements, example, finish, folder, is_root, run, script, session,
 };
 
-/// Lines that are no call, each with a part of what is said about it.
+/// Invalid lines, each with a part of its message.
 const BROKEN: [(&[u8], &str); 10] = [
     (b"{\"tool\": \"bash\"", "not valid JSON"),
     (b"hello", "not valid JSON"),
@@ -39,7 +39,7 @@ fn a_broken_line_names_file_line_and_remedy_and_nothing_runs() {
     for (line, said) in BROKEN {
         let outside = folder();
         let mark = outside.path().join("ran");
-        // Without a sandbox, a call that ran would leave its mark.
+        // Without a sandbox, a call that ran would create this file.
         let mut text = session(&script(&format!("touch {}", mark.display()))).into_bytes();
         text.extend_from_slice(line);
         let run = run(text, &["--no-sandbox"]);
@@ -92,7 +92,7 @@ fn keep_going_skips_broken_lines_runs_the_rest_and_still_fails() {
 fn keep_going_with_no_call_left_is_an_error() {
     let run = run("{}\n", &["--keep-going"]);
     assert_eq!(run.status, Some(2));
-    assert!(run.stderr.contains("no line holds a call; "), "{run:?}");
+    assert!(run.stderr.contains("no line is a valid call; "), "{run:?}");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_bad_command_line_is_an_error() {
 fn a_confinement_that_does_not_hold_is_an_error() {
     let plan = if is_root() { "none" } else { "root-namespaces" };
     let run = run(session(&[bash("ls")]), &["--confinement", plan]);
-    expect_refusal(&run, "nothing confines a call on this system");
+    expect_refusal(&run, "no confinement works on this system");
     assert!(run.stderr.contains("--no-sandbox"), "{run:?}");
 }
 

@@ -1,4 +1,4 @@
-//! Time, output and disk: what a call may use up, and that nothing outlives it.
+//! Limits of time, output and disk, and that no process outlives its call.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::support::{Run, bash, confinements, everywhere, is_root, run, script, 
 #[test]
 fn a_call_that_takes_too_long_is_stopped_with_all_it_started() {
     for (index, plan) in everywhere().iter().enumerate() {
-        // A number that no other process waits for.
+        // A duration that no other process sleeps.
         let mark = format!("{}{index}.25", std::process::id());
         let text = format!(
             "trap '' TERM INT HUP\nsleep {mark} &\n(sleep {mark}) > /dev/null 2>&1 &\nsleep {mark}"
@@ -86,7 +86,7 @@ fn processes_and_memory_are_limited() {
     for plan in confinements() {
         let many = "for i in $(seq 400); do sleep 3 & done";
         let mut calls = script("ulimit -v; ulimit -c").to_vec();
-        // The kernel refuses root no process; only another user can be limited.
+        // The kernel does not limit the processes of root, only those of another user.
         if !(is_root() && (plan.starts_with("user") || *plan == "landlock")) {
             calls.extend(script(many));
         }
@@ -110,7 +110,7 @@ fn statuses(run: &Run) -> Vec<String> {
     run.calls().into_iter().map(status).collect()
 }
 
-/// Whether a process has `mark` among its arguments, and is not yet dead.
+/// Returns `true` if a process that is not a zombie has `mark` among its arguments.
 fn is_running(mark: &str) -> bool {
     let processes = fs::read_dir("/proc").expect("/proc").flatten();
     processes.into_iter().any(|process| {

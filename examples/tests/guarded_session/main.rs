@@ -1,5 +1,4 @@
-//! The flagship example from outside: the built program, its exit status, its
-//! report, and what it keeps a call from doing.
+//! Tests of the built `guarded_session` program: its exit status, its report, and its confinement.
 #![cfg(target_os = "linux")]
 
 mod approval;

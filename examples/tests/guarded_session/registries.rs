@@ -1,10 +1,10 @@
-//! The registries that a call passes besides the typed set, and `--explain`.
+//! Registries that a call passes besides the typed set, and `--explain`.
 
 use serde_json::json;
 
 use crate::support::{Run, bash, example, finish, folder, run, session};
 
-/// The explanation of call `number`.
+/// Returns the explanation of call `number`.
 fn explain(calls: &[serde_json::Value], number: usize) -> String {
     let number = number.to_string();
     let run = run(session(calls), &["--no-sandbox", "--explain", &number]);
@@ -12,7 +12,7 @@ fn explain(calls: &[serde_json::Value], number: usize) -> String {
     run.stdout
 }
 
-/// The lines of a section, without those that tell how long it took.
+/// Returns the lines of a section, without durations.
 fn section(explanation: &str, title: &str) -> Vec<String> {
     let start = format!("{title}: ");
     let lines = explanation
@@ -37,7 +37,7 @@ fn an_event_hook_denies_changes_and_tells() {
     assert_eq!(calls[1]["ran"], "tail ./README.md");
     let why = calls[2]["why"].as_str().expect("why");
     assert!(
-        why.contains("; commits tells the user: it is a commit"),
+        why.contains("; commits to the user: the command makes a commit"),
         "{why}"
     );
 }
@@ -66,7 +66,7 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
         [
             "call 2, line 2: bash ls /workspace/tally",
             "rewritten to: ls .",
-            "rewritten by relocate: the project lies in the scratch copy now",
+            "rewritten by relocate: the project is in the scratch copy now",
             "result: ok",
         ]
     );
@@ -113,7 +113,7 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
     assert_eq!(post.len(), 11, "{post:?}");
     assert_eq!(
         (&*post[0], &*post[10]),
-        ("POST: all are told", "failures ran")
+        ("POST: all hooks ran", "failures ran")
     );
     let timed = said.lines().filter(|line| line.ends_with("s)")).count();
     assert_eq!(timed, 7 + 3 + 5 + 1 + 10, "{said}");
@@ -236,7 +236,7 @@ fn explain_of_a_call_that_is_not_there_names_the_range_and_runs_nothing() {
     for number in ["0", "3", "18446744073709551615"] {
         let run = run(session(&calls), &["--no-sandbox", "--explain", number]);
         assert_eq!(run.status, Some(2));
-        let said = format!("there is no call {number}; name one from 1 to 2\n");
+        let said = format!("no call {number}; use 1 to 2\n");
         assert!(run.stderr.ends_with(&said), "{run:?}");
         assert!(run.stdout.is_empty() && !mark.exists(), "{run:?}");
     }
@@ -294,7 +294,7 @@ fn explain_works_on_the_bundled_session() {
             .split("\n\n")
             .skip(1)
             .map(|section| section.split(": ").next().unwrap_or_default());
-        // What a call did not come to stands behind what it came to, but before the view.
+        // Dispatches that a call did not reach follow those that it reached, before the view.
         let sections: Vec<_> = sections.collect();
         let expected = [
             "PRE",
@@ -324,14 +324,14 @@ fn explain_shows_what_hooks_put_before_the_next_call_and_for_how_long() {
     assert!(first[1].starts_with("agent: bash echo "), "{first:?}");
     assert!(
         first[2].starts_with("tool: ")
-            && first[2].ends_with("what is blacked out is not needed; do not look for it"),
+            && first[2].ends_with("redacted text is not needed; do not look for it"),
         "{first:?}"
     );
     // It was for one call only.
     let second = section(&explain(&calls, 2), "next call");
     assert_eq!(second.len(), 5, "{second:?}");
     assert!(
-        !second.concat().contains("what is blacked out"),
+        !second.concat().contains("redacted text is not needed"),
         "{second:?}"
     );
 }
@@ -360,13 +360,12 @@ fn the_report_lists_the_events_in_the_order_in_which_they_were_emitted() {
         event("user:notification", json!(2)),
         // There is no repository to commit to.
         event("error:tool", json!(2)),
-        // Refused by the typed set, behind `tool:pre`.
+        // Refused by the typed set, after `tool:pre`.
         event("tool:pre", json!(3)),
-        // The fourth is refused by the engine, before `tool:pre`.
-        // The fifth by a classifier.
+        // The engine refuses the fourth call before `tool:pre`; a classifier refuses the fifth.
         event("tool:pre", json!(6)),
         event("error:tool", json!(6)),
-        // A limit was met.
+        // The call exceeded a limit.
         event("user:notification", json!(6)),
         event("session:end", json!(null)),
     ]);

@@ -1,4 +1,4 @@
-//! What the report says of a session, for people and for machines.
+//! Report of a session, as a table and as JSON.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::support::{Run, bash, confinements, example, finish, folder, run, sess
 fn the_bundled_session_shows_every_decision_from_any_folder() {
     let folder = folder();
     let mut command = example();
-    // It runs even where nothing confines.
+    // Runs even without confinement.
     command
         .args(["--json", "--time-limit", "1"])
         .current_dir(folder.path());
@@ -44,7 +44,7 @@ fn the_bundled_session_shows_every_decision_from_any_folder() {
         "timed_out",
     ];
     assert_eq!(values("status"), set(&statuses));
-    // Nobody answers the questions, and what is not understood does not run.
+    // Questions remain unanswered, and commands that cannot be parsed do not run.
     for call in calls.iter().filter(|call| call["tool"] == "bash") {
         if call["decision"] == "refused" {
             continue;

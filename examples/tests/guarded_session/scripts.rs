@@ -1,10 +1,10 @@
-//! `--script`: hooks in JavaScript forbid and rewrite, and allow nothing.
+//! `--script`: JavaScript hooks refuse and rewrite calls, but cannot allow them.
 
 use std::fs;
 
 use crate::support::{Run, bash, folder, run, session};
 
-/// A run of one call with a script.
+/// Runs one call with a script.
 fn guarded(script: &str, command: &str) -> Run {
     let folder = folder();
     let file = folder.path().join("hook.js");

@@ -1,4 +1,4 @@
-//! Runs the example, and reads what it says.
+//! Runs the example and parses its output.
 
 use std::fs;
 use std::io::Write;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::program;
 
-/// What a run came to.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) status: Option<i32>,
@@ -21,23 +21,23 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// The report of a run with `--json`.
+    /// Returns the report of a run with `--json`.
     pub(crate) fn report(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The records of the calls.
+    /// Returns the records of the calls.
     pub(crate) fn calls(&self) -> Vec<Value> {
         self.report()["calls"].as_array().expect("calls").clone()
     }
 
-    /// The record of the last call.
+    /// Returns the record of the last call.
     pub(crate) fn last(&self) -> Value {
         self.calls().pop().expect("at least one call")
     }
 }
 
-/// The example, ready to be given arguments.
+/// Returns the example as a command without arguments.
 pub(crate) fn example() -> Command {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let mut command = Command::new(PROGRAM.get_or_init(|| program::find("guarded_session")));
@@ -45,7 +45,7 @@ pub(crate) fn example() -> Command {
     command
 }
 
-/// Runs the example on `session`, given through a file.
+/// Runs the example on `session`, passed in a file.
 pub(crate) fn run(session: impl AsRef<[u8]>, arguments: &[&str]) -> Run {
     let folder = folder();
     let file = folder.path().join("session.jsonl");
@@ -53,8 +53,8 @@ pub(crate) fn run(session: impl AsRef<[u8]>, arguments: &[&str]) -> Run {
     finish(example().arg(file).args(arguments), b"")
 }
 
-/// Runs a command to its end, with `input` on its standard input. What it leaves for others,
-/// as its audit trail, is gone afterwards, unless the command says where it belongs.
+/// Runs a command to its end with `input` on its standard input. Removes files that it keeps, such
+/// as its audit trail, unless the command sets their folder.
 pub(crate) fn finish(command: &mut Command, input: &[u8]) -> Run {
     let left = folder();
     if command.get_envs().all(|(name, _)| name != "TMPDIR") {
@@ -66,7 +66,7 @@ pub(crate) fn finish(command: &mut Command, input: &[u8]) -> Run {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the example starts");
-    // It may end before it has read everything.
+    // The program may end before it has read everything.
     let _ = child.stdin.take().expect("a pipe").write_all(input);
     let output = child.wait_with_output().expect("the example ends");
     Run {
@@ -76,7 +76,7 @@ pub(crate) fn finish(command: &mut Command, input: &[u8]) -> Run {
     }
 }
 
-/// A session of these calls.
+/// Returns a session of these calls.
 pub(crate) fn session(calls: &[Value]) -> String {
     calls.iter().map(|call| format!("{call}\n")).collect()
 }
@@ -85,7 +85,7 @@ pub(crate) fn bash(command: &str) -> Value {
     json!({"tool": "bash", "command": command})
 }
 
-/// A script that the session writes and then runs: no policy reads what is in it.
+/// Returns calls that write and run a script, whose contents no policy reads.
 pub(crate) fn script(text: &str) -> [Value; 2] {
     [
         json!({"tool": "write", "path": "script.sh", "text": text}),
@@ -93,20 +93,20 @@ pub(crate) fn script(text: &str) -> [Value; 2] {
     ]
 }
 
-/// A folder that anybody may write, outside of every scratch copy.
+/// Creates a world-writable folder outside of every scratch copy.
 pub(crate) fn folder() -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     allow_everybody(folder.path(), 0o777);
     folder
 }
 
-/// Opens a file or folder to every user, so that only confinement protects it.
+/// Opens a file or folder to every user, so that only the confinement protects it.
 pub(crate) fn allow_everybody(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a changed mode");
 }
 
-/// The kinds of confinement that work on this machine, strongest first. Where
-/// there is none, says so, and fails if everything is required.
+/// Returns the kinds of confinement that work on this machine, strongest first. If there is none,
+/// prints that, and fails if everything is required.
 pub(crate) fn confinements() -> &'static [&'static str] {
     static WORKING: OnceLock<Vec<&str>> = OnceLock::new();
     let all = [
@@ -128,7 +128,7 @@ pub(crate) fn confinements() -> &'static [&'static str] {
     working
 }
 
-/// The arguments for each of [`confinements`], and for none.
+/// Returns the arguments for each of [`confinements`], and for none.
 pub(crate) fn everywhere() -> Vec<Vec<&'static str>> {
     let confined = confinements()
         .iter()
@@ -136,7 +136,7 @@ pub(crate) fn everywhere() -> Vec<Vec<&'static str>> {
     confined.chain([vec!["--no-sandbox"]]).collect()
 }
 
-/// Whether a program is installed; where it is not, says what is not tested.
+/// Returns `true` if a program is installed. Otherwise prints which test is left out.
 pub(crate) fn has_program(name: &str, tested: &str) -> bool {
     let has = Path::new("/usr/bin").join(name).exists() || Path::new("/bin").join(name).exists();
     if !has {
@@ -147,7 +147,7 @@ pub(crate) fn has_program(name: &str, tested: &str) -> bool {
     has
 }
 
-/// Whether this user is root, whom the kernel treats as it does nobody else.
+/// Returns `true` if this user is root, to whom some kernel limits do not apply.
 pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }

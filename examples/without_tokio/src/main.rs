@@ -1,8 +1,8 @@
-//! How do hooks run in a program without tokio, and on one thread?
+//! How do hooks run without an async runtime, on one thread?
 //!
-//! `hooks-core` starts nothing and waits for nothing by itself: a dispatch is a future, and
-//! whatever polls futures runs it. Here it is a pool of tasks on the main thread. A hook may
-//! wait, too, as long as something wakes it: here it waits for another task of the same thread.
+//! `hooks-core` spawns no tasks and blocks no threads: a dispatch is a future, and any executor can
+//! poll it. Here it is a pool of tasks on the main thread. A hook may await anything that wakes it:
+//! here it awaits another task of this thread.
 
 use std::sync::Mutex;
 
@@ -13,13 +13,13 @@ use hooks_core::{hooks, impl_hook, impl_hooks};
 
 #[hooks]
 trait PublishHooks {
-    /// The text as it is published.
+    /// Returns the text to publish.
     #[hook(always)]
     async fn prepare(text: &str) -> String {
         text.to_owned()
     }
 
-    /// Whether it is.
+    /// Returns `true` to publish the text.
     #[hook(singleton)]
     async fn approve(_text: &str) -> bool {
         true
@@ -32,7 +32,7 @@ async fn one_line(text: &str, last: Option<String>) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Asks somebody, and waits for the answer.
+/// Sends the text to an editor and awaits the answer.
 struct Editor {
     asked: Mutex<Option<oneshot::Sender<String>>>,
     answer: Mutex<Option<oneshot::Receiver<bool>>>,
@@ -48,7 +48,7 @@ impl PublishHooks for Editor {
             return false;
         };
         println!("the hook waits");
-        // An editor who has left means no.
+        // If the editor has left, the answer is no.
         asked.send(text.to_owned()).is_ok() && answer.await.unwrap_or(false)
     }
 }
@@ -58,17 +58,17 @@ async fn publish(hooks: &PublishHooksSet<'_>, text: &str) {
     let verdict = if hooks.approve(&text).await {
         "published"
     } else {
-        "kept back"
+        "not published"
     };
     println!("{verdict}: {text}");
 }
 
 fn main() {
-    // Where nothing else goes on, one dispatch at a time.
+    // Without other work, run one dispatch at a time.
     let hooks = PublishHooksSet::new().with_prepare(OneLine);
     block_on(publish(&hooks, "two\nlines"));
 
-    // Several tasks take turns on this thread: while the hook waits, the other one runs.
+    // Tasks take turns on this thread: while the hook awaits, the other task runs.
     let (asked, question) = oneshot::channel();
     let (reply, answer) = oneshot::channel();
     let hooks = hooks.with_hooks(Editor {
@@ -78,7 +78,7 @@ fn main() {
     let mut pool = LocalPool::new();
     let editor = async move {
         let text: String = question.await.expect("the hook asks");
-        println!("the editor reads: {text}");
+        println!("the editor received: {text}");
         reply
             .send(text.ends_with('.'))
             .expect("the hook waits for it");

@@ -1,4 +1,4 @@
-//! The program runs to its end, and there is no async runtime in it.
+//! The program runs to its end, and has no async runtime among its dependencies.
 
 use std::process::Command;
 
@@ -12,13 +12,13 @@ fn hooks_run_and_wait_on_one_thread() {
         String::from_utf8_lossy(&output.stdout),
         "published: two lines\n\
          the hook waits\n\
-         the editor reads: a whole sentence.\n\
+         the editor received: a whole sentence.\n\
          published: a whole sentence.\n\
-         kept back: and another\n"
+         not published: and another\n"
     );
 }
 
-/// Of the whole tree, so that no dependency brings one along.
+/// Checks the whole dependency tree, so that no dependency adds a runtime.
 #[test]
 fn no_runtime_is_among_the_dependencies() {
     let output = Command::new(env!("CARGO"))

@@ -1,12 +1,12 @@
-//! Measures how fast commands are judged.
+//! Measures the latency of classification.
 //!
-//! | `cargo bench -p hooks-classify --bench classify` | Does |
+//! | `cargo bench -p hooks-classify --bench classify` | Effect |
 //! |---|---|
 //! | | prints the tables, within a minute |
-//! | `-- write` | writes them into `docs/performance.md`, and leaves its other sections as they are |
-//! | `-- repeat TIMES` | judges the everyday commands so often, for a profiler |
+//! | `-- write` | writes the tables to `docs/performance.md`; other sections are unchanged |
+//! | `-- repeat TIMES` | classifies the everyday commands this many times, for a profiler |
 //!
-//! The limit is what the two parsers take alone: every command is given to both.
+//! The lower bound is the time of the two parsers alone: every command is parsed by both.
 
 #[path = "../../../tests/benches/page.rs"]
 mod page;
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
         ["write"] => {
             report::section().and_then(|section| page::write(Some(report::MARK), &section))
         }
-        // A process of its own, for the first start.
+        // The first start is measured in a new process.
         [workload::START] => {
             workload::start();
             Ok(())
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
             .parse()
             .map_err(|error| format!("{times}: {error}"))
             .map(workload::repeat),
-        // `cargo test --benches` only asks whether it starts.
+        // `cargo test --benches` only checks that the bench starts.
         ["--test", ..] => Ok(()),
         other => Err(format!(
             "unknown command `{}`; use `write`, or nothing",

@@ -1,4 +1,4 @@
-//! The section of the page of figures: everything in it is measured when it is written.
+//! Writes the section in the page of figures. All its figures are measured when it is written.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -9,18 +9,18 @@ use hooks_classify::{Classifier, Method};
 use crate::page::{judged, missed};
 use crate::workload::{self, Parsers, SHAPES};
 
-/// Where the section begins; it ends where another's does.
+/// Start of the section; it ends at the start of another section.
 pub(crate) const MARK: &str = "<!-- the classifier -->";
 
 const MEDIAN_TARGET: f64 = 100.0;
 const PERCENTILE_TARGET: f64 = 1_000.0;
-/// A character of a command of 10 000 may take so many times one of a command
-/// of 1 000 characters.
+/// Maximum ratio of the time per character in a command of 10 000 characters to that in a command
+/// of 1 000.
 const LINEAR_TARGET: f64 = 1.5;
 const START_TARGET: f64 = 20.0;
 
 const ROUNDS: usize = 5;
-/// Commands of one shape and length.
+/// Number of commands of one shape and length.
 const VARIANTS: usize = 67;
 const STARTS: usize = 21;
 
@@ -29,8 +29,8 @@ pub(crate) fn section() -> Result<String, String> {
     let mut text = format!(
         "{MARK}\n\n## The classifier\n\n\
          Written by `cargo bench -p hooks-classify --bench classify -- write`, in one process. \
-         The parsers are those that judge every command, called alone; *both* is their sum: what \
-         a classifier that uses them takes at least.\n"
+         The parsers are those of the classifier, called alone; *both* is their sum, the lower \
+         bound of a classifier that uses them.\n"
     );
     eprintln!("everyday commands");
     everyday(&mut text, &mut misses);
@@ -42,12 +42,11 @@ pub(crate) fn section() -> Result<String, String> {
     Ok(text)
 }
 
-/// Microseconds of the classifier, of brush-parser and of tree-sitter, that a
-/// share of the runs does not exceed, for each of the commands, of which there
-/// is a list for each of the three.
+/// Returns a percentile of the microseconds of the classifier, of brush-parser and of tree-sitter
+/// for each command. Each of the three gets its own list of commands.
 ///
-/// One command after the other, so that none is found in a cache: brush-parser
-/// remembers the last 64 texts.
+/// The commands run in turns, so that none is found in a cache: brush-parser caches the last 64
+/// texts.
 fn times(
     classifier: &Classifier,
     parsers: &mut Parsers,
@@ -78,7 +77,7 @@ fn once(run: impl FnOnce()) -> f64 {
     began.elapsed().as_secs_f64() * 1e6
 }
 
-/// The value that this share of the samples does not exceed.
+/// Returns the percentile of the samples for this share.
 fn share(mut samples: Vec<f64>, share: f64) -> f64 {
     samples.sort_by(f64::total_cmp);
     samples[((samples.len() - 1) as f64 * share).round() as usize]
@@ -97,8 +96,8 @@ fn everyday(text: &mut String, misses: &mut Vec<String>) {
     let characters: usize = commands.iter().map(|command| command.chars().count()).sum();
     let _ = write!(
         text,
-        "\nThe {} everyday commands of the corpus, {} characters each on average; a command's \
-         time is the median of {ROUNDS} runs, in microseconds.\n\n\
+        "\nThe {} everyday commands of the corpus, {} characters each on average. The time of \
+         a command is the median of {ROUNDS} runs, in microseconds.\n\n\
          | | classifier | target | brush-parser | tree-sitter | both |\n\
          |---|---:|---:|---:|---:|---:|\n",
         commands.len(),
@@ -127,9 +126,9 @@ fn long(text: &mut String, misses: &mut Vec<String>) {
     let (classifier, mut parsers) = (Classifier::new(), Parsers::new());
     let _ = write!(
         text,
-        "\nNanoseconds a character, of commands of about so many characters, in the fastest of {} \
-         runs: what takes longer than a slice of time is interrupted on a busy machine. *Growth* is that of \
-         the last column over that of the one before it, beside that of both parsers.\n\n\
+        "\nNanoseconds per character for commands of about this many characters, in the fastest of {} \
+         runs, because longer runs are interrupted on a busy machine. *Growth* is the ratio of the last \
+         column to the previous one; the last column has the growth of both parsers.\n\n\
          | Shape | 100 | 1 000 | 10 000 | growth | target | both parsers, 10 000 | their growth |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|\n",
         ROUNDS * VARIANTS
@@ -137,7 +136,7 @@ fn long(text: &mut String, misses: &mut Vec<String>) {
     for shape in &SHAPES {
         let mut columns = Vec::new();
         for most in [100, 1_000, 10_000] {
-            // So many that none is remembered.
+            // Enough commands that none is cached.
             let mut commands = (0..3).map(|list| {
                 let numbers = list * VARIANTS..(list + 1) * VARIANTS;
                 numbers.map(|n| shape.of(most, n)).collect::<Vec<_>>()
@@ -166,8 +165,8 @@ fn long(text: &mut String, misses: &mut Vec<String>) {
         );
         if !reached {
             misses.push(format!(
-                "{}: a character takes {growth:.2} times as long, not {LINEAR_TARGET}; with the \
-                 parsers alone {theirs:.2} times",
+                "{}: the time per character grows by {growth:.2}, not {LINEAR_TARGET}; by {theirs:.2} with \
+                 the parsers alone",
                 shape.name
             ));
         }
@@ -190,7 +189,7 @@ fn first_start(text: &mut String, misses: &mut Vec<String>) -> Result<(), String
     let reached = time < START_TARGET;
     let _ = writeln!(
         text,
-        "\nThe first command in a new process, with what has to be loaded for it: {} ms (target < \
+        "\nThe first command in a new process, including all loading: {} ms (target < \
          {START_TARGET:.0} ms).",
         judged(format!("{time:.2}"), reached)
     );

@@ -1,4 +1,4 @@
-//! The commands that are judged, and who judges them.
+//! Workload: the commands, the classifier, and the parsers alone.
 
 use std::fs;
 use std::hint::black_box;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use hooks_classify::Classifier;
 use serde::Deserialize;
 
-/// The argument that asks for [`start`].
+/// Argument that runs [`start`].
 pub(crate) const START: &str = "start";
 
 #[derive(Deserialize)]
@@ -16,7 +16,7 @@ struct Line {
     command: String,
 }
 
-/// What people and agents type every day.
+/// Returns everyday commands of people and agents.
 pub(crate) fn everyday() -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/everyday.jsonl");
     fs::read_to_string(path)
@@ -28,7 +28,7 @@ pub(crate) fn everyday() -> Vec<String> {
         .collect()
 }
 
-/// The parsers, as the classifier uses them, without what it makes of it.
+/// The parsers as the classifier uses them, without the classification.
 pub(crate) struct Parsers {
     tree: tree_sitter::Parser,
     options: brush_parser::ParserOptions,
@@ -70,7 +70,7 @@ pub(crate) fn repeat(times: u32) {
     }
 }
 
-/// The first command of a process; says how many milliseconds it took.
+/// Classifies the first command of a process, and prints the elapsed milliseconds.
 pub(crate) fn start() {
     let began = Instant::now();
     let classifier = Classifier::new();
@@ -78,7 +78,7 @@ pub(crate) fn start() {
     println!("{}", began.elapsed().as_secs_f64() * 1e3);
 }
 
-/// How a command may be long.
+/// Shape of a long command.
 pub(crate) struct Shape {
     pub(crate) name: &'static str,
     before: &'static str,
@@ -124,8 +124,7 @@ const fn shape(
 }
 
 impl Shape {
-    /// A command of this shape, as long as it can be within `most` characters;
-    /// another for each number.
+    /// Returns a command of this shape with at most `most` characters, distinct for each number.
     pub(crate) fn of(&self, most: usize, number: usize) -> String {
         let before = format!("ls {number:04}\n{}", self.before);
         let times = (most - before.len() - self.after.len()) / self.repeated.len();

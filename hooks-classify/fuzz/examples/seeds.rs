@@ -1,4 +1,4 @@
-//! Writes every command of the corpora into a file of its own: `seeds FOLDER`.
+//! Writes each command of the corpora to a separate file: `seeds FOLDER`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -1,4 +1,5 @@
-//! Any text: an answer in form, whatever its commands, and a command after it counts.
+//! Fuzzes commands: any text gets a well-formed classification, and a command after it is still
+//! classified.
 #![no_main]
 
 #[path = "../../tests/random/holds.rs"]
@@ -11,5 +12,5 @@ use libfuzzer_sys::fuzz_target;
 
 static CLASSIFIER: LazyLock<Classifier> = LazyLock::new(Classifier::new);
 
-// A panic ends the process before the classifier could catch it: the fuzzer's hook does so.
+// The fuzzer's panic hook ends the process before the classifier can catch a panic.
 fuzz_target!(|text: &str| holds::assert_holds(&CLASSIFIER, text));

@@ -1,5 +1,5 @@
-//! Actions: the list of effects, files and commands that an [`Analysis`](super::Analysis) holds and
-//! the interpreter performs.
+//! Actions: the list of effects, files and commands that an [`Analysis`](super::Analysis) contains
+//! and the interpreter performs.
 
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
@@ -25,11 +25,11 @@ pub(crate) enum Action {
 
     /// Runs a command.
     Run(Vec<Arg>, Input),
-    /// Runs a call of which the options are read already; the span is that of the command.
+    /// Runs a call whose options are parsed; the span is that of the command.
     Call(Box<Call>, Span, Input),
     /// Runs a text in the shell.
     ShellText(Arg, Input),
-    /// Runs a text in a shell of its own.
+    /// Runs a text in a child shell.
     ChildShell(Box<ChildShell>),
     /// Runs a text in another language, for the program at a path such as `git log`.
     Script(Language, Arg, SqlDialect),
@@ -54,10 +54,10 @@ pub(crate) enum Action {
     WritesFile(Arg),
     /// Remembers that a file has the contents of another file: source, target.
     CopiesFile(Arg, Arg),
-    /// Remembers the folder that the shell goes to.
+    /// Remembers the folder that the shell changes to.
     GoesTo(Arg),
 
-    /// Notes that a variable is set that changes what programs run.
+    /// Notes that a variable is set that changes which programs run.
     Sets(String, Arg),
     /// Remembers the value of a variable.
     Assigns(String, Value),
@@ -65,7 +65,7 @@ pub(crate) enum Action {
     PassesValue(String),
     /// Records that a setting overrides the configuration of a program.
     OverridesConfig,
-    /// Asks about a variable whose value is printed, if its name is that of a secret.
+    /// Requires confirmation if the value of a variable is printed whose name is that of a secret.
     PrintsVariable(String, Span),
     /// Evaluates an expression of the shell.
     Computes(Arg),
@@ -77,10 +77,10 @@ pub(crate) enum Action {
     NamesVariable(Arg),
     /// Sets a variable to values of this kind: name, value.
     Fills(Arg, Arg),
-    /// Evaluates a value where a variable is an integer: name, value.
+    /// Evaluates a value that is assigned to an integer variable: name, value.
     Takes(String, Arg),
-    /// Remembers that a variable may hold names of files: names among the words, and names that the
-    /// pipeline passes to the command.
+    /// Remembers that a variable may contain names of files: names among the words, and names that
+    /// the pipeline passes to the command.
     HoldsNames(String, Vec<Arg>),
 
     /// Performs actions while unknown words stand for these files.
@@ -101,7 +101,7 @@ pub(crate) struct InnerActions {
     pub(crate) output: OutputOf,
 }
 
-/// A text that runs in a shell of its own.
+/// A text that runs in a child shell.
 #[derive(Debug)]
 pub(crate) struct ChildShell {
     pub(crate) text: Arg,
@@ -117,9 +117,9 @@ pub(crate) struct ChildShell {
 pub(crate) struct ReadsListed {
     pub(crate) list: Arg,
     pub(crate) input: Input,
-    /// Whether the program prints facts about the files and no contents.
+    /// `true` if the program prints facts about the files and no contents.
     pub(crate) facts_only: bool,
-    /// Whether the program reads all files below the folders among these files.
+    /// `true` if the program reads all files below the folders among these files.
     pub(crate) below: bool,
 }
 

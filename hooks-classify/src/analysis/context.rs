@@ -13,8 +13,8 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Returns a path with the fact whether it is a secret, or may hold some, from each folder in
-    /// which the shell may be.
+    /// Returns a path, marked as a secret if it is one, or may contain one, in any folder in which
+    /// the shell may be.
     pub(crate) fn named_file(&self, path: &str) -> Named {
         let mut places = self.environment.places(path);
         let secret = places.any(|place| {

@@ -1,5 +1,5 @@
-//! Analysis of a call or a script: its words or text and a [`Context`] in, an [`Analysis`] out, which
-//! lists what the interpreter does for it.
+//! Analysis of a call or a script: its words or text and a [`Context`] in, an [`Analysis`] out,
+//! which lists the actions of the interpreter for it.
 //!
 //! Functions of `programs/` and `languages/` build an [`Analysis`]. The interpreter performs the
 //! actions in their order: it notes findings, and runs commands and texts. Only the interpreter
@@ -43,7 +43,7 @@ pub(crate) struct Analysis {
     pub(crate) continuation: Continuation,
     /// The action that gives the output of the call.
     pub(crate) output: OutputOf,
-    /// The output if `output` is no action.
+    /// Output if `output` names no action.
     pub(crate) printed: Output,
 }
 
@@ -88,7 +88,7 @@ impl Analysis {
         self.push(Action::Run(words, input.clone()))
     }
 
-    /// Runs a call of which the options are read already.
+    /// Runs a call whose options are parsed.
     pub(crate) fn call(&mut self, call: Call, whole: Span, input: &Input) -> OutputOf {
         self.push(Action::Call(Box::new(call), whole, input.clone()))
     }
@@ -98,7 +98,7 @@ impl Analysis {
         self.push(Action::ShellText(text.clone(), input.clone()))
     }
 
-    /// Runs a text in a shell of its own.
+    /// Runs a text in a child shell.
     pub(crate) fn child_shell(&mut self, shell: ChildShell) -> OutputOf {
         self.push(Action::ChildShell(Box::new(shell)))
     }
@@ -165,12 +165,12 @@ impl Analysis {
         self.push(Action::CopiesFile(source.clone(), target.clone()));
     }
 
-    /// Remembers the folder that the shell goes to.
+    /// Remembers the folder that the shell changes to.
     pub(crate) fn goes_to(&mut self, folder: &Arg) {
         self.push(Action::GoesTo(folder.clone()));
     }
 
-    /// Notes that a variable is set that changes what programs run.
+    /// Notes that a variable is set that changes which programs run.
     pub(crate) fn sets(&mut self, name: &str, value: &Arg) {
         self.push(Action::Sets(name.to_owned(), value.clone()));
     }
@@ -190,7 +190,7 @@ impl Analysis {
         self.push(Action::OverridesConfig);
     }
 
-    /// Asks about a variable whose value is printed, if its name is that of a secret.
+    /// Requires confirmation if the value of a variable is printed whose name is that of a secret.
     pub(crate) fn prints_variable(&mut self, name: &str, span: Span) {
         self.push(Action::PrintsVariable(name.to_owned(), span));
     }
@@ -220,12 +220,12 @@ impl Analysis {
         self.push(Action::Fills(name.clone(), value.clone()));
     }
 
-    /// Evaluates a value where a variable is an integer.
+    /// Evaluates a value that is assigned to an integer variable.
     pub(crate) fn takes(&mut self, name: &str, value: &Arg) {
         self.push(Action::Takes(name.to_owned(), value.clone()));
     }
 
-    /// Remembers that a variable may hold names of files.
+    /// Remembers that a variable may contain names of files.
     pub(crate) fn holds_names(&mut self, variable: &str, words: Vec<Arg>) {
         self.push(Action::HoldsNames(variable.to_owned(), words));
     }

@@ -168,7 +168,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
     analysis
 }
 
-/// Returns true if `gawk` opens a connection for a file of this name.
+/// Returns `true` if `gawk` opens a connection for a file of this name.
 pub(crate) fn is_connection(file: &str) -> bool {
     ["/inet/", "/inet4/", "/inet6/"]
         .iter()
@@ -186,7 +186,7 @@ fn run_command(analysis: &mut Analysis, arg: &Arg, text: &str) {
 fn tokens(text: &str) -> Option<Vec<AwkToken>> {
     let characters: Vec<char> = text.chars().collect();
     let mut out: Vec<AwkToken> = Vec::new();
-    // For each open bracket, true if it holds a condition, after which a statement begins.
+    // For each open bracket, true if it contains a condition, after which a statement begins.
     let mut open: Vec<bool> = Vec::new();
     let mut begins = false;
     let mut at = 0;

@@ -67,7 +67,7 @@ fn read_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
     analysis.find(effect, arg.span, reason);
 }
 
-/// Returns the command behind the condition of an `if`.
+/// Returns the command after the condition of an `if`.
 fn behind_condition(text: &str) -> String {
     let mut words = text.split_whitespace().peekable();
     let prefix = |word: &&str| matches!(word.to_ascii_lowercase().as_str(), "/i" | "not");

@@ -50,7 +50,7 @@ pub(super) fn read(language: Language, arg: &Arg) -> Analysis {
     analysis
 }
 
-/// Returns true if a script only computes and prints.
+/// Returns `true` if a script only computes and prints.
 fn is_harmless(language: Language, text: &str) -> bool {
     // An interpreter may end a line, and with it a comment, at a character that the grammar does not
     // know.

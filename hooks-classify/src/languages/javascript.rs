@@ -37,7 +37,7 @@ const PATTERNS: &[&str] = &[
     "shorthand_property_identifier_pattern",
 ];
 
-/// Returns true if a script only computes and prints.
+/// Returns `true` if a script only computes and prints.
 pub(super) fn is_harmless(text: &str) -> bool {
     let text = plain(text);
     let Some(tree) = parse(&tree_sitter_javascript::LANGUAGE.into(), &text) else {
@@ -78,7 +78,7 @@ struct JavaScriptText<'t> {
 }
 
 impl<'t> JavaScriptText<'t> {
-    /// Records the names that a node declares. Returns false if a name may have two meanings.
+    /// Records the names that a node declares. Returns `false` if a name may have two meanings.
     fn bind(&mut self, node: Node<'_>) -> bool {
         match node.kind() {
             "variable_declarator" => self.declare(node),
@@ -272,7 +272,7 @@ impl<'t> JavaScriptText<'t> {
         }
     }
 
-    /// Returns true if the value at this path is allowed.
+    /// Returns `true` if the value at this path is allowed.
     fn allows_path(&self, path: &str) -> bool {
         self.names.is_call(path) || self.names.of_value(path).is_some()
     }
@@ -290,12 +290,12 @@ impl<'t> JavaScriptText<'t> {
                     let is_part = parent.is_some_and(|it| it.kind() == "member_expression");
                     is_part || self.allows_path(&path)
                 }
-                // A property of a value; the name of the property is a node of its own.
+                // A property of a value; the name of the property is a separate node.
                 None => true,
             }
     }
 
-    /// Returns true if the index is a literal that is allowed.
+    /// Returns `true` if the index is a literal that is allowed.
     fn allows_index(&self, node: Node<'_>) -> bool {
         let index = node.child_by_field_name("index");
         index.is_some_and(|index| match index.kind() {
@@ -304,8 +304,7 @@ impl<'t> JavaScriptText<'t> {
         })
     }
 
-    /// Returns the path that names with dots between them stand for, if the first name is no value of
-    /// the script.
+    /// Returns the path of dotted names, unless the first name is a value of the script.
     fn path(&self, node: Node<'_>) -> Option<String> {
         match node.kind() {
             "identifier" => match self.meaning(node) {
@@ -339,7 +338,7 @@ impl<'t> JavaScriptText<'t> {
         match function.kind() {
             "identifier" if self.text.of(function) == "require" => match self.required(node) {
                 Some(Required::Data) => true,
-                // A module itself is no allowed value; its parts may be.
+                // A module itself is not an allowed value; its parts may be.
                 Some(Required::Module(_)) => node.parent().is_some_and(|parent| {
                     matches!(parent.kind(), "member_expression" | "variable_declarator")
                 }),
@@ -361,7 +360,7 @@ impl<'t> JavaScriptText<'t> {
         }
     }
 
-    /// Returns true if a call reads a file, or facts about a file, whose name is a literal.
+    /// Returns `true` if a call reads a file, or facts about a file, whose name is a literal.
     fn reads(&self, path: &str, arguments: Node<'_>) -> bool {
         let arguments = children(arguments);
         let Some((file, how)) = arguments.split_first() else {
@@ -372,7 +371,7 @@ impl<'t> JavaScriptText<'t> {
             path,
             "fs.existsSync" | "fs.readFileSync" | "fs.readdirSync" | "fs.statSync"
         );
-        // The rest is an encoding; an object may hold a mode in which the file is opened.
+        // The rest is an encoding; an object may contain a mode in which the file is opened.
         is_reader && named && how.iter().all(|how| self.literal(*how).is_some())
     }
 
@@ -402,19 +401,19 @@ fn is_expression(kind: &str) -> bool {
     SYNTAX.javascript_expressions.contains(kind)
 }
 
-/// Returns true if no property of this name leads to code.
+/// Returns `true` if no property of this name leads to code.
 fn is_property(name: &str) -> bool {
     !SYNTAX.javascript_accessors.contains(name) && !name.starts_with("__") && !name.contains('\\')
 }
 
-/// Returns true if a comment ends at the same place for every interpreter. A character outside of
-/// ASCII, which `%` stands for, may end a line.
+/// Returns `true` if all interpreters agree on the end of a comment. A character outside of ASCII,
+/// which `%` replaces here, may end a line.
 fn is_comment(text: &str) -> bool {
     (text.starts_with("//") || text.starts_with("/*")) && !text.contains('%')
 }
 
-/// Returns true if a text consists of expressions that call these functions and methods alone. The
-/// names are in small letters.
+/// Returns `true` if a text consists of expressions that call these functions and methods alone.
+/// The names are in small letters.
 pub(super) fn calls_only(names: &Set, text: &str) -> bool {
     let text = plain(text);
     let Some(tree) = parse(&tree_sitter_javascript::LANGUAGE.into(), &text) else {

@@ -32,7 +32,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
     analysis
 }
 
-/// Returns true if every call in the text is one that reads.
+/// Returns `true` if every call in the text is one that reads.
 #[cfg(feature = "javascript")]
 fn finds(text: &str) -> bool {
     let shown = text.trim().strip_prefix("show ").unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Names of the tables in the folder `languages`: a name in code in, whether harmless code may use it
-//! out; a text in, the words that delete or change something out.
+//! Names of the tables in the folder `languages`: a name in code in, `true` out if harmless code
+//! may use it; a text in, the words that delete or change something out.
 
 use crate::tables::Set;
 
@@ -23,7 +23,7 @@ pub(super) struct Awk {
     pub(super) shells: Set,
 }
 
-/// Commands of the command shell of Windows, by what they do; in small letters.
+/// Commands of the Windows command shell by effect, in small letters.
 #[derive(Debug)]
 pub(super) struct Cmd {
     pub(super) deletes: Set,
@@ -33,7 +33,7 @@ pub(super) struct Cmd {
     pub(super) runs: Set,
     /// Commands whose name may be followed by a dot without a blank: `echo.`, `cd..`.
     pub(super) dotted: Set,
-    /// Commands that read only without a word behind them.
+    /// Commands that read only without a word after them.
     pub(super) reads_alone: Set,
     /// Commands that write a file with `/o`.
     pub(super) sorts: Set,
@@ -41,7 +41,7 @@ pub(super) struct Cmd {
     pub(super) assigns: Set,
 }
 
-/// Commands of PowerShell by what they do; in small letters.
+/// Commands of PowerShell by effect, in small letters.
 #[derive(Debug)]
 pub(super) struct PowerShell {
     pub(super) reads: Set,
@@ -120,8 +120,8 @@ pub(super) struct Mongo {
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
 impl EffectWords {
-    /// Returns true if the name of a file, between two parts of a script, is given to a call that
-    /// does not read the file.
+    /// Returns `true` if the name of a file, between two parts of a script, is passed to a call
+    /// that does not read the file.
     pub(super) fn says_facts(&self, before: &str, after: &str) -> bool {
         let call = self.facts.iter().any(|call| before.ends_with(call)) && after.starts_with(')');
         call || self.facts_behind.iter().any(|end| after.starts_with(end))
@@ -133,7 +133,7 @@ impl CodeNames {
         self.calls.contains(path)
     }
 
-    /// Returns the attributes behind the first value of a path; empty if the path is that value.
+    /// Returns the attributes after the first value of a path; empty if the path is that value.
     pub(super) fn of_value<'p>(&self, path: &'p str) -> Option<&'p str> {
         if self.values.contains(path) {
             return Some("");

@@ -13,7 +13,7 @@ use super::names::{CodeNames, PYTHON, SYNTAX};
 use super::syntax::{SourceText, children, is_field, nodes, parse};
 use crate::shell::plain;
 
-/// Returns true if a script only computes and prints.
+/// Returns `true` if a script only computes and prints.
 pub(super) fn is_harmless(text: &str) -> bool {
     let text = plain(text);
     let Some(tree) = parse(&tree_sitter_python::LANGUAGE.into(), &text) else {
@@ -50,8 +50,8 @@ struct PythonText<'t> {
 }
 
 impl<'t> PythonText<'t> {
-    /// Records the names that a node binds. Returns false if a name may have two meanings, or a module
-    /// may not be imported.
+    /// Records the names that a node binds. Returns `false` if a name may have two meanings, or a
+    /// module may not be imported.
     fn bind(&mut self, node: Node<'_>) -> bool {
         match node.kind() {
             "import_statement" => children(node).into_iter().all(|name| self.import(name)),
@@ -108,7 +108,7 @@ impl<'t> PythonText<'t> {
         };
         match target.kind() {
             "identifier" => self.bind_name(self.text.of(target), PythonName::Local),
-            // They are nodes of their own.
+            // These are separate nodes.
             "attribute" | "subscript" => true,
             _ => children(target)
                 .into_iter()
@@ -166,7 +166,7 @@ impl<'t> PythonText<'t> {
         }
     }
 
-    /// Returns true if the value at this path is allowed.
+    /// Returns `true` if the value at this path is allowed.
     fn allows_path(&self, node: Node<'_>, path: &str) -> bool {
         if path == "sys.path" {
             return is_only_shown(self, node);
@@ -203,8 +203,7 @@ impl<'t> PythonText<'t> {
         }
     }
 
-    /// Returns the path that names with dots between them stand for, if the first name is no value of
-    /// the script.
+    /// Returns the path of dotted names, unless the first name is a value of the script.
     fn path(&self, node: Node<'_>) -> Option<String> {
         match node.kind() {
             "identifier" => match (self.bound.get(self.text.of(node)), self.text.of(node)) {
@@ -215,7 +214,7 @@ impl<'t> PythonText<'t> {
             },
             "attribute" => {
                 let object = self.path(node.child_by_field_name("object")?)?;
-                // The result of `datetime.date` is no module.
+                // The result of `datetime.date` is not a module.
                 Some(format!("{object}.{}", self.text.field(node, "attribute")))
             }
             _ => None,
@@ -269,7 +268,7 @@ impl<'t> PythonText<'t> {
             })
     }
 
-    /// Returns true if a method belongs to a path whose name is a literal.
+    /// Returns `true` if a method belongs to a path whose name is a literal.
     fn is_named_path(&self, method: Node<'_>) -> bool {
         let call = method.child_by_field_name("object");
         call.filter(|call| call.kind() == "call")
@@ -281,7 +280,7 @@ impl<'t> PythonText<'t> {
             })
     }
 
-    /// Returns true if a call of `open` only reads a file whose name is a literal.
+    /// Returns `true` if a call of `open` only reads a file whose name is a literal.
     fn opens(&self, arguments: &[Node<'_>]) -> bool {
         let Some((file, how)) = arguments.split_first() else {
             return false;
@@ -307,7 +306,8 @@ impl<'t> PythonText<'t> {
             })
     }
 
-    /// Returns true if a node is the name of a file as a literal, also `os.path.expanduser('~/a')`.
+    /// Returns `true` if a node is the name of a file as a literal, also
+    /// `os.path.expanduser('~/a')`.
     fn is_named_file(&self, node: Node<'_>) -> bool {
         let expanded = || {
             let function = node.child_by_field_name("function")?;
@@ -332,7 +332,7 @@ impl<'t> PythonText<'t> {
     }
 }
 
-/// Returns true if a value is only printed.
+/// Returns `true` if a value is only printed.
 fn is_only_shown(script: &PythonText<'_>, node: Node<'_>) -> bool {
     let Some(parent) = node.parent() else {
         return false;

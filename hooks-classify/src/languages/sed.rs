@@ -35,7 +35,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
     analysis
 }
 
-/// Returns true for `${FROM},${TO}p`: the unknown parts are numbers of lines.
+/// Returns `true` for `${FROM},${TO}p`: the unknown parts are numbers of lines.
 fn starts_with_address(text: &str) -> bool {
     let rest = text.trim_start_matches([
         UNKNOWN, ',', '1', '2', '3', '4', '5', '6', '7', '8', '9', '0', '+', '~', '$',

@@ -69,7 +69,7 @@ pub(super) fn read(arg: &Arg, dialect: SqlDialect) -> Analysis {
     analysis
 }
 
-/// Returns true if a line ends a statement with `\g TARGET`.
+/// Returns `true` if a line ends a statement with `\g TARGET`.
 fn has_target(line: &str) -> bool {
     line.split("\\g").skip(1).any(|rest| {
         let rest = rest.trim_start_matches('x').trim();

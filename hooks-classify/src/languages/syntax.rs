@@ -80,7 +80,7 @@ pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     children.filter(|child| child.kind() != "comment").collect()
 }
 
-/// Returns true if a node is the child of its parent in this field.
+/// Returns `true` if a node is the child of its parent in this field.
 pub(super) fn is_field(node: Node<'_>, field: &str) -> bool {
     node.parent()
         .and_then(|parent| parent.child_by_field_name(field))

@@ -23,11 +23,11 @@ const ACCESS: &[&str] = &[
     "ENV[",
 ];
 
-/// Calls and signs that make a truth value or a length of what follows them.
+/// Calls and signs that convert their operand to a truth value or a length.
 const HIDING: &[&str] = &["bool(", "Boolean(", "len(", "not ", "!", "typeof "];
 
-/// Returns the words that may be variables, if a script reads its environment. The interpreter asks
-/// about those that are secrets.
+/// Returns the words that may be variables, if a script reads its environment. The interpreter
+/// requires confirmation for those that are secrets.
 pub(super) fn read(language: Language, script: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     let text = script.text.as_str();
@@ -51,7 +51,7 @@ pub(super) fn read(language: Language, script: &Arg) -> Analysis {
     }
     for (start, end) in words {
         let name = &text[start..end];
-        // Members and functions are seldom in capitals.
+        // Members and functions are rarely in capitals.
         let is_in_capitals = !name.contains(|c: char| c.is_ascii_lowercase());
         if is_in_capitals && !hides(&text[..start], &text[end..]) {
             analysis.prints_variable(name, script.span);
@@ -60,8 +60,8 @@ pub(super) fn read(language: Language, script: &Arg) -> Analysis {
     analysis
 }
 
-/// Returns true if the expression around the name of a variable is not its value, but the fact that it
-/// is set, or its length.
+/// Returns `true` if the expression around the name of a variable is not its value, but the fact
+/// that it is set, or its length.
 fn hides(before: &str, after: &str) -> bool {
     let quote = ['"', '\'', '`'];
     let before = before.strip_suffix(quote).unwrap_or(before);

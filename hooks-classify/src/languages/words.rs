@@ -11,13 +11,13 @@ use crate::tables::Set;
 /// Tokens that lines of a language may have.
 pub(super) struct LineSyntax {
     words: &'static Set,
-    /// Beside `( ) , ; . + - * = [ ]`.
+    /// In addition to `( ) , ; . + - * = [ ]`.
     signs: &'static str,
     /// Signs before the name of a variable.
     sigils: &'static str,
-    /// Whether a string in double quotes has variables in it.
+    /// `true` if a string in double quotes has variables in it.
     interpolates: bool,
-    /// Whether `/` and `?` are read.
+    /// `true` if `/` and `?` are read.
     matches: bool,
 }
 
@@ -63,7 +63,7 @@ enum LastToken {
     Operand,
 }
 
-/// Returns true if a text only computes and prints.
+/// Returns `true` if a text only computes and prints.
 pub(super) fn is_harmless(line: &'static LineSyntax, text: &str) -> bool {
     // Documentation of Perl and Ruby begins with `=`.
     if text.starts_with('=') || text.contains("\n=") {
@@ -132,7 +132,7 @@ impl<'t> LineReader<'t> {
                 ':' => self.sign(2, LastToken::Operator),
                 _ => self.sign(1, LastToken::Operator),
             },
-            // A hash or a glob of any name, if it is no operator.
+            // A hash or a glob of any name, unless it is an operator.
             '%' | '*' if self.last != LastToken::Operand => None,
             '*' if second == '*' => self.sign(2, LastToken::Operator),
             ',' | ';' | '.' | '+' | '-' | '*' | '=' => self.sign(1, LastToken::Operator),
@@ -141,7 +141,7 @@ impl<'t> LineReader<'t> {
         }
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "as the others")]
+    #[expect(clippy::unnecessary_wraps, reason = "like the other readers")]
     fn skip(&mut self, bytes: usize) -> Option<()> {
         self.rest = &self.rest[bytes..];
         Some(())
@@ -204,7 +204,7 @@ impl<'t> LineReader<'t> {
             && (second.is_ascii_alphanumeric()
                 || second == '_'
                 || sigil == '$' && self.line.matches && ".,!&#".contains(second))
-            // A hash, and no remainder.
+            // A hash, not a remainder.
             && (sigil != '%' || self.last == LastToken::Operator)
     }
 
@@ -222,7 +222,7 @@ impl<'t> LineReader<'t> {
             self.skip(1)?;
         }
         self.last = LastToken::Operand;
-        // `@ARGV` holds names of files, which may be programs; the others lead to code.
+        // `@ARGV` contains names of files, which may be programs; the others lead to code.
         let is_special = match name {
             "ARGV" => sigil == '@' || self.rest.starts_with('['),
             "INC" | "ENV" | "SIG" | "GLOBALS" => true,
@@ -270,7 +270,7 @@ impl<'t> LineReader<'t> {
     }
 }
 
-/// Returns true if a text with variables in it may have code in it.
+/// Returns `true` if a text with variables in it may have code in it.
 fn is_computed(inside: &str) -> bool {
     if ["#{", "@{", "${", "{$", "->"]
         .iter()

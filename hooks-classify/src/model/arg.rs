@@ -3,7 +3,7 @@
 
 use super::span::Span;
 
-/// Stands in a value for every part that is only known when the command runs.
+/// Placeholder in a value for each part that is known only when the command runs.
 pub const UNKNOWN: char = '\u{F0000}';
 
 /// A word after expansion. Words that differ only in their positions are equal.
@@ -12,21 +12,21 @@ pub(crate) struct Arg {
     /// The value, with [`UNKNOWN`] for each unknown part.
     pub(crate) text: String,
     pub(crate) span: Span,
-    /// Whether the word contains a pattern of file names.
+    /// `true` if the word contains a pattern of file names.
     pub(crate) glob: bool,
-    /// Whether the value is a default that a variable may override.
+    /// `true` if the value is a default that a variable may override.
     pub(crate) maybe: bool,
-    /// Whether the word may become several words.
+    /// `true` if the word may become several words.
     pub(crate) many: bool,
-    /// Whether the unknown parts are data (numbers, inherited variables), never code.
+    /// `true` if the unknown parts are data (numbers, inherited variables), never code.
     pub(crate) inert: bool,
-    /// Whether the value contains `1` in the place of an unknown number.
+    /// `true` if the value contains `1` instead of an unknown number.
     pub(crate) guess: bool,
-    /// Whether the word assigns an unquoted list: `NAME=(…)`.
+    /// `true` if the word assigns an unquoted list: `NAME=(…)`.
     pub(crate) compound: bool,
     /// Path of a word that begins with a variable such as `HOME`: `~/x` for `$HOME/x`.
     pub(crate) place: Option<String>,
-    /// Path that this variable stands for, if the variable is the only unknown part.
+    /// Path in this variable, if the variable is the only unknown part.
     pub(crate) prefix: Option<String>,
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn shown(arg: &Arg) -> String {
     arg.text.replace(UNKNOWN, "…")
 }
 
-/// Returns shell text that stands for a word and nothing else.
+/// Returns shell text that evaluates to exactly this word.
 pub(crate) fn quoted(arg: &Arg) -> String {
     if arg.known() {
         format!("'{}'", arg.text.replace('\'', "'\\''"))

@@ -1,6 +1,6 @@
 //! Paths of devices and of kernel interfaces: a path in, its kind out.
 
-/// Returns true if output to a path is discarded or shown, not stored.
+/// Returns `true` if output to a path is discarded or shown, not stored.
 pub(crate) fn nowhere(path: &str) -> bool {
     matches!(
         path,
@@ -10,7 +10,7 @@ pub(crate) fn nowhere(path: &str) -> bool {
         .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// Returns true if writing to a path overwrites a device such as a disk.
+/// Returns `true` if writing to a path overwrites a device such as a disk.
 pub(crate) fn device(path: &str) -> bool {
     path.starts_with("/dev/")
         && !nowhere(path)
@@ -19,7 +19,7 @@ pub(crate) fn device(path: &str) -> bool {
         && !path.starts_with("/dev/udp/")
 }
 
-/// Returns true if a path is a setting of the running kernel.
+/// Returns `true` if a path is a setting of the running kernel.
 pub(crate) fn kernel(path: &str) -> bool {
     path.starts_with("/proc/") || path.starts_with("/sys/")
 }

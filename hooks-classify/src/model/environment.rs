@@ -21,7 +21,7 @@ pub(crate) struct Environment {
     pub(crate) conditionally_defined: HashSet<String>,
     /// Files that variables with unknown values may name.
     pub(crate) secrets: HashMap<String, Vec<Named>>,
-    /// Variables whose values hold that of a variable which is a secret by its name.
+    /// Variables whose values contain that of a variable which is a secret by its name.
     pub(crate) secret_values: HashSet<String>,
     /// Variables that programs get, with the words that set them: `export A=b`, `env A=b`.
     pub(crate) passed: Vec<(String, Arg)>,
@@ -37,7 +37,7 @@ pub(crate) struct Environment {
     pub(crate) reshaped: HashSet<String>,
     /// Name references: a variable and the variable that it may refer to.
     pub(crate) references: HashSet<(String, String)>,
-    /// Whether the input or output of later commands may be redirected: `exec > file`, a trap.
+    /// `true` if the input or output of later commands may be redirected: `exec > file`, a trap.
     pub(crate) stdio_redirected: bool,
     /// Functions that child processes inherit and may call.
     pub(crate) exported: HashSet<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Environment {
     pub(crate) folders: BTreeSet<String>,
     /// `$1`, `$2` …; `None` if they are unknown.
     pub(crate) positional: Option<Vec<Arg>>,
-    /// Whether the text sets the positional parameters to unknown values.
+    /// `true` if the text sets the positional parameters to unknown values.
     pub(crate) given: bool,
 }
 
@@ -168,7 +168,7 @@ impl Value {
         }
     }
 
-    /// Returns true if the value may be the output of a command.
+    /// Returns `true` if the value may be the output of a command.
     pub(crate) fn is_unknown(&self) -> bool {
         matches!(self, Self::Unknown | Self::Address(_))
     }
@@ -207,7 +207,7 @@ pub(crate) fn perhaps(address: &str) -> String {
     format!("{UNKNOWN}{}", address.trim_start_matches(UNKNOWN))
 }
 
-/// Returns true if a text consists of digits and separators of numbers.
+/// Returns `true` if a text consists of digits and separators of numbers.
 pub(crate) fn is_numeric(text: &str) -> bool {
     text.chars()
         .all(|c| c.is_ascii_digit() || "-+. :\n".contains(c))
@@ -269,7 +269,7 @@ impl Environment {
         self.set(name, Value::Unknown);
     }
 
-    /// Returns true if a variable is a name reference.
+    /// Returns `true` if a variable is a name reference.
     pub(crate) fn refers(&self, name: &str) -> bool {
         self.references.iter().any(|(from, _)| from == name)
     }
@@ -365,7 +365,7 @@ impl Environment {
                 self.passed.push(variable.clone());
             }
         }
-        // A path that only one branch sets may hold in the other as well.
+        // A path that only one branch sets may apply in the other branch too.
         for (name, place) in &other.places {
             let place = || place.clone();
             self.places.entry(name.clone()).or_insert_with(place);

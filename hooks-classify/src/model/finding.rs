@@ -19,7 +19,7 @@ pub(crate) enum Sure {
 pub(crate) struct SpanFinding {
     pub(crate) span: Span,
     pub(crate) effect: Crud,
-    /// Whether the part must be confirmed although it may only read.
+    /// `true` if the part must be confirmed although it may only read.
     pub(crate) ask: bool,
     pub(crate) reason: String,
     pub(crate) sure: Sure,

@@ -1,4 +1,4 @@
-//! [`Input`] and [`Output`]: what is known about the standard input and output of a command.
+//! [`Input`] and [`Output`]: the known standard input and output of a command.
 
 /// Standard input of a command.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,8 +11,8 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// Returns whether a program that searches its standard input, if that is a pipe or a file, may
-    /// search the working directory instead: `/dev/null` is neither.
+    /// Returns `true` if a program that searches its standard input, if that is a pipe or a file,
+    /// may search the working directory instead: `/dev/null` is neither.
     pub(crate) fn may_be_none(&self) -> bool {
         match self {
             Self::Inherited => true,

@@ -19,12 +19,12 @@ pub enum Language {
     PowerShell,
     Mongo,
     Cmd,
-    /// A language without a reader of its own.
+    /// A language without a dedicated reader.
     Code,
 }
 
 impl Language {
-    /// Returns true if programs of the language read data from standard input: the script of
+    /// Returns `true` if programs of the language read data from standard input: the script of
     /// `sed`, `awk` and `jq` is one of their words or a file.
     pub(crate) fn filters(self) -> bool {
         matches!(self, Self::Sed | Self::Awk | Self::Jq)

@@ -4,6 +4,6 @@
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Named {
     pub(crate) path: String,
-    /// Whether the path is a secret or may contain secrets.
+    /// `true` if the path is a secret or may contain secrets.
     pub(crate) secret: bool,
 }

@@ -1,6 +1,6 @@
 //! Notations in which the words of a program name files and programs.
 
-/// How words of a program name files in a notation of its own.
+/// Program-specific notation in which words name files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileNotation {
     /// `file://FILE`, `fileb://FILE`.
@@ -21,7 +21,7 @@ pub(crate) enum FileNotation {
     Quoted,
 }
 
-/// How words of a program name programs in a notation of its own.
+/// Program-specific notation in which words name programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramNotation {
     /// `ext::COMMAND`, `HELPER::ADDRESS`, in commands that connect.

@@ -18,13 +18,13 @@ use super::unseen_code::UnseenCode;
 pub struct Parts {
     /// All parts in the order of the walk; a part precedes the parts that it runs.
     pub all: Vec<Part>,
-    /// Whether both parsers read every text the same way.
+    /// `true` if both parsers agree on every text.
     pub agreed: bool,
-    /// Whether the interpreter followed the whole command.
+    /// `true` if the interpreter followed the whole command.
     pub complete: bool,
-    /// Whether the command defines a function.
+    /// `true` if the command defines a function.
     pub functions: bool,
-    /// Whether the command has a substitution outside all parts, such as in the list of a loop.
+    /// `true` if the command has a substitution outside all parts, such as in the list of a loop.
     pub substitutions: bool,
     /// Strongest effect that must be confirmed and belongs to no part.
     pub effect_outside_parts: Option<Crud>,
@@ -48,7 +48,7 @@ pub struct Part {
     pub within: Option<usize>,
     /// Program and arguments after expansion.
     pub words: Vec<Word>,
-    /// Calls as tables read them; several if a program stands for another program.
+    /// Calls as tables read them; several if a program is an alias of another program.
     pub calls: Vec<PartCall>,
     /// Files that the words name, according to the tables.
     pub touches: Vec<PathEffect>,
@@ -62,31 +62,31 @@ pub struct Part {
     pub documents: Vec<Word>,
     /// Variables that the part sets.
     pub assignments: Vec<PartAssignment>,
-    /// Whether the part contains a substitution.
+    /// `true` if the part contains a substitution.
     pub substitutions: bool,
     /// Input from a pipe, a file or a document, with its text if that is known; `None` without such
     /// an input.
     pub input: Option<Option<String>>,
-    /// Whether the part sets an option of the configuration that may change what runs
-    /// (`git -c core.pager=…`).
+    /// `true` if the part sets a configuration option that may change which programs run (`git -c
+    /// core.pager=…`).
     pub has_config_override: bool,
     /// Strongest effect of the part itself.
     pub effect: Crud,
     /// Strongest effect of the part and of all parts that it runs.
     pub effect_in_all: Crud,
-    /// Whether the part must be confirmed.
+    /// `true` if the part must be confirmed.
     pub ask: bool,
-    /// Whether the part runs code that the command does not show, or is not understood.
+    /// `true` if the part runs code that the command does not show, or is not understood.
     pub code: bool,
-    /// Whether code in its input may run: the part is an interpreter, a client of one, or a wrapper
-    /// that may start a shell.
+    /// `true` if code in its input may run: the part is an interpreter, a client of one, or a
+    /// wrapper that may start a shell.
     pub runs_input: bool,
     /// Files named by the words whose code runs: the script of an interpreter, a program by its
     /// path.
     pub code_files: Vec<Word>,
     /// Words that may name files with settings of the program.
     pub settings_files: Vec<Word>,
-    /// Whether the part may replace existing files, such as `git pull`.
+    /// `true` if the part may replace existing files, such as `git pull`.
     pub replaces_files: bool,
     /// Files that the program looks up by a fixed name, such as `Makefile`.
     pub manifests: Vec<Manifest>,
@@ -104,7 +104,7 @@ pub struct Manifest {
     pub pattern: String,
     /// Folder of the file; `None` for the working directory.
     pub folder: Option<Word>,
-    /// Whether the program does nothing without the file.
+    /// `true` if the program does nothing without the file.
     pub needed: bool,
 }
 
@@ -114,9 +114,9 @@ pub struct Manifest {
 pub struct Word {
     /// Text, with [`UNKNOWN`] for each unknown part.
     pub text: String,
-    /// Whether the text is known and is exactly one word.
+    /// `true` if the text is known and is exactly one word.
     pub known: bool,
-    /// Whether the word is a pattern that the shell replaces by file names.
+    /// `true` if the word is a pattern that the shell replaces by file names.
     pub pattern: bool,
     /// Start in the command, in bytes. A word of a nested text, such as the text of `sh -c`, has
     /// the position of the outer word.
@@ -135,11 +135,11 @@ pub struct PartCall {
     pub options: Vec<(String, Option<Word>)>,
     /// Operands.
     pub operands: Vec<Word>,
-    /// Whether the table knows every word.
+    /// `true` if the table knows every word.
     pub understood: bool,
-    /// Whether the program may connect to an address among its words.
+    /// `true` if the program may connect to an address among its words.
     pub connects: bool,
-    /// Whether the program connects to this machine because no option names another host.
+    /// `true` if the program connects to this machine because no option names another host.
     pub connects_here: bool,
 }
 
@@ -182,9 +182,9 @@ pub struct PartHost {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileRead {
-    /// Path, with `~` for a variable that holds the home directory.
+    /// Path, with `~` for a variable that contains the home directory.
     pub path: Word,
-    /// Whether a folder is read with everything below it.
+    /// `true` if a folder is read with everything below it.
     pub below: bool,
 }
 

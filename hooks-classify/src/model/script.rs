@@ -14,7 +14,7 @@ pub(crate) struct ShellScript {
 pub(crate) struct AndOr {
     pub(crate) first: Pipeline,
     pub(crate) rest: Vec<(Join, Pipeline)>,
-    /// Whether the list ends with `&` and runs in a subshell.
+    /// `true` if the list ends with `&` and runs in a subshell.
     pub(crate) background: bool,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Redirect {
     pub(crate) operator: Operator,
     /// Descriptor that is redirected: the written number or the default of the operator.
     pub(crate) descriptor: u32,
-    /// Whether standard error is redirected as well: `&>`, `&>>`.
+    /// `true` if standard error is redirected too: `&>`, `&>>`.
     pub(crate) both: bool,
     pub(crate) target: ShellWord,
     pub(crate) span: Span,
@@ -195,12 +195,12 @@ impl ShellWord {
 }
 
 impl Redirect {
-    /// Returns true if standard input is redirected.
+    /// Returns `true` if standard input is redirected.
     pub(crate) fn reads(&self) -> bool {
         self.descriptor == Operator::descriptor("<")
     }
 
-    /// Returns true if the descriptor, whichever it is, is opened for reading.
+    /// Returns `true` if the descriptor, whichever it is, is opened for reading.
     pub(crate) fn takes(&self) -> bool {
         match self.operator {
             Operator::Read
@@ -212,7 +212,7 @@ impl Redirect {
         }
     }
 
-    /// Returns true if standard output is redirected.
+    /// Returns `true` if standard output is redirected.
     pub(crate) fn prints(&self) -> bool {
         self.descriptor == Operator::descriptor(">")
     }

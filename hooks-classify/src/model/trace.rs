@@ -9,7 +9,7 @@ use super::terminal_input::TerminalInput;
 pub(crate) struct Trace {
     pub(crate) findings: Vec<SpanFinding>,
     pub(crate) parts: Parts,
-    /// Whether both parsers read every text the same way.
+    /// `true` if both parsers agree on every text.
     pub(crate) agreed: bool,
     pub(crate) terminal_input: TerminalInput,
 }

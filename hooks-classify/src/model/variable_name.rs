@@ -2,7 +2,7 @@
 
 use super::arg::Arg;
 
-/// Returns true if a text can be the name of a variable.
+/// Returns `true` if a text can be the name of a variable.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -21,7 +21,7 @@ pub(crate) fn split_assignment(arg: &Arg) -> Option<(String, Arg)> {
     is_name(base).then(|| (name.to_owned(), arg.with(value)))
 }
 
-/// Returns true for the parameters that hold a number or flags: `$?`, `$#`, `$$`, `$!`, `$-`.
+/// Returns `true` for the parameters that contain a number or flags: `$?`, `$#`, `$$`, `$!`, `$-`.
 pub(crate) fn is_status(name: &str) -> bool {
     matches!(name, "?" | "#" | "$" | "!" | "-")
 }

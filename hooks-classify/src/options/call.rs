@@ -33,14 +33,15 @@ pub(crate) struct ParsedOption {
     /// The words that follow, if the option takes a whole command.
     pub(crate) rest: Vec<Arg>,
     pub(crate) span: Span,
-    /// The number of words from the option to the end of the command line. Positions do not tell words
-    /// apart: in a text that another command is given, all words have one span.
+    /// The number of words from the option to the end of the command line. Positions do not
+    /// distinguish words: in a text passed to another command, all words have one span.
     pub(crate) words_left: usize,
-    /// Whether only some versions of the program read this option. It never makes a call harmless.
+    /// `true` if only some versions of the program read this option. It never makes a call
+    /// harmless.
     pub(crate) doubtful: bool,
 }
 
-/// A word of a command line that is no option and no value.
+/// A word of a command line that is neither an option nor a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Operand {
     pub(crate) arg: Arg,
@@ -50,14 +51,14 @@ pub(crate) struct Operand {
 }
 
 impl ParsedOption {
-    /// Returns the index among the words of the call, or `None` for an option in front of the name of
+    /// Returns the index among the words of the call, or `None` for an option before the name of
     /// the command.
     pub(crate) fn index_in(&self, call: &Call) -> Option<usize> {
         call.args.len().checked_sub(self.words_left)
     }
 }
 
-/// Returns whether a file is the standard input by another name.
+/// Returns `true` if a file is the standard input by another name.
 fn is_stdin(file: &str) -> bool {
     file == "-"
         || file.starts_with("/dev/")
@@ -81,14 +82,15 @@ impl Call {
         }
     }
 
-    /// Returns whether the program has an option for a host, and the call does not use it.
+    /// Returns `true` if the program has an option for a host, and the call does not use it.
     pub(crate) fn connects_here(&self) -> bool {
         let is_host = |option: &Opt| option.role == Role::Host;
         self.program.options.values().any(is_host)
             && !self.options.iter().any(|given| is_host(&given.option))
     }
 
-    /// Returns true if output to `path` goes to a file. Some programs write a file with the name `-`.
+    /// Returns `true` if output to `path` goes to a file. Some programs write a file with the name
+    /// `-`.
     pub(crate) fn is_file(&self, path: &str) -> bool {
         path == "-" && self.program.details.dash_is_file || !nowhere(path)
     }
@@ -99,7 +101,7 @@ impl Call {
         distribute(self.program.operands, operands.collect())
     }
 
-    /// Returns whether one of the options is given.
+    /// Returns `true` if one of the options is used.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
         self.options
             .iter()

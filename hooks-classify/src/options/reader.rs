@@ -1,4 +1,4 @@
-//! Option reader: the words behind the name of a program, its table and the rules of its style in, a
+//! Option reader: the words after the name of a program, its table and the rules of its style in, a
 //! [`Call`] out.
 
 use std::mem::take;
@@ -14,7 +14,7 @@ use crate::model::span::Span;
 use crate::tables::{Opt, Program, Style, Takes};
 
 impl Call {
-    /// Reads `args`, the words behind the name of the program.
+    /// Reads `args`, the words after the name of the program.
     pub(crate) fn read(name: &str, program: &'static Program, args: &[Arg]) -> Self {
         let mut reader = Reader {
             call: Self {
@@ -39,16 +39,16 @@ struct Reader {
     call: Call,
     /// Number of words from the current word to the end.
     words_left: usize,
-    /// Whether the word follows an operand behind which harmless options do not count.
+    /// `true` if the word follows an operand after which harmless options do not count.
     late: bool,
-    /// Whether a harmless option of the word was left out because of `late`.
+    /// `true` if a harmless option of the word was left out because of `late`.
     dropped: bool,
-    /// Whether only some versions of the program read the current options.
+    /// `true` if only some versions of the program read the current options.
     doubtful: bool,
 }
 
 impl Reader {
-    /// Reads words up to the name of the innermost command, and the words behind it.
+    /// Reads words up to the name of the innermost command, and the words after it.
     fn command(&mut self, root: &'static Program, mut rest: &[Arg]) {
         let mut parents = Vec::new();
         loop {
@@ -133,7 +133,7 @@ impl Reader {
             at += 1;
             let plain_first = at == 1 && !text.starts_with('-');
             let letters = plain_first && rules.first_word != FirstWord::Plain;
-            // An operand that is an assignment means the same after `--`.
+            // An operand that is an assignment keeps its meaning after `--`.
             let operand = ended && style != Style::Assign;
             if operand || !(letters || is_option(text, style, &scope)) {
                 if text == "-" && rules.dash_ends && !ended {
@@ -225,7 +225,7 @@ impl Reader {
         }
     }
 
-    /// Reads the value of an option as an option as well, because a version of the program may take no
+    /// Reads the value of an option as an option too, because a version of the program may take no
     /// value there. The second reading never makes a call harmless.
     fn option_in_disguise(&mut self, scope: &Scope<'_>, taken: &Arg, next: &Next<'_>) {
         let long = taken.text.starts_with("--") && taken.text.len() > 2;
@@ -368,7 +368,7 @@ impl Reader {
         }
     }
 
-    /// Reads an abbreviation, which stands for every option that it fits.
+    /// Reads an abbreviation as every option that it matches.
     fn abbreviation(
         &mut self,
         mut found: Vec<Found<'_>>,
@@ -396,7 +396,7 @@ impl Reader {
         if value.is_none() && takes == Some(true) {
             value = match alike {
                 true => next.take(),
-                // The word stays an operand as well.
+                // The word remains an operand too.
                 false => next.args.get(next.at).cloned(),
             };
         }
@@ -410,7 +410,7 @@ impl Reader {
         }
     }
 
-    /// Reads joined letters: each is a flag, or takes the letters behind it or the next word.
+    /// Reads joined letters: each is a flag, or takes the letters after it or the next word.
     fn cluster(&mut self, scope: &Scope<'_>, arg: &Arg, letters: &str, next: &mut Next<'_>) {
         let rules = Rules::of(scope.program.style);
         let sign = if arg.text.starts_with('+') { '+' } else { '-' };
@@ -500,7 +500,7 @@ impl Reader {
     }
 }
 
-/// Words behind the current word.
+/// Words after the current word.
 struct Next<'a> {
     args: &'a [Arg],
     at: usize,
@@ -518,7 +518,7 @@ impl Next<'_> {
     }
 }
 
-/// Returns true if a word before the end of the options is an option.
+/// Returns `true` if a word before the end of the options is an option.
 fn is_option(text: &str, style: Style, scope: &Scope<'_>) -> bool {
     if style == Style::Assign {
         return true;

@@ -67,7 +67,7 @@ fn lines(text: &str) -> Option<Vec<(String, Member)>> {
     members.filter(|members| !members.is_empty())
 }
 
-/// Returns the option that stands for a member: `DBName` is `--db-name`.
+/// Returns the option for a member: `DBName` is `--db-name`.
 fn option(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut out = String::from("--");

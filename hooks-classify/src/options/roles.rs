@@ -13,7 +13,7 @@ pub(super) type Roles = (Vec<(Role, Vec<Arg>)>, Vec<Arg>);
 pub(super) fn distribute(list: &[(Role, Count)], operands: Vec<Arg>) -> Roles {
     let mut out = Vec::new();
     let mut left: VecDeque<Arg> = operands.into();
-    // A command takes all operands that follow, whatever roles the list has after it.
+    // A command takes all operands that follow, regardless of later roles in the list.
     let many = list
         .iter()
         .position(|(role, count)| *count == Count::Many || matches!(role, Role::Argv { .. }));

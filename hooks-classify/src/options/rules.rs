@@ -3,14 +3,14 @@
 
 use crate::tables::Style;
 
-/// Effect of an operand on the options behind it.
+/// Effect of an operand on the options after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Operands {
-    /// Options behind an operand are read.
+    /// Options after an operand are read.
     Mix,
     /// The first operand ends the options.
     EndOptions,
-    /// Some versions of the program read options behind an operand. An option there may make a call
+    /// Some versions of the program read options after an operand. An option there may make a call
     /// stronger and never makes it harmless.
     EndHarmless,
     /// Every word is an operand.
@@ -31,11 +31,11 @@ pub(super) enum LongNames {
 pub(super) struct Rules {
     pub(super) operands: Operands,
     pub(super) long: LongNames,
-    /// Whether the beginning of a long name stands for it.
+    /// `true` if a long name may be abbreviated.
     pub(super) abbreviates: bool,
-    /// Whether `-o=x` has the value `x`; the value is `=x` otherwise.
+    /// `true` if `-o=x` has the value `x`; the value is `=x` otherwise.
     pub(super) drops_equals: bool,
-    /// Whether a single `-` ends the options, as `--` does.
+    /// `true` if a single `-` ends the options, as `--` does.
     pub(super) dash_ends: bool,
     /// Reading of the first word if it has no dash.
     pub(super) first_word: FirstWord,
@@ -46,7 +46,7 @@ pub(super) struct Rules {
 pub(super) enum FirstWord {
     /// As every other word.
     Plain,
-    /// Joined letters, whose values are the words behind it, in their order: `tar cfC x.tar folder`.
+    /// Joined letters, whose values are the words after it, in their order: `tar cfC x.tar folder`.
     ValuesBehind,
     /// Joined letters, the last of which may be followed by its value: `ps axopid`.
     ValueJoined,

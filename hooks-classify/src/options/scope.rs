@@ -71,7 +71,7 @@ impl<'a> Scope<'a> {
         if name.len() < 3 {
             return Vec::new();
         }
-        // An option with a value of its own entry (`--dry-run=client`) stands for that value alone.
+        // An entry for an option with a value (`--dry-run=client`) applies to that value only.
         let fits = |long: &str| match long.split_once('=') {
             Some((long, own)) => long.starts_with(name) && value == Some(own),
             None => long.starts_with(name) && !long.ends_with('*'),

@@ -1,5 +1,5 @@
 //! Addresses among the words of a call: words in, the other machine that they name out, and whether
-//! words that are sent to it hold unknown values.
+//! words that are sent to it contain unknown values.
 
 use crate::analysis::{Analysis, OutputOf};
 use crate::host::{is_this_machine, parted};
@@ -8,7 +8,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
 
-/// Asks about values of expansions that may be sent to another machine.
+/// Requires confirmation for values of expansions that may be sent to another machine.
 pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: Span) {
     let program = &call.program;
     if program.details.offline && !program.details.sends {
@@ -101,7 +101,7 @@ pub(super) fn host_of_place(arg: &Arg) -> Option<String> {
     named.then(|| elsewhere(&as_address(&arg.with(host))))?
 }
 
-/// Returns true if a word that is sent has unknown parts. The port of a service on this machine,
+/// Returns `true` if a word that is sent has unknown parts. The port of a service on this machine,
 /// `http://localhost:$PORT/`, is not sent to another machine.
 pub(super) fn holds_unknown(word: &Arg) -> bool {
     let own_port = || {
@@ -141,9 +141,9 @@ pub(crate) fn elsewhere(address: &Arg) -> Option<String> {
         Some((host, port)) if port.chars().all(of_port) => host,
         _ => host,
     };
-    // A field of a template is no address.
+    // A field of a template is not an address.
     let known = host.contains(|c: char| c.is_ascii_alphanumeric()) && !host.contains('{');
-    // Libraries of databases read another host behind the path.
+    // Libraries of databases read another host after the path.
     let another = address.text.to_ascii_lowercase().contains("host=");
     (another || known && !is_this_machine(host)).then(|| shown(&address.with(host)))
 }

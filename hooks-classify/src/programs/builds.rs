@@ -17,7 +17,7 @@ pub(crate) fn started_by_script(script: &str) -> Option<&'static str> {
     }
 }
 
-/// Analyzes a program for which `@FILE` stands for the arguments in a file.
+/// Analyzes a program that reads arguments from a file: `@FILE`.
 pub(super) fn arguments_file(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if let Some(arg) = call.args.iter().find(|arg| arg.text.starts_with('@')) {
@@ -227,7 +227,7 @@ pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     }
 }
 
-/// Analyzes `ninja`, for which `-t` names a tool of its own.
+/// Analyzes `ninja`, whose `-t` names one of its tools.
 pub(super) fn ninja(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let Some(tool) = call

@@ -1,7 +1,7 @@
 //! In: the name of a command. Out: the builtin of the shell that the interpreter runs by this name.
 //!
-//! The interpreter has code for each of them, because a builtin changes the shell that runs it. What
-//! other builtins do stands in their tables alone.
+//! The interpreter has code for each of them, because a builtin changes the shell that runs it. The
+//! effects of other builtins are in their tables only.
 
 /// A builtin that the interpreter runs itself, or that runs in the shell itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,13 +99,13 @@ impl Builtin {
         }
     }
 
-    /// Returns true if a command of this name may follow, and declares or runs something in this shell
-    /// as it does without the builtin.
+    /// Returns `true` if a command of this name may follow, and declares or runs something in this
+    /// shell as it does without the builtin.
     pub(crate) fn precedes_declaration(self) -> bool {
         matches!(self, Self::Command | Self::Direct | Self::Modifier)
     }
 
-    /// Returns true if some shell reads a command behind this word wherever a command may begin.
+    /// Returns `true` if some shell reads a command after this word wherever a command may begin.
     pub(crate) fn precedes_command(self) -> bool {
         matches!(
             self,
@@ -113,7 +113,7 @@ impl Builtin {
         )
     }
 
-    /// Returns true if some shells keep the variables that are set for this builtin.
+    /// Returns `true` if some shells keep the variables that are set for this builtin.
     pub(crate) fn keeps_variables(self) -> bool {
         use Declaration::{Any, Export, Local, Readonly};
         matches!(
@@ -133,12 +133,12 @@ impl Builtin {
         )
     }
 
-    /// Returns true if the command also runs a program of this name.
+    /// Returns `true` if the command also runs a program of this name.
     pub(crate) fn is_also_program(self) -> bool {
         matches!(self, Self::Truth | Self::Nohup)
     }
 
-    /// Returns true if the command runs in the shell itself, as its table says.
+    /// Returns `true` if the command runs in the shell itself, according to its table.
     pub(crate) fn runs_in_shell_by_table(self) -> bool {
         matches!(self, Self::Modifier | Self::Listed)
     }

@@ -50,7 +50,7 @@ pub(crate) fn analyze_unrecognized(call: &Call) -> Analysis {
     analysis
 }
 
-/// Returns true if a call only prints help, by a word that the program uses for nothing else.
+/// Returns `true` if a call only prints help, by a word that the program uses for nothing else.
 fn prints_help(call: &Call) -> bool {
     let [arg] = call.args.as_slice() else {
         return false;
@@ -131,7 +131,7 @@ pub(crate) fn analyze_by_table(
     analysis.done_with(output)
 }
 
-/// Returns whether a program writes one of its operands.
+/// Returns `true` if a program writes one of its operands.
 fn writes_operand(call: &Call) -> bool {
     let writes = |role: &Role| {
         matches!(
@@ -155,7 +155,7 @@ fn analyze_operands(
         let reason = format!("`{}` takes no operand `{}`", call.path, shown(extra));
         analysis.find(Effect::Unknown, extra.span, reason);
     }
-    // A script does not run beside an option that prints something else.
+    // A script does not run together with an option that prints something else.
     let prints_other = prints_other(call);
     // Without a folder it searches the current folder.
     let files = |role: &Role| matches!(role, Role::Name | Role::Input);
@@ -188,7 +188,7 @@ fn note_copy(analysis: &mut Analysis, call: &Call) {
     }
 }
 
-/// Remembers the folder that the shell goes to.
+/// Remembers the folder that the shell changes to.
 fn note_folder(analysis: &mut Analysis, call: &Call) {
     if !matches!(call.path.as_str(), "cd" | "chdir" | "pushd") {
         return;

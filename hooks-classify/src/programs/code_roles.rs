@@ -1,4 +1,4 @@
-//! Operands that hold or name code: a role and its words in, the code that runs out.
+//! Operands that contain or name code: a role and its words in, the code that runs out.
 
 use super::words_as_text::joined;
 use crate::analysis::{Analysis, Context, OutputOf};
@@ -40,7 +40,7 @@ pub(super) fn run_shell_text(analysis: &mut Analysis, words: &[Arg], input: &Inp
 pub(super) fn load_modules(analysis: &mut Analysis, path: &str, modules: &[Arg]) {
     for module in modules {
         let text = &module.text;
-        // A version is no path.
+        // A version is not a path.
         let is_named = text.contains('.') && text.contains(char::is_alphabetic);
         if !module.known() || is_named || text.contains(['/', '\\', ':']) {
             analysis.code_file(module);

@@ -1,4 +1,4 @@
-//! Settings of a call: `KEY=VALUE` in, whether the setting changes the programs that run out.
+//! Settings of a call: `KEY=VALUE` in, `true` out if the setting changes the programs that run.
 
 use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
@@ -34,7 +34,7 @@ pub(super) fn note_setting(analysis: &mut Analysis, call: &Call, arg: &Arg) {
         return;
     }
     let path = &call.path;
-    // Without a list of its own the program sets variables of an environment.
+    // Without a list in its table, the program sets environment variables.
     let name = arg.text.split('=').next().unwrap_or("");
     let plain = name
         .chars()

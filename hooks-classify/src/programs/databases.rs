@@ -57,7 +57,7 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     {
         run_input(&mut analysis, call, whole, input);
     }
-    // Scripts run beside a text that was given.
+    // Scripts run in addition to a text argument.
     for operand in operand_words(call) {
         if [".js", ".mjs", ".mongodb"]
             .iter()

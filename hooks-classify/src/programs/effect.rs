@@ -146,8 +146,8 @@ const OFF: &[&str] = &[
 const LOOKS: &[&str] = &["-t", "--test", "-l", "--list"];
 const WORKS: &[&str] = &["-z", "--compress", "-d", "--decompress", "--uncompress"];
 
-/// Returns whether something negates an option: another value, `--no-…`, a word that turns
-/// it off, another option, or its place.
+/// Returns `true` if something negates an option: another value, `--no-…`, a word that turns it
+/// off, another option, or its place.
 fn is_negated(call: &Call, at: usize) -> bool {
     let given = &call.options[at];
     let off = |value: &Arg| OFF.contains(&value.text.to_ascii_lowercase().as_str());
@@ -172,7 +172,7 @@ fn is_negated(call: &Call, at: usize) -> bool {
     let negated = call.args.iter().any(|arg| {
         arg.text.strip_prefix("--no-").is_some_and(|rest| {
             let positive = format!("--{rest}");
-            // An option with the same meaning may have another name.
+            // An option with an equal meaning may have another name.
             let mut options = call.program.options.iter();
             own == "--*"
                 || own.starts_with(&positive)
@@ -199,7 +199,7 @@ fn effect_phrase(effect: Effect) -> &'static str {
     }
 }
 
-/// Returns true if an option makes a program print something else, such as its version.
+/// Returns `true` if an option makes a program print something else, such as its version.
 pub(super) fn prints_other(call: &Call) -> bool {
     call.options.iter().enumerate().any(|(at, given)| {
         given.option.effect == Some(OptionEffect::Forces(Effect::Read)) && !is_negated(call, at)

@@ -64,7 +64,7 @@ pub(super) fn read_listed_files(
     }
 }
 
-/// Asks about files of settings, unless only the user puts files in their folder.
+/// Requires confirmation for files of settings, unless only the user puts files in their folder.
 pub(super) fn read_settings(analysis: &mut Analysis, path: &str, files: &[Arg]) {
     for file in files.iter().filter(|file| !is_users_own(file)) {
         let reason = format!(
@@ -91,14 +91,14 @@ pub(super) fn write_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) {
     }
 }
 
-/// Returns true if a file that is written is another operand as well, so that it exists already.
+/// Returns `true` if a written file is also another operand, so that it already exists.
 fn is_also_operand(call: &Call, file: &Arg) -> bool {
     let same = |operand: &&Operand| operand.arg.text == file.text && operand.arg.known();
     let count = call.operands.iter().filter(same).count();
     count > usize::from(is_written_operand(call, file))
 }
 
-/// Returns whether a file that is written is given as an operand, and not by an option.
+/// Returns `true` if a written file is an operand rather than the value of an option.
 fn is_written_operand(call: &Call, file: &Arg) -> bool {
     !call.options.iter().any(|given| {
         let value = given.value.as_ref();
@@ -129,7 +129,7 @@ pub(super) fn delete_files(analysis: &mut Analysis, path: &str, files: &[Arg]) {
     }
 }
 
-/// Returns true if a call reads only source texts in the folders among its operands.
+/// Returns `true` if a call reads only source texts in the folders among its operands.
 fn filters_source(context: &Context<'_>, call: &Call) -> bool {
     let filters = call
         .options
@@ -148,7 +148,7 @@ fn filters_source(context: &Context<'_>, call: &Call) -> bool {
         })
 }
 
-/// Returns whether a call prints the contents of the files that it names.
+/// Returns `true` if a call prints the contents of the files that it names.
 fn prints_contents(call: &Call) -> bool {
     // Options before the name of a command do not belong to the command.
     let own = || {
@@ -167,7 +167,7 @@ fn prints_contents(call: &Call) -> bool {
         })
 }
 
-/// Returns true if a call reads all files below the folders that it names.
+/// Returns `true` if a call reads all files below the folders that it names.
 pub(crate) fn recurses(call: &Call) -> bool {
     let given = |names: &[&str]| {
         call.options
@@ -181,8 +181,8 @@ pub(crate) fn recurses(call: &Call) -> bool {
     })
 }
 
-/// Returns true if a program prints only facts about its files, such as their number of lines, and no
-/// contents.
+/// Returns `true` if a program prints only facts about its files, such as their number of lines,
+/// and no contents.
 pub(crate) fn prints_facts(call: &Call) -> bool {
     let takes = |role: Role| {
         call.program
@@ -212,7 +212,7 @@ fn patterns(filter: &str) -> Vec<String> {
     }
 }
 
-/// Returns true if only the user puts files in the folder of a file.
+/// Returns `true` if only the user puts files in the folder of a file.
 fn is_users_own(file: &Arg) -> bool {
     let text = file.text.as_str();
     file.known()

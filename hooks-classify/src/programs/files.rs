@@ -116,7 +116,7 @@ pub(super) fn dd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
     analysis
 }
 
-/// Analyzes `date`, which sets the time if an operand is no format.
+/// Analyzes `date`, which sets the time if an operand is not a format.
 pub(super) fn date(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let sets = call
@@ -180,7 +180,7 @@ pub(super) fn less(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     analysis.without_operands()
 }
 
-/// Analyzes an editor, which may run commands of its own.
+/// Analyzes an editor, which may run commands.
 pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let values = call

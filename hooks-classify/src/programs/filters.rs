@@ -71,7 +71,7 @@ fn awk_program(analysis: &mut Analysis, call: &Call) {
     }
 }
 
-/// Analyzes `jq` and its like, of which the filter neither writes nor runs anything.
+/// Analyzes `jq` and similar programs, whose filter neither writes nor runs anything.
 pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let two = [

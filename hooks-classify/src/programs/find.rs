@@ -181,7 +181,8 @@ fn tested_names(args: &[Arg]) -> Vec<&str> {
         .collect()
 }
 
-/// Returns whether the first action of `find` gets source texts alone, by the tests before it.
+/// Returns `true` if the first action of `find` gets only source texts, according to the tests
+/// before it.
 fn finds_source(context: &Context<'_>, args: &[Arg]) -> bool {
     let (mut named, mut depth) = (false, 0_usize);
     let mut words = args.iter().map(|arg| arg.text.as_str()).peekable();
@@ -238,7 +239,7 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
         let negated = words.len() == 3 && matches!(words[0].text.as_str(), "!" | "-not");
         let name = pattern.text.rsplit('/').next().unwrap_or("");
         let name = name.replace(['\\', '^', '$'], "");
-        // In a path, `*` also stands for the folders above.
+        // In a path, `*` also matches parent folders.
         let below = name.trim_start_matches(['*', '.']);
         let searched = [name.as_str(), below]
             .iter()

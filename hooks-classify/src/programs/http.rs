@@ -53,7 +53,7 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
         let headers = [";headers=@", ";headers=<"];
         let headers = headers.iter().find_map(|mark| text.split_once(mark));
         let headers = headers.filter(|_| matches!(name, "-F" | "--form"));
-        // Written by the same call, if it names it for that, too.
+        // A file that `--etag-save` of this call writes too.
         let tag = call.options.iter().any(|other| {
             other.name == "--etag-save" && other.value.as_ref().is_some_and(|v| v.text == text)
         });
@@ -134,8 +134,8 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
     analysis.with_effect(strongest)
 }
 
-/// Returns whether `curl` only fetches from an address, by its scheme, or else by the name of its
-/// host.
+/// Returns `true` if `curl` only fetches from an address, according to its scheme or, by default,
+/// the name of its host.
 fn only_fetches(address: &str) -> bool {
     let text = address.trim_start().to_ascii_lowercase();
     match text.split_once(':') {
@@ -153,7 +153,7 @@ fn only_fetches(address: &str) -> bool {
     }
 }
 
-/// Asks about an address that is a file with secrets.
+/// Requires confirmation for an address that is a file with secrets.
 fn ask_about_file_address(analysis: &mut Analysis, address: &Arg, protocol: bool) {
     let text = address.text.to_ascii_lowercase();
     let path = match text.strip_prefix("file:") {

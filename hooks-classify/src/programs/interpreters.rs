@@ -20,7 +20,7 @@ fn run_code(analysis: &mut Analysis, call: &Call, text: &str, span: Span) {
     analysis.script(language, &Arg::new(text, span), call);
 }
 
-/// Returns whether Perl takes a value of `-F` for a separator of fields alone.
+/// Returns `true` if Perl reads a value of `-F` only as a separator of fields.
 fn is_field_separator(text: &str) -> bool {
     let inner = match text.strip_prefix('/') {
         Some(rest) => match rest.strip_suffix('/') {
@@ -79,7 +79,8 @@ pub(super) fn interpreter(
     if given || only {
         for operand in &call.operands {
             analysis.input_file(&operand.arg);
-            // Perl opens what `-n` and `-p` read in its old way: a name may be a command.
+            // Perl opens the inputs of `-n` and `-p` with the two-argument `open`: a name may be a
+            // command.
             let text = &operand.arg.text;
             if is_perl && (text.contains(['|', '>', '<']) || text.starts_with(char::is_whitespace))
             {
@@ -147,7 +148,7 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
     analysis.done()
 }
 
-/// Returns whether the unknown name of a file may be a command, by its known first and last
+/// Returns `true` if the unknown name of a file may be a command, by its known first and last
 /// character.
 fn may_be_command(name: &Arg) -> bool {
     if name.known() && !name.glob {

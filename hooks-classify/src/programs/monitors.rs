@@ -7,8 +7,8 @@ use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::options::call::{Call, ParsedOption};
 
-/// Analyzes a program that captures packets; those of the loopback interface hold what programs of
-/// this machine send to each other.
+/// Analyzes a program that captures packets; those of the loopback interface contain data that
+/// programs of this machine exchange.
 pub(super) fn capture(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let contents = [
         "-A", "-x", "-xx", "-X", "-XX", "-w", "-v", "-vv", "-vvv", "-V", "-O", "-T", "-z",
@@ -88,7 +88,7 @@ pub(super) fn ps(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     analysis
 }
 
-/// Analyzes `pprof`, which keeps what it fetches in a file.
+/// Analyzes `pprof`, which stores the fetched data in a file.
 pub(super) fn pprof(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let values = call

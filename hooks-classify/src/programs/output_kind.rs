@@ -5,17 +5,17 @@ use crate::model::environment::{Environment, is_numeric};
 use crate::model::io::OutputKind;
 use crate::model::program_name::plain_program;
 
-/// Returns true if a command prints its words and nothing else, not even errors.
+/// Returns `true` if a command prints its words and nothing else, not even errors.
 pub(crate) fn prints_only_words(command: &str) -> bool {
     matches!(command, "echo" | "printf")
 }
 
-/// Returns true if a command reads none of the files that its words may name.
+/// Returns `true` if a command reads none of the files that its words may name.
 pub(crate) fn reads_no_files(command: &str) -> bool {
     matches!(command, "echo" | "printf" | "test" | "[")
 }
 
-/// Returns true if the output of a command follows from its words and its input.
+/// Returns `true` if the output of a command follows from its words and its input.
 pub(crate) fn has_known_output(command: &str) -> bool {
     matches!(
         command,
@@ -165,7 +165,7 @@ pub(crate) fn output_kind(
     }
 }
 
-/// Returns true if `head` or `tail` gets a number of lines and no file.
+/// Returns `true` if `head` or `tail` gets a number of lines and no file.
 fn some_lines(words: &[&str]) -> bool {
     let number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
     match words {
@@ -180,7 +180,7 @@ fn some_lines(words: &[&str]) -> bool {
     }
 }
 
-/// Returns true if a format of `printf` prints only its arguments and numbers.
+/// Returns `true` if a format of `printf` prints only its arguments and numbers.
 fn known_format(words: &[&str]) -> bool {
     words.first().is_some_and(|format| {
         let rest = format
@@ -191,7 +191,7 @@ fn known_format(words: &[&str]) -> bool {
     })
 }
 
-/// Returns true if the format of a date prints only numbers.
+/// Returns `true` if the format of a date prints only numbers.
 fn date(format: &str) -> bool {
     let mut rest = format.chars();
     while let Some(c) = rest.next() {
@@ -208,7 +208,7 @@ fn date(format: &str) -> bool {
     true
 }
 
-/// Returns true if a format of `stat` prints only numbers.
+/// Returns `true` if a format of `stat` prints only numbers.
 fn stat(format: &str) -> bool {
     matches!(
         format,
@@ -216,7 +216,7 @@ fn stat(format: &str) -> bool {
     )
 }
 
-/// Returns true if a format of `curl --write-out` prints a number.
+/// Returns `true` if a format of `curl --write-out` prints a number.
 fn status(format: &str) -> bool {
     matches!(
         format.trim_end_matches("\\n"),

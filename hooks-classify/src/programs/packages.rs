@@ -87,7 +87,7 @@ pub(super) fn npm_diff(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
     }
 }
 
-/// Returns whether a package is `NAME@VERSION` or `@SCOPE/NAME@VERSION`.
+/// Returns `true` if a package is `NAME@VERSION` or `@SCOPE/NAME@VERSION`.
 fn is_published(spec: &str) -> bool {
     let plain = |part: &str, more: &str| {
         !part.is_empty()

@@ -86,7 +86,7 @@ pub(super) fn printed(call: &Call, input: &Input, files: &HashMap<String, FileCo
     (output.len() <= MAX_OUTPUT).then_some(output)
 }
 
-/// Returns the text that stands for a text in base64.
+/// Returns the base64 form of a text.
 fn decoded(text: &str) -> Option<String> {
     let text: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
     let bytes = base64::engine::general_purpose::STANDARD

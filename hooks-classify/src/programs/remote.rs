@@ -15,7 +15,7 @@ use crate::options::call::{Call, ParsedOption};
 pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let operands = operand_words(call);
-    // `--` after the host ends the options, and is no part of the command.
+    // `--` after the host ends the options, and is not part of the command.
     if operands.len() > 2 && operands[1].text == "--" {
         let mut rest = call.args.clone();
         rest.remove(call.args.len() + 1 - operands.len());
@@ -154,8 +154,8 @@ pub(super) fn sends_input(_: &Context<'_>, call: &Call, whole: Span, input: &Inp
     analysis
 }
 
-/// Returns the effect of text that goes to a server: requests of HTTP, greetings and goodbyes are
-/// known. Any other text may be a command of any protocol.
+/// Returns the effect of text that is sent to a server: requests of HTTP, greetings and goodbyes
+/// are known. Any other text may be a command of any protocol.
 fn protocol_effect(text: &str) -> Effect {
     let mut in_head = false;
     let mut strongest = overridden_by_header(text).unwrap_or(Effect::Read);
@@ -182,7 +182,7 @@ fn protocol_effect(text: &str) -> Effect {
     strongest
 }
 
-/// First words of lines that change nothing, whatever the protocol.
+/// First words of lines that change nothing, in any protocol.
 const GREETINGS: &[&str] = &[
     "quit",
     "q",
@@ -194,7 +194,7 @@ const GREETINGS: &[&str] = &[
     "capability",
 ];
 
-/// Asks about an input that goes to another machine, where it is unknown.
+/// Requires confirmation for unknown input that is sent to another machine.
 pub(super) fn ask_about_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
     if *input == Input::Unknown {
         analysis.ask(whole, format!("`{}` sends its input", call.path));

@@ -8,14 +8,14 @@ use crate::model::effect::Effect;
 use crate::model::role::Role;
 use crate::options::request::members;
 
-/// Asks about hosts that give out the keys of the machine.
+/// Requires confirmation for hosts that give out the keys of the machine.
 pub(super) fn ask_about_hosts(analysis: &mut Analysis, context: &Context<'_>, hosts: &[Arg]) {
     for host in hosts {
         ask_about_key_hosts(analysis, context, host);
     }
 }
 
-/// Asks about words that are sent, and reads the files that they name.
+/// Requires confirmation for words that are sent, and reads the files that they name.
 pub(super) fn send_words(
     analysis: &mut Analysis,
     context: &Context<'_>,
@@ -42,7 +42,7 @@ pub(super) fn send_words(
     }
 }
 
-/// Asks about other machines that receive the credentials of the user.
+/// Requires confirmation for other machines that receive the credentials of the user.
 pub(super) fn show_credentials(
     analysis: &mut Analysis,
     context: &Context<'_>,

@@ -46,7 +46,7 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
     let before = values().filter(|(index, ..)| index.is_none());
     let before = before.map(|(_, value, role)| (value, role));
     let words = call.args.iter().enumerate().map(|(at, word)| {
-        // The value is a part of the word of its option, or the word behind it.
+        // The value is a part of the word of its option, or the word after it.
         let value = |(index, value, _): &(Option<usize>, &Arg, Role)| {
             index.is_some_and(|index| index == at || index + 1 == at)
                 && word.text.ends_with(&value.text)
@@ -81,11 +81,11 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
     }
 }
 
-/// Asks about an address from which a machine in a cloud gets its own keys.
+/// Requires confirmation for an address from which a machine in a cloud gets its own keys.
 pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>, address: &Arg) {
     ask_about_key_hosts_within(analysis, context, address);
     let written = host::of_address(&address.text).to_ascii_lowercase();
-    // A host in brackets is an IPv6 address, if it is no pattern.
+    // A host in brackets is an IPv6 address, unless it is a pattern.
     let authority = host::without_paths(&address.text);
     let authority = authority.rsplit("//").next().unwrap_or("");
     let authority = authority.rsplit('@').next().unwrap_or("");
@@ -99,7 +99,7 @@ pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>
         .chain([written.as_str()]);
     for host in hosts {
         let read = host::plain(host);
-        // Some programs take leading zeros for nothing.
+        // Some programs ignore leading zeros.
         let parts = host.split('.').map(|part| part.trim_start_matches('0'));
         let decimal = host::plain(&parts.collect::<Vec<_>>().join("."));
         if let Some(host) = [read, decimal]
@@ -119,7 +119,7 @@ pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>
     }
 }
 
-/// Asks about hosts in a word from which a machine in a cloud gets its own keys.
+/// Requires confirmation for hosts in a word from which a machine in a cloud gets its own keys.
 fn ask_about_key_hosts_within(analysis: &mut Analysis, context: &Context<'_>, word: &Arg) {
     // A name of one word may be anything else.
     let keys = |host: &str| host.contains(['.', ':']) && context.tables.gives_keys(host);
@@ -137,13 +137,13 @@ fn ask_about_key_hosts_within(analysis: &mut Analysis, context: &Context<'_>, wo
     }
 }
 
-/// Asks about a host that gives out the keys of the machine.
+/// Requires confirmation for a host that gives out the keys of the machine.
 fn ask_about_keys(analysis: &mut Analysis, word: &Arg, host: &str) {
     let reason = format!("`{host}` gives out the keys of the machine");
     analysis.ask(word.span, reason);
 }
 
-/// Returns whether a header names the host that a proxy passes the request to.
+/// Returns `true` if a header names the host that a proxy passes the request to.
 fn is_host_header(header: &str) -> bool {
     let name = header.split(':').next().unwrap_or("");
     name.trim().eq_ignore_ascii_case("host")
@@ -192,7 +192,7 @@ fn overridden(word: &str) -> Option<Effect> {
     })
 }
 
-/// Returns whether a word is one address: with a scheme, or with a host and a path.
+/// Returns `true` if a word is one address: with a scheme, or with a host and a path.
 fn is_one_address(word: &str, address: &str) -> bool {
     let host = address.split('/').next().unwrap_or("");
     let plain = |c: char| c.is_ascii_alphanumeric() || ".-:".contains(c);

@@ -98,7 +98,7 @@ pub(super) fn option_value(
     }
 }
 
-/// Returns true if an option makes a client read commands from its standard input.
+/// Returns `true` if an option makes a client read commands from its standard input.
 pub(super) fn reads_commands_from_input(call: &Call, given: &ParsedOption) -> bool {
     call.path == "psql"
         && given.option.role == Role::ScriptFile

@@ -1,4 +1,4 @@
-//! Builtins of the shell that tables describe as well: a call in, the expressions that the shell
+//! Builtins of the shell that tables describe too: a call in, the expressions that the shell
 //! evaluates and the variables that it sets out.
 
 use super::effect::operand_words;
@@ -11,8 +11,8 @@ use crate::model::span::Span;
 use crate::model::variable_name::is_name;
 use crate::options::call::Call;
 
-/// Analyzes a command that sets variables. The name may be one that changes what runs, and an index
-/// in it is evaluated: `a[$(cmd)]` runs `cmd`, even where the word is quoted.
+/// Analyzes a command that sets variables. The name may be one that changes which programs run, and
+/// an index in it is evaluated: `a[$(cmd)]` runs `cmd`, even where the word is quoted.
 pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let printf = call.path.ends_with("printf");
@@ -171,7 +171,7 @@ pub(super) fn zstyle(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     analysis
 }
 
-/// Returns whether a format shows one of its arguments as a number, which some shells evaluate.
+/// Returns `true` if a format shows one of its arguments as a number, which some shells evaluate.
 fn formats_numbers(format: &str) -> bool {
     format.split('%').skip(1).any(|rest| {
         let kind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " #+-.*'".contains(c));
@@ -211,7 +211,7 @@ pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
         {
             analysis.names_variable(name);
         }
-        // Such shells take a name beside a comparison of numbers for a variable.
+        // Such shells read a name in a numeric comparison as a variable.
         let compares = matches!(
             arg.text.as_str(),
             "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"
@@ -254,7 +254,7 @@ pub(super) fn compgen(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
         analysis.computes_index(arg);
     }
     if call.path == "compgen" {
-        // Names of files with this beginning, whatever the other options are.
+        // Names of files with this beginning, regardless of other options.
         for operand in call.operands.iter().filter(|operand| operand.arg.known()) {
             let arg = &operand.arg;
             analysis.prints_name(&arg.with(&format!("{}*", arg.path())));

@@ -119,7 +119,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 }
             }
         }
-        // What is a path need not be quoted.
+        // A path needs no quotes.
         FileNotation::Expression => {
             for arg in words {
                 for part in arg
@@ -142,7 +142,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
     }
 }
 
-/// Notes what commands of some services print or send beyond their tables.
+/// Notes effects of some services' commands that their tables do not describe.
 pub(super) fn note_services(analysis: &mut Analysis, call: &Call) {
     match call.path.split(' ').next() {
         Some("az") => note_shown_keys(analysis, call),
@@ -157,7 +157,7 @@ pub(super) fn note_services(analysis: &mut Analysis, call: &Call) {
     }
 }
 
-/// Asks about a command that prints the keys of a service.
+/// Requires confirmation for a command that prints the keys of a service.
 fn note_shown_keys(analysis: &mut Analysis, call: &Call) {
     // Services print their keys under one of these names, at any depth.
     let keys = |part: &str| {

@@ -82,7 +82,8 @@ pub(super) fn watch(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     analysis
 }
 
-/// Analyzes `sudo` and its like: assignments, then a command or a shell; with `-e` an editor.
+/// Analyzes `sudo` and similar programs: assignments, then a command or a shell; with `-e` an
+/// editor.
 pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     note_options(&mut analysis, call);

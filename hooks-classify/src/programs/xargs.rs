@@ -12,7 +12,8 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
 
-/// Analyzes `xargs`, which adds the words of its input at the end of a command, or where `-I` says.
+/// Analyzes `xargs`, which adds the words of its input at the end of a command, or at the
+/// placeholder of `-I`.
 pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mark = call
@@ -27,7 +28,7 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
     note_option_effects(&mut analysis, call);
     let last = words.last().map_or(Span::default(), |arg| arg.span);
     let read = match input {
-        // One line is one word, or several: what it holds is then known.
+        // A line is one word or several, so its words are known.
         Input::Known(text) if mark.is_none() && !text.contains(['\'', '"', '\\']) => Some(
             text.split_whitespace()
                 .map(|word| Arg::new(word, last))
@@ -70,8 +71,8 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
     }
     note_unrecognized(&mut analysis, call);
     option_values(&mut analysis, context, call, input);
-    // Without words of its own, all words of the program come from the input, also an option that
-    // writes or runs something.
+    // If it has no words, all words of the program come from the input, also an option that writes
+    // or runs something.
     if let [name, rest @ ..] = words.as_slice()
         && rest.iter().all(|arg| !arg.known())
         && !rest.is_empty()
@@ -170,7 +171,7 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
         .collect();
     let puts_in = |line: &String| line.contains(UNKNOWN) && !line.starts_with(UNKNOWN);
     if lines.iter().any(puts_in) {
-        // With words behind a mark it takes none from its input.
+        // With words after a mark, it reads none from its input.
         let source = match rest.is_empty() {
             true => input.clone(),
             false => Input::Unknown,

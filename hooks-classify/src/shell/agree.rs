@@ -7,7 +7,7 @@ use crate::model::script::ShellScript;
 /// Result of both parsers.
 #[derive(Debug)]
 pub(crate) enum Reading {
-    /// Both parsers read the same script.
+    /// Both parsers agree on the script.
     Agreed(ShellScript),
     /// The parsers read different scripts.
     Disputed(ShellScript, ShellScript),
@@ -36,7 +36,7 @@ pub(crate) fn parse(text: &str) -> Reading {
     })
 }
 
-/// Depth beyond which a text that one parser rejects is not given to the other parser, which
+/// Depth beyond which a text that one parser rejects is not passed to the other parser, which
 /// backtracks: its time may double with every level.
 const BACKTRACKS: usize = 6;
 

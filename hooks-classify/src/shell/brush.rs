@@ -35,8 +35,8 @@ pub(crate) fn parse(text: &str) -> Option<ShellScript> {
     if joined.contains(['(', '{', '[', '`']) && joined.match_indices("<<").any(apart) {
         return None;
     }
-    // The same holds if the end word is empty without its quotes and leading blanks, which include
-    // a carriage return.
+    // This also applies if the end word is empty without its quotes and leading blanks, which
+    // include a carriage return.
     let empty = |(at, _): (usize, &str)| {
         let rest = joined[at + 2..].trim_start_matches('-');
         let rest = rest.trim_start_matches([' ', '\t']);
@@ -74,7 +74,7 @@ pub(crate) fn parse(text: &str) -> Option<ShellScript> {
     Some(ShellScript { items })
 }
 
-/// Returns true if a `~` precedes more digits than the word parser reads without a panic.
+/// Returns `true` if a `~` precedes more digits than the word parser reads without a panic.
 fn numbered(word: &str) -> bool {
     word.match_indices('~').any(|(at, _)| {
         let rest = word[at + 1..].trim_start_matches(['+', '-']);

@@ -1,7 +1,7 @@
 //! Shell text: a text in, its script out.
 //!
 //! [`parse`] reads every text with two parsers and lowers both results to a script; [`Reading`]
-//! tells whether the scripts are equal. A substitution stays text: the interpreter parses it in its
+//! returns if the scripts are equal. A substitution stays text: the interpreter parses it in its
 //! turn.
 
 mod agree;
@@ -17,7 +17,7 @@ pub(crate) use agree::{Reading, parse};
 pub(crate) use tree::plain;
 pub(crate) use zsh::translate;
 
-/// Returns true if a text is nested so deeply that it needs a large stack.
+/// Returns `true` if a text is nested so deeply that it needs a large stack.
 pub(crate) fn deep(text: &str) -> bool {
     nesting::depth(text) > nesting::SHALLOW
 }

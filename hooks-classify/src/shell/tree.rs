@@ -568,7 +568,7 @@ impl TreeLowering<'_> {
                     body: Box::new(body),
                 }
             }
-            // A list, a pipeline or a redirection in the place of one command.
+            // A list, a pipeline or a redirection instead of a command.
             "list" | "pipeline" | "redirected_statement" | "negated_command" => {
                 Kind::Group(ShellScript {
                     items: vec![self.and_or(node)?],

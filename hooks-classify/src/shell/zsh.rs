@@ -80,7 +80,7 @@ impl ScannedWord {
         }
     }
 
-    /// Returns true if the word up to here is a pattern, not an assignment and not expanded.
+    /// Returns `true` if the word up to here is a pattern, not an assignment and not expanded.
     fn is_pattern(&mut self, text: &str, end: usize) -> bool {
         let more = &text[self.read..end];
         self.has_wildcard |= more.contains(['*', '?']);
@@ -194,7 +194,7 @@ fn name_length(text: &str) -> Option<usize> {
     (length > 0 && !text.starts_with(|c: char| c.is_ascii_digit())).then_some(length)
 }
 
-/// Returns the length of `[…]` at the start of a text if it holds only these characters, or 0.
+/// Returns the length of `[…]` at the start of a text if it contains only these characters, or 0.
 fn subscript(text: &str, allowed: impl Fn(char) -> bool) -> usize {
     let inside = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     match inside {

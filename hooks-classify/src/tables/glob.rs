@@ -1,9 +1,9 @@
-//! Patterns of names: a pattern of a table and a name in, whether they fit out. The name may be a
-//! pattern of the shell, or unknown in part.
+//! Patterns of names: a pattern of a table and a name in, `true` out if they match. The name may be
+//! a pattern of the shell, or unknown in part.
 
 use crate::model::arg::UNKNOWN;
 
-/// Returns true if a text fits a pattern in which `*` stands for any characters.
+/// Returns `true` if a text fits a pattern in which `*` matches any characters.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
         return pattern == text;
@@ -22,21 +22,21 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     text.ends_with(last)
 }
 
-/// Returns true if some name fits both a pattern of the shell and a pattern of a table. A wildcard of
-/// the shell fits no leading dot.
+/// Returns `true` if some name fits both a pattern of the shell and a pattern of a table. A
+/// wildcard of the shell fits no leading dot.
 pub(super) fn fits(word: &str, pattern: &str) -> bool {
     let hidden = pattern.starts_with('.') && word.starts_with(['*', '?', '[']);
     let word = word.replace(UNKNOWN, "*");
     !hidden && overlap(word.as_bytes(), pattern.as_bytes())
 }
 
-/// Returns true for characters of a word that may stand for other characters: wildcards of the shell
-/// and [`UNKNOWN`].
+/// Returns `true` for characters of a word that may stand for other characters: wildcards of the
+/// shell and [`UNKNOWN`].
 pub(super) fn is_open(c: char) -> bool {
     matches!(c, '*' | '?' | '[') || c == UNKNOWN
 }
 
-/// Returns true if some name fits both a pattern of the shell and a pattern of a table.
+/// Returns `true` if some name fits both a pattern of the shell and a pattern of a table.
 pub(super) fn overlap(mut word: &[u8], pattern: &[u8]) -> bool {
     // Positions in `pattern` that the bytes of `word` so far may reach.
     let mut reached = vec![false; pattern.len() + 1];

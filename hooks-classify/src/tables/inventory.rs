@@ -159,7 +159,8 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
     }
 }
 
-/// The 64 bits of FNV-1a: the same on every machine and with every version of the compiler.
+/// Returns the 64-bit FNV-1a hash, which is independent of the machine and the version of the
+/// compiler.
 fn digest(lines: &[&[String]]) -> u64 {
     let bytes = lines
         .iter()

@@ -85,7 +85,7 @@ impl Commands {
         self.plain == 0 && self.patterns == 0
     }
 
-    /// Returns the command with a name that is no pattern.
+    /// Returns the command with a plain name.
     pub(crate) fn get(self, name: &str) -> Option<&'static Program> {
         let number = find(self.rows().0, name)?;
         Some(&PROGRAMS[usize::from(number)])

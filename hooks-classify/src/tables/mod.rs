@@ -65,11 +65,12 @@ pub(crate) enum Style {
     SingleDashBsd,
     /// As `SingleDash`; the first operand ends the options.
     SingleDashPosix,
-    /// As `Bsd`, with letters without a dash in the first word, whose values are the words behind it.
+    /// As `Bsd`, with letters without a dash in the first word, whose values are the words after
+    /// it.
     Bundled,
-    /// As `Bundled`; the first word is an operand to the options behind it.
+    /// As `Bundled`; the first word is an operand to the options after it.
     Jar,
-    /// As `Gnu`, with letters without a dash, whose values may follow them in the same word.
+    /// As `Gnu`, with letters without a dash, whose values may follow them in one word.
     Ps,
     Assign,
     /// As `SingleDash`, with `/name:value` for `-name=value`, in any case.
@@ -94,7 +95,7 @@ pub(crate) struct Opt {
 }
 
 impl Opt {
-    /// Returns true if the option makes a call harmless: `--help`, `--dry-run`.
+    /// Returns `true` if the option makes a call harmless: `--help`, `--dry-run`.
     pub(crate) fn exempts(&self) -> bool {
         matches!(
             self.effect,
@@ -102,7 +103,7 @@ impl Opt {
         )
     }
 
-    /// Returns true if the option does more than read.
+    /// Returns `true` if the option does more than read.
     pub(crate) fn changes(&self) -> bool {
         match self.effect {
             Some(
@@ -208,30 +209,30 @@ pub(crate) struct Details {
     pub(crate) reveals: Option<&'static str>,
     /// The secret that it prints if it has an operand.
     pub(crate) reveals_given: Option<&'static str>,
-    /// Whether its words may be text of a shell.
+    /// `true` if its words may be text of a shell.
     pub(crate) shell_text: bool,
-    /// Whether it prints its words, or a part of them.
+    /// `true` if it prints its words, or a part of them.
     pub(crate) prints_words: bool,
-    /// Whether it prints paths among its words, as they are or resolved.
+    /// `true` if it prints paths among its words, as they are or resolved.
     pub(crate) prints_paths: bool,
     /// The dialect of SQL that it speaks.
     pub(crate) dialect: SqlDialect,
     pub(crate) files_in_words: Option<FileNotation>,
     pub(crate) programs_in_words: Option<ProgramNotation>,
     pub(crate) sends: bool,
-    /// Whether `-` is the name of a file where the program writes to a file.
+    /// `true` if `-` is the name of a file where the program writes to a file.
     pub(crate) dash_is_file: bool,
-    /// Whether addresses among its words are only text: the program connects to none.
+    /// `true` if addresses among its words are only text: the program connects to none.
     pub(crate) offline: bool,
-    /// Whether its words may be a place on another machine without `://`: `host:path`.
+    /// `true` if its words may be a place on another machine without `://`: `host:path`.
     pub(crate) hosts: bool,
-    /// Whether it only looks up or probes the machines among its words, and receives no data.
+    /// `true` if it only looks up or probes the machines among its words, and receives no data.
     pub(crate) probes: bool,
     /// Variables whose values it sends to a machine.
     pub(crate) shows: &'static [&'static str],
-    /// Whether an option with the effect `only` counts as the first word alone.
+    /// `true` if an option with the effect `only` counts as the first word alone.
     pub(crate) only_first: bool,
-    /// Whether every word behind an operand is an operand, also with a dash.
+    /// `true` if every word after an operand is an operand, also with a dash.
     pub(crate) options_first: bool,
     pub(crate) terminal: Option<Terminal>,
     pub(crate) pager: Option<Pager>,
@@ -254,7 +255,7 @@ pub(crate) struct Details {
     /// The scripts of `package.json` or `composer.json` that it runs, and `operand` for the one
     /// that its first operand names.
     pub(crate) package_scripts: &'static [&'static str],
-    /// Whether it may replace files that exist.
+    /// `true` if it may replace files that exist.
     pub(crate) replaces_files: bool,
 }
 
@@ -278,12 +279,12 @@ pub(crate) enum Decides {
 /// How a program may run code from its standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunsInput {
-    /// The standard input is data, as far as the table tells.
+    /// The standard input is data, according to the table.
     No,
-    /// The program is a wrapper: it hands its standard input to the command among its words, and
+    /// The program is a wrapper: it passes its standard input to the command among its words, and
     /// may start a shell where there is none.
     ByCommand,
-    /// The standard input may hold code or commands.
+    /// The standard input may contain code or commands.
     Yes,
 }
 
@@ -312,8 +313,8 @@ impl Program {
         }
     }
 
-    /// Returns whether the program may connect to an address among its words. A text in a language of
-    /// its own connects only as code, which has findings of its own.
+    /// Returns `true` if the program may connect to an address among its words. A text in another
+    /// language connects only as code, which has separate findings.
     pub(crate) fn connects(&self) -> bool {
         use Language::{Lua, Node, Perl, Php, Python, Ruby};
         let interprets =
@@ -328,7 +329,7 @@ impl Program {
     pub(crate) fn command(&self, root: &Self, word: &str) -> Option<&'static Self> {
         let own = |place: &Self| {
             let fits = |(pattern, _): &(&str, _)| matches(pattern, word);
-            // What is unknown may be the name of another command.
+            // An unknown word may be the name of another command.
             let by_pattern = || {
                 let known = !word.contains(crate::model::arg::UNKNOWN);
                 known.then(|| place.commands.patterns().find(fits))?
@@ -346,7 +347,7 @@ impl Program {
         !self.commands.is_empty() || self.details.commands_of.is_some()
     }
 
-    /// Returns true if every call has the same effect.
+    /// Returns `true` if all calls have one effect.
     pub(crate) fn single(&self) -> bool {
         !self.has_commands()
             && self.given.is_none()
@@ -362,13 +363,13 @@ pub struct Checked {
     pub program: &'static str,
     /// The version of the program.
     pub version: &'static str,
-    /// The command that lists what the program knows.
+    /// Command that lists the commands and options of the program.
     pub by: &'static str,
     /// The day: `2026-11-25`.
     pub on: &'static str,
 }
 
-/// A variable that changes what programs do.
+/// A variable that changes the effects of programs.
 #[derive(Debug)]
 pub(crate) struct Variable {
     pub(crate) pattern: &'static str,
@@ -382,7 +383,7 @@ pub(crate) struct Variable {
     pub(crate) only: &'static [&'static str],
 }
 
-/// Tables of programs, variables and files that hold secrets.
+/// Tables of programs, variables and files that contain secrets.
 #[derive(Debug)]
 pub struct Tables {
     secrets: &'static secrets::SecretPaths,
@@ -401,14 +402,15 @@ impl Tables {
         PROGRAMS_BY_NAME.names()
     }
 
-    /// Returns whether the words of a program may be text of a shell, such as those of `sh` and `eval`.
+    /// Returns `true` if the words of a program may be text of a shell, such as those of `sh` and
+    /// `eval`.
     #[must_use]
     pub fn is_shell(&self, name: &str) -> bool {
         self.details(name).is_some_and(|details| details.shell_text)
     }
 
-    /// Returns whether a program is one of `programs`, by any of its names: `gcp` is a `cp`, because the
-    /// two names share a table. A name without a table names no program but its own.
+    /// Returns `true` if a program is one of `programs`, by any of its names: `gcp` is a `cp`,
+    /// because the two names share a table. A name without a table names no program but its own.
     #[must_use]
     pub fn is_one_of(&self, name: &str, programs: &[&str]) -> bool {
         let table = self.program(name);
@@ -420,13 +422,13 @@ impl Tables {
         programs.iter().any(is_same)
     }
 
-    /// Returns whether a program prints its words, or a part of them.
+    /// Returns `true` if a program prints its words, or a part of them.
     pub(crate) fn prints_words(&self, name: &str) -> bool {
         self.details(name)
             .is_some_and(|details| details.prints_words)
     }
 
-    /// Returns whether a program prints paths among its words.
+    /// Returns `true` if a program prints paths among its words.
     pub(crate) fn prints_paths(&self, name: &str) -> bool {
         self.details(name)
             .is_some_and(|details| details.prints_paths)
@@ -449,8 +451,8 @@ impl Tables {
         }
     }
 
-    /// Returns whether a program that may run its standard input has this name, or this name without
-    /// a version: `python3.99` is a `python`. For programs without a table.
+    /// Returns `true` if a program that may run its standard input has this name, or this name
+    /// without a version: `python3.99` is a `python`. For programs without a table.
     #[must_use]
     pub fn names_an_interpreter(&self, name: &str) -> bool {
         let runs = |name: &str| {
@@ -504,39 +506,40 @@ impl Tables {
         })
     }
 
-    /// Returns `true` if a path is known to hold secrets.
+    /// Returns `true` if a path is known to contain secrets.
     #[must_use]
     pub fn secret(&self, path: &str) -> bool {
         self.secrets.secret(path)
     }
 
-    /// Returns `true` if reading the whole path may read secrets: the path is known to hold secrets, is a
-    /// folder of secrets, or may be such a path by its unknown parts.
+    /// Returns `true` if reading the whole path may read secrets: the path is known to contain
+    /// secrets, is a folder of secrets, or may be such a path by its unknown parts.
     #[must_use]
     pub fn secret_within(&self, path: &str) -> bool {
         self.secrets.within(path)
     }
 
-    /// Returns true if a name or pattern to search for fits names of secrets.
+    /// Returns `true` if a name or pattern to search for fits names of secrets.
     #[must_use]
     pub fn is_searched(&self, name: &str) -> bool {
         self.secret(name) || self.secret(&name.to_lowercase()) || self.secrets.is_searched(name)
     }
 
-    /// Returns true if a file that a path with wildcards or unknown parts fits may be a secret: its
-    /// folder may hold secrets, and its name is not known to be harmless.
+    /// Returns `true` if a file that a path with wildcards or unknown parts fits may be a secret:
+    /// its folder may contain secrets, and its name is not known to be harmless.
     #[must_use]
     pub fn may_be_private(&self, path: &str) -> bool {
         self.secrets.private.may_be(path) && !self.secrets.harmless(path)
     }
 
-    /// Returns true if reading a path and all files below it may read a secret.
+    /// Returns `true` if reading a path and all files below it may read a secret.
     #[must_use]
     pub fn reads_secrets_below(&self, path: &str) -> bool {
         self.may_be_private(path) || self.secrets.private.is_folder(path)
     }
 
-    /// Returns whether files of this name, which may be a pattern, hold source text and no secrets.
+    /// Returns `true` if files of this name, which may be a pattern, contain source text and no
+    /// secrets.
     pub(crate) fn is_source(&self, name: &str) -> bool {
         self.secrets.private.is_source(name)
     }
@@ -546,7 +549,7 @@ impl Tables {
         self.secrets.private.variable(variable)
     }
 
-    /// Returns true if machines in clouds get their keys from a host.
+    /// Returns `true` if machines in clouds get their keys from a host.
     pub(crate) fn gives_keys(&self, host: &str) -> bool {
         self.secrets.hosts.contains(&host)
     }
@@ -572,7 +575,7 @@ impl Tables {
         hosts.find(named).copied()
     }
 
-    /// Returns true if no file of a name holds secrets.
+    /// Returns `true` if no file of a name contains secrets.
     pub(crate) fn harmless(&self, name: &str) -> bool {
         self.secrets.harmless(name)
     }

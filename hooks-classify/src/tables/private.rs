@@ -4,11 +4,11 @@
 use super::glob::{fits, is_open, matches};
 use crate::model::arg::UNKNOWN;
 
-/// Folders that may hold secrets, and the exceptions.
+/// Folders that may contain secrets, and the exceptions.
 #[derive(Debug)]
 pub(super) struct PrivateFolders {
     pub(super) folders: &'static [FolderPattern],
-    /// Folders within `folders` that hold no secrets.
+    /// Folders within `folders` that contain no secrets.
     pub(super) open: &'static [FolderPattern],
     /// Names of source texts.
     pub(super) sources: &'static [&'static str],
@@ -25,7 +25,7 @@ pub(super) struct PrivateFolders {
 pub(super) struct FolderPattern {
     pub(super) root: Root,
     pub(super) parts: &'static [&'static str],
-    /// Whether the pattern includes everything below the folder.
+    /// `true` if the pattern includes everything below the folder.
     pub(super) below: bool,
 }
 
@@ -44,20 +44,20 @@ impl PrivateFolders {
         known.map(|(_, place)| *place)
     }
 
-    /// Returns whether a file somewhere below a folder may be a secret.
+    /// Returns `true` if a file somewhere below a folder may be a secret.
     pub(super) fn holds(&self, folder: &str) -> bool {
         let (root, parts) = place(folder);
         self.covers(root, &parts)
     }
 
-    /// Returns true if a path may be a folder below which a file may be a secret.
+    /// Returns `true` if a path may be a folder below which a file may be a secret.
     pub(super) fn is_folder(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         let is_file = !name.contains(is_open) && self.files.iter().any(|file| matches(file, name));
         !is_file && self.holds(path)
     }
 
-    /// Returns true if a file that a path with wildcards or unknown parts fits may be a secret.
+    /// Returns `true` if a file that a path with wildcards or unknown parts fits may be a secret.
     pub(super) fn may_be(&self, path: &str) -> bool {
         let (mut root, mut parts) = place(path);
         let mut has_open_part = parts.iter().any(|part| part.contains(is_open));
@@ -90,7 +90,7 @@ impl PrivateFolders {
         }
     }
 
-    /// Returns whether files of this name, which may be a pattern, hold source text.
+    /// Returns `true` if files of this name, which may be a pattern, contain source text.
     pub(super) fn is_source(&self, name: &str) -> bool {
         self.sources
             .iter()
@@ -110,13 +110,14 @@ impl PrivateFolders {
 }
 
 impl FolderPattern {
-    /// Returns whether a path may be this folder, or lie in it.
+    /// Returns `true` if a path may be this folder or inside it.
     fn may_be(&self, root: Root, parts: &[String]) -> bool {
         let fit = |(part, pattern): (&String, &&str)| fits(part, pattern);
         self.reaches(root, parts) && parts.iter().zip(self.parts).all(fit)
     }
 
-    /// Returns whether a path is this folder, or lies in it, whatever its open parts stand for.
+    /// Returns `true` if a path is inside this folder, or is the folder, for every value of its
+    /// unknown parts.
     fn is(&self, root: Root, parts: &[String]) -> bool {
         let fit = |(part, pattern): (&String, &&str)| {
             *pattern == "*" || !part.contains(is_open) && matches(pattern, part)

@@ -1,10 +1,10 @@
-//! Paths of secrets: a path in, `true` out if it holds or may hold secrets.
+//! Paths of secrets: a path in, `true` out if it contains or may contain secrets.
 
 use super::glob::{fits, is_open, matches, overlap};
 use super::lists::Set;
 use super::private::PrivateFolders;
 
-/// Patterns of paths that hold secrets, and exceptions.
+/// Patterns of paths that contain secrets, and exceptions.
 #[derive(Debug)]
 pub(crate) struct SecretPaths {
     pub(super) secret: PathPatterns,
@@ -20,7 +20,7 @@ pub(crate) struct SecretPaths {
 }
 
 impl SecretPaths {
-    /// Returns true if a name or pattern to search for fits names of secrets.
+    /// Returns `true` if a name or pattern to search for fits names of secrets.
     pub(super) fn is_searched(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.searched.hit(&name)
@@ -30,7 +30,7 @@ impl SecretPaths {
 
     pub(super) fn secret(&self, path: &str) -> bool {
         let is = |path: &str| self.secret.hit(path) && !self.harmless(path);
-        // As it stands a folder may end with a `/`.
+        // The written path of a folder may end with a `/`.
         let as_path = |path: &str| is(relative(path)) || path.contains('/') && is(&plain(path));
         // `HEAD:.env.local`, `1,5:.env.local`, `host:.env.local`
         let inner = path.rsplit_once(':').map(|(_, inner)| inner);
@@ -72,7 +72,7 @@ impl SecretPaths {
     }
 }
 
-/// Endings that do not tell the contents of a file.
+/// Endings that do not identify the contents of a file.
 const ENDINGS: &[&str] = &[
     "json",
     "yml",
@@ -127,8 +127,8 @@ impl PathPatterns {
         at.map_or(&[], |at| self.ends[at].1)
     }
 
-    /// Returns true if a pattern that is searched for fits one of the names and has a word of it: `*_rsa`,
-    /// or a beginning up to the end of a word: `id_*`.
+    /// Returns `true` if a pattern that is searched for fits one of the names and has a word of it:
+    /// `*_rsa`, or a beginning up to the end of a word: `id_*`.
     fn is_named_by(&self, pattern: &str) -> bool {
         const SEPARATORS: [char; 4] = ['.', '_', '-', ' '];
         let words = |text: &str| -> Vec<String> {
@@ -145,7 +145,7 @@ impl PathPatterns {
             .any(|name| overlap(pattern.as_bytes(), name.as_bytes()))
     }
 
-    /// Returns true if a pattern of the shell, or a path with unknown parts, may fit one of these
+    /// Returns `true` if a pattern of the shell, or a path with unknown parts, may fit one of these
     /// paths. Below the home of the user a folder is enough to fit.
     fn may_be(&self, path: &str, home: bool) -> bool {
         let (parent, word) = path.rsplit_once('/').unwrap_or(("", path));
@@ -168,7 +168,8 @@ impl PathPatterns {
     }
 }
 
-/// Returns true if a folder, whose parts may be patterns of the shell, may end with other folders.
+/// Returns `true` if a folder, whose parts may be patterns of the shell, may end with other
+/// folders.
 fn ends_with(parent: &str, above: &str) -> bool {
     if above.is_empty() || parent.ends_with(above) {
         return true;
@@ -184,8 +185,8 @@ fn ends_with(parent: &str, above: &str) -> bool {
             .all(|(folder, part)| fits(folder, part))
 }
 
-/// Returns true if a pattern of the shell contains enough of a name to be meant for it. A short part
-/// of a name fits many other names.
+/// Returns `true` if a pattern of the shell contains enough of a name to be meant for it. A short
+/// part of a name fits many other names.
 fn is_specific(word: &str, above: &str, last: &str) -> bool {
     let chunks: Vec<&str> = word.split(is_open).collect();
     let head = last.split('*').next().unwrap_or("");

@@ -62,16 +62,16 @@ impl Interpreter<'_> {
         self.evaluate_subscript(&name.with(index), keyed);
     }
 
-    /// Asks about a variable or a setting whose value is printed, if its name is that of a
-    /// secret and the command does not set it.
+    /// Requires confirmation for a variable or a setting whose value is printed, if its name is
+    /// that of a secret and the command does not set it.
     pub(crate) fn prints_variable(&mut self, name: &str, span: Span) {
         if is_secret_name(name) && !self.shell.environment.variables.contains_key(name) {
             self.ask(span, format!("prints `{name}`, by its name a secret"));
         }
     }
 
-    /// Asks about words that print a variable whose name is that of a secret, unless the
-    /// command sets the variable.
+    /// Requires confirmation for words that print a variable whose name is that of a secret, unless
+    /// the command sets the variable.
     pub(crate) fn prints_variables(&mut self, words: &[ShellWord]) {
         for word in words {
             for piece in &word.pieces {
@@ -104,7 +104,7 @@ impl Interpreter<'_> {
         names
     }
 
-    /// Remembers whether a variable holds the value of one that is a secret by its name. `assigned`
+    /// Remembers if a variable contains the value of one that is a secret by its name. `assigned`
     /// begins with the name of the variable.
     pub(crate) fn holds_secret_values(&mut self, assigned: &Arg, words: &[ShellWord]) {
         let name = assigned.text.split('=').next().unwrap_or("");
@@ -127,7 +127,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Records that a variable is set, if the variable changes what programs run.
+    /// Records that a variable is set, if the variable changes which programs run.
     pub(crate) fn sets(&mut self, name: &str, value: &Arg) {
         let plain = base_name(name);
         for referent in self.shell.environment.referents(plain) {
@@ -261,7 +261,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns true if an operator replaces the value by another text or by its length.
+/// Returns `true` if an operator replaces the value by another text or by its length.
 fn replaces_value(change: &Change) -> bool {
     match change {
         Change::Length(_) => true,
@@ -273,7 +273,7 @@ fn replaces_value(change: &Change) -> bool {
     }
 }
 
-/// Returns true if a value is known to be an address of another machine.
+/// Returns `true` if a value is known to be an address of another machine.
 pub(crate) fn is_address(value: &Arg) -> bool {
     elsewhere(value).is_some() && !value.text.contains(char::is_whitespace)
 }

@@ -13,7 +13,7 @@ use crate::programs::function::function;
 use crate::tables::{Program, matches};
 
 impl Interpreter<'_> {
-    /// Runs a program with its words; returns what it prints.
+    /// Runs a program with its words; returns its output.
     pub(crate) fn run_program(
         &mut self,
         name: &str,
@@ -26,7 +26,7 @@ impl Interpreter<'_> {
         self.call(&call, whole, input)
     }
 
-    /// Notes what a call does; returns what it prints.
+    /// Notes the effects of a call; returns its output.
     pub(crate) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         self.sink.parts.call(call);
         self.note_terminal(call, input);
@@ -41,7 +41,7 @@ impl Interpreter<'_> {
         })
     }
 
-    /// Notes variables that the call gets, and that change what its program runs.
+    /// Notes variables of the call that change which programs it runs.
     fn note_variables(&mut self, call: &Call) {
         for (name, value) in self.shell.environment.passed.clone() {
             let patterns = call.program.details.variables.iter();

@@ -14,11 +14,11 @@ const MAX_BRACES: usize = 20;
 pub(crate) struct Cell {
     pub(crate) character: char,
     pub(crate) quoted: bool,
-    /// Whether the character comes from an expansion: blanks split, braces are literal.
+    /// `true` if the character comes from an expansion: blanks split, braces are literal.
     pub(crate) value: bool,
-    /// Whether an unknown part is data, never code.
+    /// `true` if an unknown part is data, never code.
     pub(crate) inert: bool,
-    /// Whether the character stands for an unknown number.
+    /// `true` if the character replaces an unknown number.
     pub(crate) guess: bool,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Cells {
     pub(crate) quotes: bool,
     pub(crate) maybe: bool,
     pub(crate) many: bool,
-    /// Path that a variable at the beginning stands for.
+    /// Path in a variable at the beginning.
     pub(crate) prefix: Option<String>,
     /// Position of that variable in the word.
     pub(crate) prefix_at: usize,
@@ -96,7 +96,7 @@ impl Cells {
         self.all.iter().all(|cell| cell.is_inert())
     }
 
-    /// Returns true if a path may begin after the present cells: `--folder=…`.
+    /// Returns `true` if a path may begin after the present cells: `--folder=…`.
     pub(crate) fn starts_path(&self) -> bool {
         self.all
             .last()

@@ -110,7 +110,8 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Interprets the body of a loop twice, so that the second round sees what the first one sets.
+    /// Interprets the body of a loop twice, so that the second round sees the variables that the
+    /// first one sets.
     fn repeat(&mut self, mut round: impl FnMut(&mut Self)) {
         let before = self.shell.environment.clone();
         round(self);
@@ -156,7 +157,7 @@ impl Interpreter<'_> {
         let text = test.text.as_str();
         let numbers = [" -eq ", " -ne ", " -lt ", " -le ", " -gt ", " -ge "];
         let compares = numbers.iter().any(|sign| text.contains(sign));
-        // Most shells take only numbers in `[ … ]`; ksh takes names of variables as well.
+        // Most shells take only numbers in `[ … ]`; ksh also takes names of variables.
         if text.starts_with("((") || (text.starts_with("[[") && compares) {
             self.computes(test);
         } else {
@@ -196,7 +197,7 @@ impl Interpreter<'_> {
             let place = words.first().map_or(Span::default(), |word| word.span);
             self.holds_secret_values(&Arg::new(name, self.cursor.place.map(place)), words);
         }
-        // Without words, the loop goes through the positional parameters.
+        // Without words, the loop iterates over the positional parameters.
         let inert = values.as_ref().map_or_else(
             || self.shell.is_inert("@"),
             |values| {

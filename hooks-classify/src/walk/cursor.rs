@@ -45,9 +45,9 @@ pub(crate) struct Cursor {
     pub(crate) depth: usize,
     /// Number of commands that were followed.
     pub(crate) commands: usize,
-    /// Whether one of the texts contains the word `function`.
+    /// `true` if one of the texts contains the word `function`.
     pub(crate) saw_function_keyword: bool,
-    /// Whether standard output is captured, redirected or piped, and so reaches no terminal.
+    /// `true` if standard output is captured, redirected or piped, and so reaches no terminal.
     pub(crate) stdout_captured: bool,
 }
 
@@ -69,17 +69,17 @@ impl Cursor {
         self.commands += 1;
     }
 
-    /// Returns true if there were more commands than are followed.
+    /// Returns `true` if there were more commands than are followed.
     pub(crate) fn has_too_many_commands(&self) -> bool {
         self.commands > MAX_COMMANDS
     }
 
-    /// Returns true if commands are nested more deeply than they are followed.
+    /// Returns `true` if commands are nested more deeply than they are followed.
     pub(crate) fn is_too_deep(&self) -> bool {
         self.depth > MAX_DEPTH
     }
 
-    /// Returns true if everything up to here was followed.
+    /// Returns `true` if everything up to here was followed.
     pub(crate) fn is_within_limits(&self) -> bool {
         self.commands <= MAX_COMMANDS && self.depth < MAX_DEPTH
     }

@@ -202,7 +202,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns true if a word is an assignment before expansion: `NAME=…`, `NAME[…]+=…`.
+/// Returns `true` if a word is an assignment before expansion: `NAME=…`, `NAME[…]+=…`.
 fn is_assignment(word: &ShellWord) -> bool {
     let Some(Piece::Text {
         text,

@@ -1,9 +1,9 @@
 //! Arithmetic: an expression or the name of a variable in, the code in it out.
 //!
 //! In an expression, the value of a variable is an expression in its turn, and a subscript in it is
-//! expanded: `x='a[$(cmd)]'; echo $((x))` runs `cmd`. The same holds for a subscript in a word that
-//! names a variable: `read "$x"`, `[[ -v $x ]]`, `${!x}`. So an unknown value must be a number, or
-//! be confirmed.
+//! expanded: `x='a[$(cmd)]'; echo $((x))` runs `cmd`. This also applies to a subscript in a word
+//! that names a variable: `read "$x"`, `[[ -v $x ]]`, `${!x}`. So an unknown value must be a
+//! number, or be confirmed.
 
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};

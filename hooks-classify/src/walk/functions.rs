@@ -1,5 +1,5 @@
 //! Functions: a call of a function of the text in, the effects of its body out. Functions that
-//! nothing calls are checked as well, if a shell or a program may call them.
+//! nothing calls are checked too, if a shell or a program may call them.
 
 use std::collections::HashMap;
 
@@ -104,7 +104,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns true if shells call a function of this name.
+/// Returns `true` if shells call a function of this name.
 pub(crate) fn is_hook(name: &str) -> bool {
     let mut hooks = HOOKS.iter();
     hooks.any(|hook| matches(hook, name))

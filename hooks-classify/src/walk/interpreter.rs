@@ -38,7 +38,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Interprets a whole command, and returns what it does.
+    /// Interprets a whole command and returns its effects.
     pub(crate) fn interpret(mut self, text: &str) -> Trace {
         self.text(text, Place::Offset(0), &Input::Inherited);
         self.check_uncalled_functions();
@@ -153,8 +153,8 @@ impl<'t> Interpreter<'t> {
         None
     }
 
-    /// Returns the strongest effect that must be confirmed of what `run` interprets, without
-    /// recording it.
+    /// Interprets with `run`, without recording anything, and returns the strongest effect that
+    /// must be confirmed.
     pub(crate) fn strongest(&mut self, run: impl FnOnce(&mut Interpreter<'_>)) -> Option<Effect> {
         let mut inner = Interpreter::new(self.tables, Recorder::default());
         inner.shell = ShellState::with_environment_of(&self.shell);
@@ -207,7 +207,7 @@ fn zsh(text: &str) -> Option<ShellScript> {
     }
 }
 
-/// Returns true if a `$'…'` contains an escaped quote, which ends it in shells without `$'…'`.
+/// Returns `true` if a `$'…'` contains an escaped quote, which ends it in shells without `$'…'`.
 fn escaped_quote(text: &str) -> bool {
     enum In {
         Words,

@@ -66,7 +66,7 @@ impl Interpreter<'_> {
     }
 
     /// Runs something whose unknown words may be these names: the names before it in a pipeline, or
-    /// the names that a loop goes through.
+    /// the names that a loop iterates over.
     pub(crate) fn with_names<T>(
         &mut self,
         names: Vec<Named>,

@@ -158,7 +158,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Runs a text in a shell of its own.
+    /// Runs a text in a child shell.
     fn child_shell(&mut self, shell: ChildShell) -> Output {
         let ChildShell {
             text,
@@ -177,7 +177,7 @@ impl Interpreter<'_> {
         let Some(words) = names else {
             return run(self);
         };
-        // `$0` is not followed, and may be a name all the same.
+        // `$0` is not tracked, but may be the name of a file.
         let mut names = self.names_of_arguments(&words);
         names.extend(words.first().map(|arg| self.named_file(arg.path())));
         self.with_arguments(names, run)
@@ -195,7 +195,7 @@ impl Interpreter<'_> {
             },
         };
         let Some(contents) = contents else {
-            // What is no name of a file is printed.
+            // Entries that are not names of files are printed, so the list itself is read.
             self.reads(list, false);
             return;
         };
@@ -209,7 +209,7 @@ impl Interpreter<'_> {
 
     /// Changes the working directory.
     fn change_folder(&mut self, folder: &Arg) {
-        // An unknown folder may be one of the folders that a loop goes through.
+        // An unknown folder may be one of the folders that a loop iterates over.
         let named = self
             .shell
             .paths_of_unknown_words

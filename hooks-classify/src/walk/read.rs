@@ -57,7 +57,7 @@ impl Interpreter<'_> {
         if builtin != Builtin::Read {
             let call = self.read_builtin(args)?;
             self.perform_analysis(|context| analyze_option_values(context, &call));
-            // The text that an option names is run with an index and a line behind it.
+            // The text that an option names is run with an index and a line after it.
             let callbacks = call
                 .options
                 .iter()

@@ -25,7 +25,7 @@ pub(crate) struct Recorder {
     on: bool,
     parts: Parts,
     open: Vec<usize>,
-    /// Whether the innermost part has no words yet.
+    /// `true` if the innermost part has no words yet.
     awaits_words: bool,
     bytes: usize,
     full: bool,
@@ -98,7 +98,7 @@ impl Recorder {
     }
 
     /// Records the words of a part, and opens a part unless an open part has no words yet. Returns
-    /// true if it opened a part.
+    /// `true` if it opened a part.
     pub(crate) fn words(&mut self, args: &[Arg], input: &Input) -> bool {
         if !self.on {
             return false;
@@ -181,7 +181,7 @@ impl Recorder {
         }
     }
 
-    /// Records a word that may name a file of settings which decide what runs.
+    /// Records a word that may name a file of settings that determine which programs run.
     pub(crate) fn settings_file(&mut self, file: &Arg) {
         if let Some(part) = self.current() {
             part.settings_files.push(Word::of(file));
@@ -336,7 +336,7 @@ fn push_path_effects(role: Role, args: &[Arg], out: &mut Vec<PathEffect>) {
     out.extend(args.iter().map(|arg| PathEffect::of(arg, effect)));
 }
 
-/// Adds the files that the table names as deciding what a call does.
+/// Adds the files that determine the effect of a call according to its table.
 fn decided_by(part: &mut Part, call: &Call) {
     let program = &call.program;
     part.replaces_files |= program.details.replaces_files;

@@ -19,7 +19,7 @@ pub(crate) struct RedirectPlan {
     files: Vec<File>,
     /// Destination of standard output.
     pub(crate) stdout: Stdout,
-    /// Whether a redirection may fail, so that the command does not run.
+    /// `true` if a redirection may fail, so that the command does not run.
     may_fail: bool,
 }
 
@@ -27,18 +27,18 @@ pub(crate) struct RedirectPlan {
 #[derive(Debug)]
 struct File {
     name: Arg,
-    /// Whether the file gets standard output and nothing else.
+    /// `true` if the file gets standard output and nothing else.
     whole: bool,
 }
 
 /// Command whose redirections are set up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RedirectContext {
-    /// Whether the command reads from a pipe.
+    /// `true` if the command reads from a pipe.
     pub(crate) piped: bool,
-    /// Whether the command prints no errors.
+    /// `true` if the command prints no errors.
     pub(crate) silent: bool,
-    /// Whether the command prints only facts about its input.
+    /// `true` if the command prints only facts about its input.
     pub(crate) facts: bool,
 }
 
@@ -83,7 +83,7 @@ impl Interpreter<'_> {
             stdout: Stdout::Passed,
             may_fail: false,
         };
-        // Whether output of another descriptor may reach the reader.
+        // `true` if output of another descriptor may reach the reader.
         let mut leaks = false;
         for redirect in list {
             let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);

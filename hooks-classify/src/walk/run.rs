@@ -122,7 +122,7 @@ impl Interpreter<'_> {
         self.external(&text, &args, whole, input)
     }
 
-    /// Runs every program that a pattern in the place of a name matches.
+    /// Runs every program that matches a pattern used as a name.
     fn run_pattern(&mut self, args: &[Arg], input: &Input) {
         let pattern = args[0].text.rsplit('/').next().unwrap_or("").to_owned();
         let names: Vec<&str> = self
@@ -278,7 +278,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns true if a name matches a pattern of `*`, `?` and `[…]`, which matches any character
+/// Returns `true` if a name matches a pattern of `*`, `?` and `[…]`, which matches any character
 /// here.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);

@@ -86,7 +86,7 @@ impl Interpreter<'_> {
                 let after = self.shell.environment.clone();
                 self.shell.exit_subshell(before);
                 self.shell.environment.merge(&after);
-                // Some shells write redirected output to the pipe as well.
+                // Some shells also write redirected output to the pipe.
                 let plan = command.redirects.iter().any(Redirect::prints);
                 current = match &output {
                     Some(output) if !plan => Input::Known(output.clone()),

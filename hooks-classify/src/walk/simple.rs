@@ -120,7 +120,7 @@ impl Interpreter<'_> {
         self.record_written_files(&plan, output.as_deref(), &program);
         self.sink.parts.close();
         if words.iter().flat_map(|word| &word.pieces).any(is_process) {
-            // A process substitution may print what it receives.
+            // A process substitution may print its input.
             plan.stdout = Stdout::Unknown;
         }
         let output = output.filter(|_| certain);
@@ -204,7 +204,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Returns true if a command prints only facts about its input, such as the number of lines.
+    /// Returns `true` if a command prints only facts about its input, such as the number of lines.
     fn prints_facts(&self, args: &[Arg]) -> bool {
         let Some(name) = args.first() else {
             return false;
@@ -219,13 +219,13 @@ impl Interpreter<'_> {
         call.is_some_and(|call| prints_facts(&call))
     }
 
-    /// Returns true if a word names a program that prints its words, or a part of them.
+    /// Returns `true` if a word names a program that prints its words, or a part of them.
     fn prints_words(&self, word: &str) -> bool {
         let name = word.rsplit('/').next().unwrap_or("");
         self.tables.prints_words(name)
     }
 
-    /// Returns true if a command prints its words and nothing else.
+    /// Returns `true` if a command prints its words and nothing else.
     fn prints_only_words(&self, name: &str) -> bool {
         prints_only_words(name)
             && !self.shell.environment.functions.contains_key(name)
@@ -233,8 +233,8 @@ impl Interpreter<'_> {
     }
 }
 
-/// Returns true if no shell rejects a word: it has no arithmetic, and no pattern, which some shells
-/// reject if it matches no file.
+/// Returns `true` if no shell rejects a word: it has no arithmetic, and no pattern, which some
+/// shells reject if it matches no file.
 fn is_certain(word: &ShellWord) -> bool {
     word.pieces
         .iter()
@@ -251,7 +251,7 @@ fn is_certain(word: &ShellWord) -> bool {
         })
 }
 
-/// Returns true if the expansion of a piece runs nothing.
+/// Returns `true` if the expansion of a piece runs nothing.
 fn is_quiet(piece: &Piece) -> bool {
     match piece {
         Piece::Text { .. } => true,
@@ -268,7 +268,7 @@ fn is_process(piece: &Piece) -> bool {
     matches!(piece, Piece::Process { .. })
 }
 
-/// Returns true if the redirections of a command without a program apply to the shell itself.
+/// Returns `true` if the redirections of a command without a program apply to the shell itself.
 fn redirects_shell(args: &[Arg]) -> bool {
     let builtin = |arg: &Arg| Builtin::named(&arg.text);
     let word = |arg: &Arg| {

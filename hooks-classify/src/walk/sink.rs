@@ -19,9 +19,9 @@ pub(crate) struct Sink {
     seen: HashSet<(usize, usize, u8, bool, u64)>,
     pub(crate) parts: Recorder,
     pub(crate) terminal_input: TerminalInput,
-    /// Whether both parsers read every text the same way.
+    /// `true` if both parsers agree on every text.
     pub(crate) agreed: bool,
-    /// Whether everything was followed.
+    /// `true` if the interpreter followed the whole command.
     pub(crate) complete: bool,
 }
 
@@ -97,7 +97,7 @@ impl Sink {
         }
     }
 
-    /// Raises what programs take from the terminal.
+    /// Raises the recorded kind of terminal input.
     pub(crate) fn takes_terminal_input(&mut self, input: TerminalInput) {
         self.terminal_input = self.terminal_input.max(input);
     }

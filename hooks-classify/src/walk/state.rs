@@ -10,7 +10,7 @@ use crate::model::io::OutputKind;
 use crate::model::named::Named;
 use crate::model::variable_name::is_status;
 
-/// Limit of names that one variable may hold.
+/// Limit of names that one variable may contain.
 const MAX_HELD_NAMES: usize = 64;
 
 /// State of a shell.
@@ -27,7 +27,7 @@ pub(crate) struct ShellState {
     pub(crate) paths_of_unknown_words: Vec<Named>,
     /// Secret path among the words of the previous command, one of which is `$_`.
     pub(crate) last_secret_path: Option<Named>,
-    /// Whether a program runs the next text or command, not the shell itself.
+    /// `true` if a program rather than the shell runs the next text or command.
     pub(crate) runs_in_child_process: bool,
     /// Kind of the output of the current text so far, where the output is unknown.
     pub(crate) output_kind: OutputKind,
@@ -52,7 +52,7 @@ impl Default for ShellState {
 }
 
 impl ShellState {
-    /// Returns a shell with the same environment that runs nothing.
+    /// Returns a shell with a copy of this environment that runs nothing.
     pub(crate) fn with_environment_of(other: &Self) -> Self {
         Self {
             environment: other.environment.clone(),
@@ -93,7 +93,7 @@ impl ShellState {
     }
 
     /// Restores the variables that a called function made local. Which variables are local may
-    /// depend on what is only known when the command runs, so both values count.
+    /// depend on facts that are known only when the command runs, so both values count.
     pub(crate) fn restore_locals(&mut self, outer: Option<HashMap<String, Option<Value>>>) {
         let locals = std::mem::replace(&mut self.locals, outer).unwrap_or_default();
         for (name, before) in locals {
@@ -131,12 +131,12 @@ impl ShellState {
         }
     }
 
-    /// Returns true if a variable may be an array: the text makes it one, or the shell does.
+    /// Returns `true` if a variable may be an array: the text makes it one, or the shell does.
     pub(crate) fn is_array(&self, name: &str) -> bool {
         self.environment.arrays.contains(name) || OWN.contains(&name)
     }
 
-    /// Returns true if a variable holds a number, or a value from before the command.
+    /// Returns `true` if a variable contains a number, or a value from before the command.
     pub(crate) fn is_numeric(&self, name: &str) -> bool {
         match self.environment.variables.get(name).map(Value::list) {
             Some(Some(text)) => is_numeric(text),
@@ -144,7 +144,7 @@ impl ShellState {
         }
     }
 
-    /// Returns true if a variable holds a value that runs nothing when the shell evaluates it.
+    /// Returns `true` if a variable contains a value that runs nothing when the shell evaluates it.
     pub(crate) fn is_inert(&self, name: &str) -> bool {
         let positional = self.environment.positional.as_deref();
         let inert = |arg: &Arg| arg.inert || arg.known();
@@ -199,7 +199,7 @@ impl ShellState {
         None
     }
 
-    /// Returns the values that hold code in the index of an array, which runs wherever the value
+    /// Returns the values that contain code in the index of an array, which runs wherever the value
     /// is evaluated.
     pub(crate) fn values_with_code(&self) -> Vec<String> {
         let variables = self.environment.variables.values();
@@ -222,7 +222,7 @@ impl ShellState {
         }
     }
 
-    /// Records that a variable may hold these names of files.
+    /// Records that a variable may contain these names of files.
     pub(crate) fn holds_names(&mut self, variable: &str, names: &[Named]) {
         for name in self.environment.referents(variable) {
             let held = self.environment.secrets.entry(name).or_default();
@@ -231,7 +231,7 @@ impl ShellState {
         }
     }
 
-    /// Returns the names of files that a variable may hold; for a parameter, those of all
+    /// Returns the names of files that a variable may contain; for a parameter, those of all
     /// parameters.
     pub(crate) fn names_held(&self, variable: &str) -> Vec<Named> {
         let parameter = variable == "*" || variable.starts_with(|c: char| c.is_ascii_digit());
@@ -240,7 +240,7 @@ impl ShellState {
         held.cloned().unwrap_or_default()
     }
 
-    /// Adds the names of files that a variable may hold to the paths of the pipeline.
+    /// Adds the names of files that a variable may contain to the paths of the pipeline.
     pub(crate) fn reads_names_held(&mut self, variable: &str) {
         let held = self.names_held(variable);
         self.paths_in_pipeline.extend(held);

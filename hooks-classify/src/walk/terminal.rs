@@ -17,7 +17,7 @@ impl Interpreter<'_> {
         output
     }
 
-    /// Records whether text that is typed into the terminal of a call can run other commands.
+    /// Records if text that is typed into the terminal of a call can run other commands.
     pub(crate) fn note_terminal(&mut self, call: &Call, input: &Input) {
         let program = &call.program;
         let reaches = |terminal: &Terminal| match terminal.reads {
@@ -50,7 +50,7 @@ fn starts_pager(pager: &Pager, call: &Call) -> bool {
     by_itself || call.has(pager.on)
 }
 
-/// Returns true if a call only prints its help or version.
+/// Returns `true` if a call only prints its help or version.
 fn only_prints(call: &Call) -> bool {
     let mut verbs = call.options.iter().map(|given| given.option.effect);
     verbs.any(|verb| verb == Some(OptionEffect::Forces(Effect::Read)))

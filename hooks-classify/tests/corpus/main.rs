@@ -1,7 +1,6 @@
-//! Every `corpus/*.jsonl`: labelled commands that the tables were not written from.
+//! Runs every `corpus/*.jsonl`: labelled commands that the tables were not written from.
 //!
-//! The score stands in `docs/classifier.md`; with `HOOKS_WRITE=1` it is
-//! written there, without it must be what stands there.
+//! The test compares the score in `docs/classifier.md`; `HOOKS_WRITE=1` writes it instead.
 
 mod page;
 
@@ -32,7 +31,7 @@ pub(crate) struct Score {
     wrong_allows: u32,
 }
 
-/// The share and its 95 % interval after Wilson.
+/// Formats the share and its 95 % interval after Wilson.
 pub(crate) fn share(hits: u32, all: u32) -> String {
     if all == 0 {
         return "–".into();

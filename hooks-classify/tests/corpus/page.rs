@@ -1,4 +1,4 @@
-//! The part of the page that the corpora write.
+//! The section of the page with the score of the corpora.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,14 +7,14 @@ use std::{env, fs};
 
 use super::{Score, share};
 
-/// Where the part begins and ends.
+/// Start and end of the section.
 const MARK: &str = "<!-- score: written by the test of the corpora -->";
 const END: &str = "<!-- end of score -->";
 
-/// Asks for the part to be written instead of compared.
+/// Variable that makes the test write the section instead of comparing it.
 const WRITE: &str = "HOOKS_WRITE";
 
-/// What was counted.
+/// Counts of the test.
 #[derive(Default)]
 pub(crate) struct Counts {
     /// By file, in order.
@@ -24,7 +24,7 @@ pub(crate) struct Counts {
     pub(crate) confidence: BTreeMap<u8, Score>,
 }
 
-/// Tags on fewer commands than this are not shown: their share says nothing.
+/// Minimum number of commands of a tag: the share of fewer is not meaningful.
 const FEW: u32 = 10;
 
 pub(crate) fn part(total: &Score, counts: &Counts) -> String {
@@ -72,7 +72,7 @@ fn row(text: &mut String, name: &str, score: &Score) {
     );
 }
 
-/// Compares the part with what the page has, or writes it.
+/// Compares the section with the page, or writes it.
 pub(crate) fn hold(part: &str) -> Result<(), String> {
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/classifier.md");
     let page = fs::read_to_string(&path).expect("the page");

@@ -1,4 +1,4 @@
-"""Reads command lines with argparse: JSON in, JSON out, null for a line that is refused."""
+"""Reads command lines with argparse: JSON in, JSON out, null for a refused line."""
 
 import argparse
 import json

@@ -1,5 +1,5 @@
-//! Random command lines of programs that change files, and of commands of shells: a line that is
-//! allowed is run, and must change nothing.
+//! Runs random command lines of programs that change files, and of shell builtins: an allowed line
+//! must change nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::random::Random;
 use crate::required::has;
 use crate::{count, seed};
 
-/// Programs that change files, start others or both, and the words in front of their options.
+/// Programs that change files, start others or both, and the words before their options.
 const PROGRAMS: &[&str] = &[
     "cp",
     "mv",
@@ -106,7 +106,7 @@ const PROGRAMS: &[&str] = &[
     "git cat-file",
 ];
 
-/// More of them, which not every machine has.
+/// More programs, which many machines lack.
 const MORE_PROGRAMS: &[&str] = &[
     "zip",
     "unzip",
@@ -204,7 +204,7 @@ const MORE_PROGRAMS: &[&str] = &[
     "scriptreplay",
 ];
 
-/// Commands of shells that set variables, whose names and numbers may hold commands.
+/// Shell builtins that set variables, whose names and numbers may contain commands.
 const BUILTINS: &[&str] = &[
     "declare",
     "typeset",
@@ -308,7 +308,7 @@ const VALUES: &[&str] = &[
     "e ./evil",
 ];
 
-/// Words in which a shell may run what stands in them.
+/// Words whose contents a shell may run.
 const NAMES: &[&str] = &[
     "x",
     "a[$(./evil)]",
@@ -339,7 +339,7 @@ const NAMES: &[&str] = &[
     "-n",
 ];
 
-/// A folder with files, a repository and a program that leaves a mark.
+/// Creates a folder with files, a repository, and a program that leaves a mark.
 fn prepare(folder: &Path) {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder.join("sub")).expect("a folder");
@@ -384,7 +384,8 @@ fn start(words: &[&str], folder: &Path) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// The files below a folder with what is in them; of a repository without what reading refreshes.
+/// Returns the files below a folder with their contents, without the files of a repository that
+/// reading refreshes.
 fn snapshot(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
@@ -414,7 +415,7 @@ fn snapshot(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Waits, and kills what does not end.
+/// Waits for a process, and kills it after a timeout.
 fn finish(mut child: Child) {
     let started = Instant::now();
     while child.try_wait().expect("a child").is_none() {
@@ -433,7 +434,7 @@ fn allowed(classifier: &Classifier, text: &str) -> bool {
         .is_ok_and(|verdict| verdict.decision != Decision::RequiresConfirmation)
 }
 
-/// Returns true if the program that a path of commands begins with is installed.
+/// Returns `true` if the program of a command path is installed.
 pub(crate) fn is_installed(path: &str) -> bool {
     let name = path.split(' ').next().unwrap_or(path);
     let paths = std::env::var_os("PATH").unwrap_or_default();
@@ -444,7 +445,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Options of a program, or of the command behind its name.
+/// Returns the options of a program or of its command.
 fn options(path: &str) -> Vec<OptionEntry> {
     let words: Vec<&str> = path.split(' ').collect();
     let named = match words[0] {
@@ -488,7 +489,8 @@ fn word(options: &[OptionEntry], values: &[&str], random: &mut Random) -> String
     }
 }
 
-/// Fails if too few lines were allowed for a result, or if allowed lines did harm.
+/// Fails if too few lines were allowed for a meaningful result, or if allowed lines changed
+/// something.
 fn check_lines(ran: u64, lines: u64, wrong: &[String], harm: &str) {
     eprintln!("{ran} of {lines} lines are allowed");
     assert!(ran > lines / 20, "only {ran} of {lines} lines are allowed");
@@ -521,7 +523,7 @@ fn allowed_lines_of_programs_change_nothing() {
     for _ in 0..lines {
         let at = random.below(programs.len());
         let mut words: Vec<String> = programs[at].split(' ').map(str::to_owned).collect();
-        // Programs whose first word is special.
+        // Programs with a special first word.
         if programs[at] == "tar" && random.below(2) == 0 {
             let letters = ["t", "f", "v", "C", "I", "x", "T", "X", "O"];
             let count = 1 + random.below(4);

@@ -1,5 +1,5 @@
-//! Programs of `cobra` and `clap` that are installed: a line that is allowed, of a command that
-//! changes something, has to print help.
+//! Installed programs made with `cobra` and `clap`: an allowed line of a changing command must
+//! print help.
 
 use std::process::{Command, Stdio};
 
@@ -37,7 +37,7 @@ const COMMANDS: &[&str] = &[
     "cargo bench",
 ];
 
-/// Operands, values and words that ask for help.
+/// Operands, values and words that request help.
 const VALUES: &[&str] = &[
     "a",
     "--",
@@ -70,7 +70,7 @@ fn allowed_lines_of_commands_print_help() {
     for _ in 0..count(150) {
         let path = random.of(&commands);
         let (_, options) = options_of(path).expect("a command of the tables");
-        // A dry run and a list are promised, too, and print no help.
+        // A dry run and a list are harmless too, but print no help.
         let other = |name: &str| name.contains("dry-run") || matches!(name, "-n" | "--list");
         let plain = |name: &str| !name.contains(['*', '=']) && !other(name);
         let options: Vec<_> = options.into_iter().filter(|o| plain(&o.name)).collect();

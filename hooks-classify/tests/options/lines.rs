@@ -1,23 +1,24 @@
-//! Random command lines of the programs in the tables, and what is read of them.
+//! Random command lines of the programs in the tables, and the results of parsing them.
 
 use hooks_classify::{CommandLine, OptionEntry, options_of, programs, read_command_line};
 
 use crate::random::Random;
 
-/// A program or one of its commands, with the options of its table that a parser can be told.
+/// A program or one of its commands, with the options of its table that a parser supports.
 pub(crate) struct Reads {
     pub(crate) path: String,
     pub(crate) options: Vec<OptionEntry>,
 }
 
-/// What a parser makes of a command line.
+/// A command line as a parser reads it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Parsed {
     pub(crate) options: Vec<(String, Option<String>)>,
     pub(crate) operands: Vec<String>,
 }
 
-/// Returns true if a name is a letter with one dash, or a name of at least two characters with two.
+/// Returns `true` if a name is a letter with one dash, or a name of at least two characters with
+/// two.
 fn plain(name: &str) -> bool {
     let of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
     match name.strip_prefix("--") {
@@ -33,7 +34,7 @@ impl Reads {
         let mut words: Vec<&str> = path.split(' ').collect();
         words.push("qqq");
         let line = read_command_line(&words)?;
-        // A command behind an option is for its judge.
+        // An option that takes a command is tested elsewhere.
         let mut options = options;
         options.retain(|option| !option.takes_command);
         let simple = line.unrecognized.is_empty() && line.operands == ["qqq"];
@@ -66,7 +67,7 @@ impl Reads {
         self.options.iter().find(|option| option.name == name)
     }
 
-    /// A random command line: options as they may be written, values, operands, dashes.
+    /// Returns a random command line: options in all spellings, values, operands, dashes.
     pub(crate) fn line(&self, random: &mut Random) -> Vec<String> {
         let count = 1 + random.below(6);
         (0..count).map(|_| self.word(random)).collect()
@@ -93,7 +94,7 @@ impl Reads {
         word
     }
 
-    /// What the reader of the classifier makes of a line.
+    /// Returns the line as the classifier reads it.
     pub(crate) fn read(&self, line: &[String]) -> CommandLine {
         let words: Vec<&str> = self.path.split(' ').collect();
         let words: Vec<&str> = words
@@ -108,7 +109,7 @@ impl Reads {
     }
 }
 
-/// Compares what a parser and the reader make of lines; `None` stands for a line that is refused.
+/// Compares the results of a parser and of the reader; `None` is a line that the parser rejects.
 pub(crate) fn compare(parser: &str, lines: &[(&Reads, Vec<String>)], parsed: &[Option<Parsed>]) {
     assert_eq!(
         lines.len(),

@@ -1,7 +1,7 @@
-//! The reader of command lines is held against the programs themselves: random command lines are
-//! read by it and by `getopt`, by shells, Python, git and the programs that they are lines of.
+//! Compares the reader of command lines with real programs: both parse random command lines. The
+//! references are `getopt`, shells, Python, git and the programs of the lines.
 //!
-//! `HOOKS_SEED` is the seed, and `HOOKS_COMMANDS` the number of lines for each program that reads.
+//! `HOOKS_SEED` is the seed, `HOOKS_COMMANDS` the number of lines for each reference.
 
 #![cfg(unix)]
 

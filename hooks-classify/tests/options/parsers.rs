@@ -1,4 +1,4 @@
-//! Styles that a library or a shell defines, read by it.
+//! Styles that a library or a shell defines, compared with that library or shell.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use crate::random::Random;
 use crate::required::has;
 use crate::{count, seed};
 
-/// Between words, and between lines.
+/// Separators of words and of lines.
 const WORD: char = '\u{1f}';
 const PART: char = '\u{1d}';
 const LINE: char = '\u{1e}';
@@ -27,7 +27,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// The output of a program that reads a text.
+/// Runs a program with this input and returns its output.
 fn output(program: &str, args: &[&str], input: &str) -> String {
     let mut command = Command::new(program);
     command.args(args).env_remove("POSIXLY_CORRECT");
@@ -41,7 +41,7 @@ fn output(program: &str, args: &[&str], input: &str) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// Reads what a shell printed: for each line its words, or `refused`.
+/// Parses the output of a shell: for each line its words, or `refused`.
 fn records(output: &str) -> Vec<Option<Vec<String>>> {
     let record = |text: &str| {
         let words = text.strip_suffix(WORD).unwrap_or(text);
@@ -54,7 +54,7 @@ fn value(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// `getopt` prints options with values, `--` and operands.
+/// Parses the output of `getopt`: options with values, `--` and operands.
 fn from_getopt(reads: &Reads, words: Vec<String>) -> Parsed {
     let mut options = Vec::new();
     let mut words = words.into_iter();
@@ -128,8 +128,9 @@ fn posix_is_read_as_getopt_does() {
     held_against_getopt("Posix", "+");
 }
 
-/// Programs of the style `bsd` read as `getopt` does with operands in front of options or without
-/// them: what makes a call harmless is read by both, and what changes something is read if one does.
+/// Programs of the style `bsd` read like `getopt`, with or without options after operands: an
+/// option that makes a call harmless counts only if both readings have it, a change counts if one
+/// has it.
 #[test]
 fn bsd_believes_what_every_version_reads() {
     for reads in Reads::with_style("Bsd") {
@@ -141,7 +142,7 @@ fn bsd_believes_what_every_version_reads() {
             let exempt = |(name, _): &&(String, Option<String>)| {
                 reads.option(name).is_some_and(|option| option.exempts)
             };
-            // No option takes an operand in front of all others for its value.
+            // An option does not take an operand before all options as its value.
             if first == Some(0) && line.first().is_some_and(|word| !word.is_empty()) {
                 let late = read.options.iter().find(exempt);
                 assert!(late.is_none(), "{} {line:?}: {read:?}", reads.path);
@@ -150,7 +151,7 @@ fn bsd_believes_what_every_version_reads() {
     }
 }
 
-/// `getopts` of a shell knows letters only.
+/// `getopts` of a shell supports letters only.
 fn held_against_getopts(shell: &str, args: &[&str]) {
     if !has(shell) {
         return;
@@ -196,7 +197,7 @@ fn held_against_getopts(shell: &str, args: &[&str]) {
     }
     let output = output(shell, args, &script);
     let record = |text: &str| {
-        // What was read before the line is refused is printed, too.
+        // Options before the error are printed too.
         if text.ends_with("refused") {
             return None;
         }
@@ -235,7 +236,7 @@ fn posix_is_read_as_busybox_does() {
     held_against_getopts("busybox", &["ash", "-s"]);
 }
 
-/// Git reads the options of its commands as `rev-parse --parseopt` does those of scripts.
+/// Git reads the options of its commands like `rev-parse --parseopt` those of scripts.
 #[test]
 fn git_is_read_as_parseopt_does() {
     if !has("git") || !has("bash") {
@@ -270,7 +271,7 @@ fn git_is_read_as_parseopt_does() {
         "git grep",
     ]);
     for reads in &mut programs {
-        // `parseopt` has its own help.
+        // `parseopt` handles help itself.
         let help = ["-h", "--help", "--help-all", "--end-of-options"];
         reads
             .options
@@ -285,8 +286,8 @@ fn git_is_read_as_parseopt_does() {
     lines.truncate(lines.len() / 2);
     lines.retain(|(_, line)| {
         !line.iter().any(|word| {
-            // `--n` and `--no` fit every negation, and `parseopt` takes them for one of the others: the
-            // reader asks.
+            // `--n` and `--no` abbreviate every negation, and `parseopt` picks one: the classifier
+            // requires confirmation.
             word.starts_with("--h")
                 || word == "-h"
                 || ["--n", "--no", "--no-"].contains(&word.split('=').next().unwrap_or(word))
@@ -325,7 +326,7 @@ fn git_is_read_as_parseopt_does() {
     compare("git rev-parse --parseopt", &lines, &parsed);
 }
 
-/// `--parseopt` prints `--name=value` and `-xvalue`, `--` and operands.
+/// Parses the output of `--parseopt`: `--name=value`, `-xvalue`, `--` and operands.
 fn from_parseopt(reads: &Reads, words: Vec<String>) -> Parsed {
     let mut options = Vec::new();
     let mut words = words.into_iter();
@@ -352,14 +353,14 @@ fn argparse_is_read_as_python_does() {
     }
     let mut programs = Reads::with_style("Argparse");
     for reads in &mut programs {
-        // The value of an option whose value may be missing is the next word.
+        // An optional value is read from the next word.
         reads.options.retain(|option| !option.may_have_value);
     }
     programs.retain(|reads| !reads.options.is_empty());
     let mut lines = lines(&programs, &mut Random(seed()));
     lines.retain(|(reads, line)| {
-        // Versions of Python differ in what `=` is within joined letters; `-v=a` is `-v -a` for
-        // flags, which the reader does not know.
+        // Versions of Python differ in the meaning of `=` within joined letters. Some read `-v=a`
+        // as `-v -a` for flags, which the reader does not support.
         let letters = |word: &String| {
             !word.starts_with("--")
                 && word

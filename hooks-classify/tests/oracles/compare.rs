@@ -32,7 +32,7 @@ pub(crate) struct Figures {
     pub(crate) wrong: BTreeSet<String>,
 }
 
-/// Compares what a program describes with what its table reads.
+/// Compares the commands that a program describes with its table.
 pub(crate) fn compare(classifier: &Classifier, commands: &[Described], figures: &mut Figures) {
     for command in commands {
         figures.commands += 1;
@@ -44,7 +44,7 @@ pub(crate) fn compare(classifier: &Classifier, commands: &[Described], figures: 
             part.and_then(|part| part.calls.last().cloned())
         };
         let Some(known) = call(&path) else {
-            // A wrapper without a command has no call of its own.
+            // A wrapper without a command is not a call.
             if !Tables::embedded().names().any(|name| name == path) {
                 figures.wrong.insert(format!("{path}: unknown program"));
             }

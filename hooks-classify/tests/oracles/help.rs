@@ -1,16 +1,16 @@
 //! One line of a program's help in, the options that it describes out.
 
-/// What an option takes.
+/// Value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     Nothing,
     /// A value, which may be the next word.
     Value,
-    /// A value that has to be joined.
+    /// A value that must be joined.
     Optional,
-    /// A value that may be joined; the program does not tell if it may be the next word.
+    /// A value that may be joined; the help does not show if it may be the next word.
     Joined,
-    /// The program does not tell.
+    /// The help does not show a value.
     Unknown,
 }
 
@@ -44,7 +44,7 @@ fn described(line: &str) -> Vec<(String, Takes)> {
         let name = rest[..end].trim_end_matches(['.', ':']);
         let is_option = match name.strip_prefix("--") {
             Some(long) => !long.is_empty() && !long.starts_with('-'),
-            // `-COLUMN` and `-nl` are no options with a letter.
+            // `-COLUMN` and `-nl` are not options with a letter.
             None => name.chars().count() == 2 && name.starts_with('-'),
         };
         if !is_option {
@@ -52,14 +52,14 @@ fn described(line: &str) -> Vec<(String, Takes)> {
         }
         rest = &rest[end..];
         let (found, length) = value(rest);
-        // `-p, --indicator-style=slash`: the letter takes nothing.
+        // `-p, --indicator-style=slash`: the letter has no value.
         let literal = rest.strip_prefix('=').is_some_and(|value| {
             !["false:", "true:", "'", "["]
                 .iter()
                 .any(|default| value.starts_with(default))
                 && value.starts_with(|c: char| c.is_ascii_lowercase())
         });
-        // Of `-w, --width=COLS`, the letter takes the value as well.
+        // In `-w, --width=COLS`, the letter has the value too.
         let own = (literal || found != Takes::Nothing).then_some(found);
         names.push((name.to_owned(), own));
         if !literal {
@@ -79,7 +79,7 @@ fn described(line: &str) -> Vec<(String, Takes)> {
         .collect()
 }
 
-/// Returns what an option takes by the text behind its name, and the length of the value's name.
+/// Returns the value of an option from the text after its name, and the length of the value's name.
 fn value(rest: &str) -> (Takes, usize) {
     let dots = rest.len() - rest.strip_prefix("...").unwrap_or(rest).len();
     let rest = &rest[dots..];

@@ -1,9 +1,10 @@
-//! Holds the tables to what the programs of this machine say of themselves.
+//! Compares the tables with the help of the programs on this machine.
 //!
-//! `cargo test -p hooks-classify --test oracles` prints a table of figures and fails with the list
-//! of commands and options that a program describes and its table lacks, or reads differently.
-//! `HOOKS_WRITE=1` writes the figures into `docs/classifier.md`. A program that is not installed is
-//! left out. It is not a part of `cargo test`: another version of a program may know more.
+//! `cargo test -p hooks-classify --test oracles` prints a table of figures. It fails with a list of
+//! the commands and options that a program describes and its table lacks, or reads differently.
+//! `HOOKS_WRITE=1` writes the figures to `docs/classifier.md`. Programs that are not installed are
+//! left out. The test is not a part of `cargo test`, because another version of a program may have
+//! more options.
 
 #[path = "compare.rs"]
 mod compare;
@@ -23,7 +24,7 @@ use hooks_classify::{Classifier, Decision};
 use compare::{Figures, compare};
 use programs::Machine;
 
-/// Where the figures begin and end in the page.
+/// Start and end of the figures in the page.
 const MARK: &str = "<!-- oracles: written by the test of the tables -->";
 const END: &str = "<!-- end of oracles -->";
 

@@ -1,7 +1,8 @@
-"""Prints the operations of AWS, one a line: the command, a tab, the members of its output that hold credentials.
+"""Prints the operations of AWS, one per line: the command, a tab, the members of its output with credentials.
 
-The models of `botocore` name the members of every output and mark sensitive ones. A mark alone says little, because
-personal data has it, too: a member counts by its name, or by a vaguer name and the mark. The first line is the version.
+The models of `botocore` name the members of every output and mark sensitive ones. A mark alone is not sufficient,
+because personal data has it too: a member counts by its name, or by a vaguer name and the mark. The first line is
+the version.
 """
 
 import re
@@ -14,7 +15,7 @@ from botocore.model import ServiceModel
 # Services that the command line spells differently from their models.
 NAMES = {"config": "configservice", "codedeploy": "deploy"}
 
-# Operations with a member that only looks like one, the revision of a policy, or that an option has to ask for.
+# Operations with a member that only looks like a credential (the revision of a policy), or needs an option.
 WITHOUT = {"aws entityresolution get-policy", "aws apigateway get-api-key", "aws apigateway get-api-keys"}
 
 # Members that are credentials by their names.
@@ -29,7 +30,7 @@ MARKED = re.compile(
     r"(?i)(token|credentials?|secret|password|key|jwt|connectionstring|plaintext"
     r"|(download|upload|embed|access|session|authorization|stream|ingest)url)$"
 )
-# What has such a name and holds none: masked values, references to a secret, marks of a place in a list.
+# Members with such a name but no credential: masked values, references to a secret, pagination markers.
 HARMLESS = re.compile(
     r"(?i)(pendingmodifiedvalues|registrycredential|credentialsparameter|authenticateoidcconfig|verificationdetails|valuefrom"
     r"|(next|client|request|continuation|pagination|marker|idempotency|task|scroll|sync)token$|syncsessiontoken$|tokenbalance"

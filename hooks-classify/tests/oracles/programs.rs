@@ -1,4 +1,4 @@
-//! The name of a program in, its commands and options as the program describes them out.
+//! The name of a program in, its commands and options from its help out.
 
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::compare::Described;
 use crate::help::{self, Takes};
 
-/// The programs of coreutils, which describe their options alike.
+/// Programs of coreutils, whose help has one format.
 const COREUTILS: &str = "arch b2sum base32 base64 basename basenc cat chcon chgrp chmod chown chroot cksum comm cp \
      csplit cut date dd df dir dircolors dirname du env expand expr factor fmt fold groups head hostid id install join \
      link ln logname ls md5sum mkdir mkfifo mknod mktemp mv nice nl nohup nproc numfmt od paste pathchk pinky pr \
@@ -16,7 +16,7 @@ const COREUTILS: &str = "arch b2sum base32 base64 basename basenc cat chcon chgr
      sleep sort split stat stdbuf stty sum sync tac tail tee timeout touch tr truncate tsort tty uname unexpand uniq \
      unlink uptime users vdir wc who whoami yes";
 
-/// The programs of a machine, and the folder that they run in.
+/// The programs of a machine, and the folder in which they run.
 pub(crate) struct Machine {
     /// An empty repository: commands of git without a list of options run, and may write files.
     folder: TempDir,
@@ -34,8 +34,8 @@ impl Machine {
         machine
     }
 
-    /// Runs a program; returns what it prints on standard output, or on standard error if that is
-    /// empty. Returns `None` if the program cannot be run.
+    /// Runs a program. Returns its standard output or, if that is empty, its standard error; `None`
+    /// if the program cannot be run.
     pub(crate) fn printed(&self, words: &[&str]) -> Option<String> {
         let mut command = Command::new(words[0]);
         if let Some(path) = &self.path {
@@ -98,7 +98,7 @@ impl Machine {
         found
     }
 
-    /// Adds the commands of a program made with cobra, by its own completion.
+    /// Adds the commands of a program made with cobra, through its completion.
     fn cobra(&self, path: &[&str], found: &mut Vec<Described>) {
         let mut words = vec![path[0], "__complete"];
         words.extend(&path[1..]);
@@ -140,7 +140,7 @@ impl Machine {
         lines
             .filter_map(|name| {
                 let help = self.printed(&["cargo", name, "--help"])?;
-                // Aliases and programs of others have pages of their own.
+                // Aliases and third-party programs have separate help pages.
                 let own = help.contains(&format!("Usage: cargo {name}"))
                     || help.contains(&format!("cargo {name} ["));
                 own.then(|| Described {
@@ -157,7 +157,7 @@ impl Machine {
         let Some(text) = self.printed(&[path, &[LIST]].concat()) else {
             return;
         };
-        // `git rev-parse` prints an option that it does not know.
+        // `git rev-parse` prints unknown options.
         let words: Vec<&str> = text
             .split_whitespace()
             .filter(|&word| word != LIST)
@@ -172,7 +172,7 @@ impl Machine {
         let listed = words
             .iter()
             .filter(|word| word.len() > 2 && word.starts_with("--"));
-        // The list does not tell a flag from an option whose value is optional.
+        // The list does not distinguish a flag from an option with an optional value.
         let mut options: Vec<(String, Takes)> = listed
             .map(|word| match word.strip_suffix('=') {
                 Some(name) => (name.to_owned(), Takes::Value),
@@ -187,7 +187,7 @@ impl Machine {
                 Some((_, Takes::Unknown)) if takes == Takes::Value => {}
                 Some((_, known)) if *known == Takes::Unknown => *known = takes,
                 Some(_) => {}
-                // `--max-parents=<n>` does not tell if the value may be the next word.
+                // `--max-parents=<n>` does not show if the value may be the next word.
                 None if name.starts_with("--") && takes == Takes::Value => {
                     options.push((name, Takes::Joined));
                 }

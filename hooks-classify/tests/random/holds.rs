@@ -1,13 +1,13 @@
-//! What holds of every text; the fuzz target asserts the same.
+//! Assertions for every text, shared with the fuzz target.
 
 use brush_parser::ParserOptions;
 use hooks_classify::{Classification, Classifier, Decision, MAX_COMMAND_CHARS, Method};
 use tree_sitter::Parser;
 
-/// A command that must never be allowed, on a line of its own.
+/// A command that must never be allowed, on its own line.
 const MORE: &str = "\nrm x";
 
-/// Judges a text and asserts what must hold of the answer.
+/// Classifies a text and asserts the invariants of the result.
 pub(crate) fn assert_holds(classifier: &Classifier, text: &str) {
     let Ok(verdict) = classifier.classify(text) else {
         return;
@@ -37,7 +37,7 @@ pub(crate) fn assert_holds(classifier: &Classifier, text: &str) {
 }
 
 fn assert_form(text: &str, verdict: &Classification) {
-    // The classifier catches panics, and answers them so.
+    // The classifier catches panics and reports them with this method.
     assert_ne!(verdict.method, Method::Fallback, "a panic at {text:?}");
     assert!((0.0..=1.0).contains(&verdict.confidence), "{text:?}");
     for finding in &verdict.findings {
@@ -55,20 +55,19 @@ fn assert_form(text: &str, verdict: &Classification) {
     }
 }
 
-/// Whether both parsers read the text as whole commands, so that a line after
-/// it is one of its own. Not so where a line goes on, a document may have no
-/// end, or the text gives `rm` another meaning.
+/// `true` if both parsers read the text as complete commands, so that a line after it is a separate
+/// command. `false` if a line continues, a document may not end, or the text redefines `rm`.
 fn alone(text: &str) -> bool {
     let open = text.trim_end_matches(['\r', '\n']).ends_with('\\')
         || ["<<", "()", "function", "alias"]
             .iter()
             .any(|sign| text.contains(sign));
-    // What nests deeply may take the parsers without the classifier's care long.
+    // Deep nesting may take the parsers long without the classifier's limits.
     let brackets = text.matches(['(', '{', '[', '`']).count() + text.matches("case").count();
     if open || brackets > 6 || text.contains('\0') {
         return false;
     }
-    // One parser panics at a descriptor that is no number of 32 bits.
+    // One parser panics at a descriptor that does not fit 32 bits.
     let mut digits = 0;
     for c in text.replace("\\\n", "").chars() {
         digits = if c.is_ascii_digit() { digits + 1 } else { 0 };

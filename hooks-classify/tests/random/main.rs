@@ -13,10 +13,10 @@ use serde::Deserialize;
 
 use random::Random;
 
-/// So many texts; a few seconds without optimisation.
+/// Number of texts; a few seconds without optimisation.
 const TEXTS: usize = 3_000;
 
-/// Printed with a failure, by the text that failed: the same for every run.
+/// Fixed seed, printed with a failure after the failing text.
 const SEED: u64 = 0x5eed_c1a5;
 
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ struct Line {
     command: String,
 }
 
-/// What shells and their parsers stumble over.
+/// Tokens that are difficult for shells and their parsers.
 const TOKENS: [&str; 40] = [
     "'",
     "\"",

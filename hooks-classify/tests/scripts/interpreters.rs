@@ -1,5 +1,5 @@
-//! Texts of any kind against the interpreters themselves: where a script is allowed, a call that
-//! it does not know is never made.
+//! Random scripts in the real interpreters: an allowed script never makes a call that the
+//! classifier does not know.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -11,10 +11,10 @@ use proptest::test_runner::TestRunner;
 
 use crate::required;
 
-/// The call. Each interpreter says on its output which texts made it.
+/// The call. Each interpreter prints the texts that made it.
 const CALL: &str = "canary()";
 
-/// Texts that are allowed, of so many of these parts put together, with the call in them.
+/// Returns allowed texts with the call, out of `tried` random combinations of these parts.
 fn allowed(program: &str, parts: &'static [&'static str], tried: usize) -> Vec<String> {
     let mut runner = TestRunner::deterministic();
     let texts = (
@@ -37,7 +37,7 @@ fn allowed(program: &str, parts: &'static [&'static str], tried: usize) -> Vec<S
     found
 }
 
-/// Gives the texts, and the call alone, to a program of the interpreter's own, which prints those
+/// Runs the texts, and the call alone, in a harness for the interpreter, which prints the texts
 /// that made the call.
 fn run(interpreter: &str, options: &[&str], mut texts: Vec<String>) -> String {
     texts.insert(0, CALL.to_owned());
@@ -228,7 +228,7 @@ fn perl_that_is_allowed_makes_no_other_call() {
         "&&", "||", "!", "~", "-", "**", "$h{a}", "$a[0]", "\"a\"", "'b'", "$#", "$.", "$,", "1.",
         "..", "*",
     ];
-    // A text that ends the program, or leaves it waiting, is one that ran: it says so before.
+    // A text that ends or blocks the program has run: the harness prints it before.
     let run_all = "use JSON::PP; local $/; my $texts = decode_json(<STDIN>);
 my $called; sub canary { $called = 1 }
 open my $out, '>&', STDOUT; open STDOUT, '>', '/dev/null'; close STDIN;

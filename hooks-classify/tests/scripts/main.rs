@@ -1,5 +1,5 @@
-//! Scripts of other languages: which of them only compute and print (P-06). A test that needs the
-//! parser of a language is compiled with its feature.
+//! Scripts in other languages: only those that compute and print are allowed (P-06). A test that
+//! needs the parser of a language is compiled with its feature.
 
 mod interpreters;
 #[path = "../support/required.rs"]
@@ -7,7 +7,7 @@ mod required;
 
 use hooks_classify::{Classifier, Decision};
 
-/// Whether a script that is given to a program may run without a question.
+/// Returns `true` if a script for a program may run without confirmation.
 fn is_allowed(program: &str, script: &str) -> bool {
     let quoted = script.replace('\'', r"'\''");
     let command = format!("{program} '{quoted}'");
@@ -45,33 +45,33 @@ fn python_that_only_prints_is_allowed() {
 #[test]
 fn python_is_asked_about_where_a_name_leads_further() {
     let scripts = [
-        // What another call is given to call.
+        // Functions that another function calls.
         "import os; list(map(os.remove, ['a']))",
         "import os; print(sorted(['a'], key=os.remove))",
         "import json, os; json.loads('{}', object_hook=os.rmdir)",
         "from os import remove as r; list(map(r, ['a']))",
         "import os; x = os; list(map(x.rmdir, ['d']))",
         "list(map(open, ['a'], ['w']))",
-        // A name that is given nowhere, or elsewhere, is Python's own.
+        // An undefined name, or one defined elsewhere, is Python's built-in.
         "[eval for eval in []]; list(map(eval, ['1']))",
         "if 0: exec = 1\nlist(map(exec, ['1']))",
         "from json import loads as eval; eval('1')",
         "(lambda open: 0)(0); open('a', 'w')",
-        // Ways from a value to the code that made it.
+        // Attributes from a value to the code that created it.
         "import os; list(map(os.walk('.').gi_frame.f_globals['remove'], ['a']))",
         "print(().__class__.__base__.__subclasses__())",
         "import sys; t = type(sys.stdout.buffer.raw); list(map(t, ['a'], ['w']))",
         "import sys; list(map(sys.modules['os'].remove, ['a']))",
         "print(f'{__import__(chr(111) + chr(115)).system(chr(108))}')",
-        // What is imported.
+        // Imports.
         "import sys; sys.path.insert(0, '/tmp'); import json",
         "from sys import path; path[0] = 'x'; import json",
         "import importlib.util; importlib.util.find_spec('a.b')",
         "from os import *; print(getcwd())",
         "import numpy",
-        // An older one runs what it reads.
+        // Python 2 evaluates this input.
         "print(input())",
-        // How it is read.
+        // Encodings and line breaks.
         "# coding: utf-7\nprint(1)",
         "x = 1 # \rimport os; os.remove('a')",
         "open('a', 'w')",
@@ -106,7 +106,7 @@ fn javascript_that_only_prints_is_allowed() {
 #[test]
 fn javascript_is_asked_about_where_a_name_leads_further() {
     let scripts = [
-        // Names of node's own, declared elsewhere, or not at all.
+        // Globals of node, declared in another scope or not at all.
         "{ let eval = 1 } ['1'].map(eval)",
         "var process; [1].map(process.abort)",
         "[1].map(process.abort)",
@@ -118,14 +118,14 @@ fn javascript_is_asked_about_where_a_name_leads_further() {
         "require('fs').readFileSync('a', {flag: 'w'})",
         "['a'].map(require('fs').readFileSync)",
         "const {rmSync} = require('fs'); rmSync('a')",
-        // To the constructor of functions.
+        // Access to the constructor of functions.
         "[].map.constructor('x')()",
         "[]['map']['constr' + 'uctor']('x')",
         "const {constructor: f} = Number; ['x'].map(f)",
         "const {['constructor']: f} = Number; ['x'].map(f)",
         "const k = 'constructor'; [Number[k]].map(x => x)",
         "Function`x```",
-        // Where a quote is none.
+        // Quotes that do not begin a string.
         "/'/; process.abort() /'/",
         "/* ' */ process.abort() /* ' */",
         "<!-- '\nprocess.abort() //'",

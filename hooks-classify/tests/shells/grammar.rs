@@ -1,7 +1,7 @@
-//! What the commands are made of. In a piece, `@o` is a command that prints something, `@w` a
-//! word, `@r` a redirection; all that any of them can do is make a file named `HIT`.
+//! Grammar of the random commands. In a piece, `@o` is a command that prints something, `@w` a
+//! word, `@r` a redirection. Their only possible effect is a file named `HIT`.
 
-/// The files of the folder in which the commands run.
+/// Files of the folder in which the commands run.
 pub(crate) const FILES: &[(&str, &str)] = &[
     ("evil", "touch HIT\n"),
     ("index", "path[$(touch HIT)]\n"),
@@ -111,7 +111,7 @@ pub(crate) const WORDS: &[&str] = &[
     "~",
 ];
 
-/// What sets `x` to `echo`, or seems to.
+/// Commands that set `x` to `echo`, or seem to.
 pub(crate) const SETS: &[&str] = &[
     "x=echo",
     "export x=echo",
@@ -166,7 +166,7 @@ pub(crate) const SETS: &[&str] = &[
     "x=$(@o)",
 ];
 
-/// What should print the words `touch HIT`, if `x` is `echo`.
+/// Commands that print the words `touch HIT` if `x` is `echo`.
 pub(crate) const USES: &[&str] = &[
     "$x touch HIT",
     "\"$x\" touch HIT",
@@ -221,7 +221,7 @@ pub(crate) const USES: &[&str] = &[
     "$x touch HIT 2>&1",
 ];
 
-/// What runs what is printed, or computes it.
+/// Commands that run or evaluate printed text.
 pub(crate) const RUNS: &[&str] = &[
     "eval \"$(@o)\"",
     "$(@o)",

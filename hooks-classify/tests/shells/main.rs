@@ -1,7 +1,7 @@
-//! What may run without a question changes nothing, in real shells (P-01): commands are put together
-//! at random, judged, and those that are allowed are run.
+//! Runs random commands in real shells: commands that are allowed without confirmation must change
+//! nothing (P-01).
 //!
-//! `HOOKS_COMMANDS` is how many are put together, and `HOOKS_SEED` the seed.
+//! `HOOKS_COMMANDS` is the number of commands, `HOOKS_SEED` the seed.
 
 #![cfg(unix)]
 
@@ -23,10 +23,10 @@ use hooks_classify::{Classifier, Decision};
 use grammar::{FILES, PRINTS, REDIRECTIONS, RUNS, SETS, USES, WORDS};
 use random::Random;
 
-/// As deep as commands stand in commands.
+/// Maximum nesting of commands.
 const DEPTH: usize = 3;
 
-/// Puts commands together.
+/// Generator of commands.
 struct Commands(Random);
 
 impl Commands {
@@ -45,7 +45,7 @@ impl Commands {
         self.filled(&joined, DEPTH)
     }
 
-    /// A piece with others in its gaps.
+    /// Returns a piece with others in its gaps.
     fn filled(&mut self, piece: &str, depth: usize) -> String {
         let mut out = String::new();
         let mut rest = piece;
@@ -75,7 +75,7 @@ impl Commands {
     }
 }
 
-/// Runs a command in a folder of its own; says what is there then that was not before.
+/// Runs a command in a temporary folder. Returns the names of new files.
 fn runs(shell: &str, command: &str, folder: &Path) -> BTreeSet<OsString> {
     for entry in fs::read_dir(folder).expect("a folder") {
         fs::remove_file(entry.expect("an entry").path()).expect("a file");
@@ -105,7 +105,7 @@ fn runs(shell: &str, command: &str, folder: &Path) -> BTreeSet<OsString> {
     names.filter(|name| !given(name)).collect()
 }
 
-/// Waits for it, and ends it where it waits for something itself.
+/// Waits for a process, and kills it if it waits for something itself.
 fn end(mut child: Child) {
     let until = Instant::now() + Duration::from_secs(3);
     while child.try_wait().expect("a child").is_none() {

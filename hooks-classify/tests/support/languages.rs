@@ -1,8 +1,8 @@
-//! Which languages this build reads.
+//! Languages that this build reads.
 
 use hooks_classify::{Language, Parts};
 
-/// Returns true if the feature that reads the language is off.
+/// Returns `true` if the feature that reads the language is off.
 pub(crate) fn is_unread(language: Language) -> bool {
     match language {
         Language::Python => !cfg!(feature = "python"),

@@ -1,6 +1,6 @@
-//! Chance that is the same on every run.
+//! Reproducible random numbers.
 
-/// SplitMix64, from a seed.
+/// SplitMix64 with a seed.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -12,12 +12,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Less than `most`, or 0.
+    /// Returns a number less than `most`, or 0.
     pub(crate) fn below(&mut self, most: usize) -> usize {
         (self.next() % most.max(1) as u64) as usize
     }
 
-    /// One of a list.
+    /// Returns an element of a list.
     pub(crate) fn of<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.below(list.len())]
     }

@@ -1,8 +1,8 @@
-//! What tests need of this machine.
+//! Requirements of tests on this machine.
 
 use std::env;
 
-/// Tells why a test could not run; fails where everything is required.
+/// Prints why a test was left out; fails if everything is required.
 #[track_caller]
 pub(crate) fn left_out(why: &str) {
     let required = env::var_os("HOOKS_REQUIRE_ALL").is_some_and(|value| value == "1");
@@ -10,7 +10,7 @@ pub(crate) fn left_out(why: &str) {
     eprintln!("left out: {why}");
 }
 
-/// Whether a program is there; says so where it is not.
+/// Returns `true` if a program is installed. Otherwise prints that a test is left out.
 #[track_caller]
 pub(crate) fn has(program: &str) -> bool {
     let paths = env::var_os("PATH").unwrap_or_default();

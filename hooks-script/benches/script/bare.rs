@@ -1,11 +1,10 @@
-//! WebAssembly without isolation: one instance, which is not reset between runs. What the
-//! sandbox is measured against; no program is to run hooks like this.
+//! Baseline without isolation: one WebAssembly instance that is not reset between runs. The sandbox
+//! is compared with it; programs must not run hooks in this way.
 
 use hooks_script::measure::{PRELUDE, module};
 use wasmtime::{Caller, Global, Linker, Memory, Store, TypedFunc, Val};
 
-/// Runs after which the memory is put back, untimed: the engine relies on a reset to give
-/// its answers back.
+/// Runs before the memory is restored, untimed: the engine relies on a reset to free its results.
 const KEPT: u32 = 100;
 
 pub(crate) struct Bare {
@@ -69,13 +68,13 @@ impl Bare {
         Ok(bare)
     }
 
-    /// Microseconds a run, without the time in which the memory is put back.
+    /// Returns microseconds per run, without the time for restoring the memory.
     pub(crate) fn timed(&mut self, input: &[u8], repeats: u32) -> f64 {
         let (mut left, mut time) = (repeats, std::time::Duration::ZERO);
         while left > 0 {
             let runs = left.min(KEPT);
             self.put_back();
-            // The first one warms up what was put back.
+            // The first run warms the caches after the memory is restored.
             self.once(input).expect("it returns");
             let began = std::time::Instant::now();
             for _ in 0..runs {
@@ -96,7 +95,7 @@ impl Bare {
         set.expect("of its type");
     }
 
-    /// What a run in the sandbox does, too: the input in, the answer out.
+    /// Performs the steps of a run in the sandbox: writes the input, calls, reads the output.
     fn once(&mut self, input: &[u8]) -> wasmtime::Result<Vec<u8>> {
         self.store.set_fuel(u64::MAX / 2)?;
         let place = self.put(input)?;

@@ -1,13 +1,13 @@
-//! Measures the targets of hooks in scripts.
+//! Measures script hooks against the targets for latency.
 //!
-//! | `cargo bench -p hooks-script --bench script` | Does |
+//! | `cargo bench -p hooks-script --bench script` | Effect |
 //! |---|---|
 //! | | prints the tables, within a minute |
-//! | `-- write` | writes them into `docs/performance.md`, and leaves its other sections as they are |
-//! | `-- repeat PART TIMES` | does one part of a no-op so often, for a profiler: `isolated`, `worker`, `register` |
+//! | `-- write` | writes the tables to `docs/performance.md`; other sections are unchanged |
+//! | `-- repeat PART TIMES` | repeats one part of a no-op, for a profiler: `isolated`, `worker`, `register` |
 //!
-//! A machine's times drift, so contenders are timed in turns in one process, and only their
-//! ratios are judged. What is not on this machine, such as node, is left out by name.
+//! Timings of a machine drift, so contenders are measured in turns in one process, and only their
+//! ratios are compared. Contenders that are not installed, such as node, are listed as left out.
 
 mod bare;
 mod native;
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         ["write"] => {
             report::section().and_then(|section| page::write(Some(report::MARK), &section))
         }
-        // A process of its own, for the first start.
+        // The first start is measured in a new process.
         [workload::START, contender] => {
             workload::start(contender);
             Ok(())
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
             .parse()
             .map_err(|error| format!("{times}: {error}"))
             .and_then(|times| workload::repeat(part, times)),
-        // `cargo test --benches` only asks whether it starts.
+        // `cargo test --benches` only checks that the bench starts.
         ["--test", ..] => Ok(()),
         other => Err(format!(
             "unknown command `{}`; use `write`, or nothing",

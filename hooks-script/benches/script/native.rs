@@ -1,10 +1,10 @@
-//! The same engine, compiled for this machine: no sandbox, and no limit that holds.
+//! QuickJS compiled for this machine: no sandbox, and no enforced limits.
 
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Module, Persistent, Runtime, Value};
 
 pub(crate) struct Native {
     source: &'static str,
-    // In the order in which they have to be dropped.
+    // Fields are dropped in this order.
     kept: Persistent<Function<'static>>,
     context: Context,
     runtime: Runtime,
@@ -23,7 +23,7 @@ impl Native {
         }
     }
 
-    /// A run of the hook that was loaded once: what it leaves behind stays.
+    /// Runs the hook that was loaded once; its state persists.
     pub(crate) fn warm(&self, input: &[u8]) {
         self.context.with(|ctx| {
             let hook = self.kept.clone().restore(&ctx).expect("of this runtime");
@@ -31,7 +31,7 @@ impl Native {
         });
     }
 
-    /// A context of its own, into which the hook is loaded.
+    /// Runs the hook in a new context.
     pub(crate) fn fresh(&self, input: &[u8]) {
         let context = Context::full(&self.runtime).expect("a context");
         context.with(|ctx| {

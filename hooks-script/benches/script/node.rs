@@ -1,4 +1,4 @@
-//! `vm` of node, in a process that is asked for a number of runs at a time.
+//! Contender: `vm` of node, in a process that performs a requested number of runs.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -11,7 +11,7 @@ pub(crate) struct Node {
     answers: BufReader<ChildStdout>,
 }
 
-/// Node's version, or why it is left out.
+/// Returns node's version, or the reason why it is left out.
 pub(crate) fn version() -> Result<String, String> {
     let output = Command::new("node").arg("--version").output();
     let output = output.map_err(|error| format!("node cannot be started: {error}"))?;
@@ -39,7 +39,7 @@ impl Node {
         })
     }
 
-    /// Runs the hook so often; microseconds a run.
+    /// Runs the hook `repeats` times. Returns microseconds per run.
     pub(crate) fn run(&mut self, repeats: u32) -> f64 {
         let ask = self.ask.as_mut().expect("until it is dropped");
         writeln!(ask, "{repeats}").expect("node reads");

@@ -1,4 +1,4 @@
-//! The section of the page of figures: everything in it is measured when it is written.
+//! Writes the section in the page of figures. All its figures are measured when it is written.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -19,10 +19,10 @@ use crate::threads;
 use crate::time::{Timed, interleaved, median, micros, timed};
 use crate::workload::{self, START, WORK, Work};
 
-/// Where the section begins; it ends where another's does.
+/// Start of the section; it ends at the start of another section.
 pub(crate) const MARK: &str = "<!-- hooks in scripts -->";
 
-/// On a machine that takes [`Work::native`] for a run without a sandbox.
+/// Targets for a machine on which a run without a sandbox takes [`Work::native`].
 const RESET_TARGET: f64 = 6.0;
 const REGISTER_TARGET: f64 = 2_000.0;
 const STOP_TARGET: f64 = 1_500.0;
@@ -49,13 +49,13 @@ fn introduction(node: &Result<String, String>) -> String {
     };
     format!(
         "{MARK}\n\n## Hooks in scripts\n\n\
-         Written by `cargo bench -p hooks-script --bench script -- write`, one run for all of it, on \
-         {}. *Bare* is the engine in WebAssembly, kept and never reset, which no program can have; \
-         *isolated* is the same with the reset before each run, on one thread; *worker* is \
-         `run_pre`, to a worker thread and back. *Native* is rquickjs 0.14, the same engine \
-         without a sandbox: *warm* in one context, *fresh* in one a run, into which the hook is \
-         loaded anew, as for `vm` of node. {node} All have a message of 1 KB; times are medians, \
-         in microseconds, of contenders in turns.\n",
+         Written by `cargo bench -p hooks-script --bench script -- write` in one run on {}. *Bare* \
+         is the engine in WebAssembly without resets, which programs cannot use; *isolated* resets \
+         before each run, on one thread; *worker* is `run_pre`, including the round trip to a worker \
+         thread. *Native* is rquickjs 0.14, QuickJS without a sandbox: *warm* in one context, \
+         *fresh* in a new context per run, which loads the hook again, like `vm` of node. {node} \
+         Each run has a message of 1 KB. Times are medians in microseconds; the contenders run in \
+         turns.\n",
         processor::name(),
     )
 }
@@ -125,32 +125,32 @@ fn runs(text: &mut String, with_node: bool, misses: &mut Vec<String>) -> Result<
         );
         if !reached {
             misses.push(format!(
-                "{}: the reset takes {reset:.1} µs, not {target:.1}: whatever its runs may have \
-                 written is put back",
+                "{}: the reset takes {reset:.1} µs, not {target:.1}: it restores all memory \
+                 that its runs may have written",
                 work.name
             ));
         }
     }
     let _ = write!(
         text,
-        "\nA worker resets its instance as soon as an answer is out, if nobody waits: then a run \
-         of the same hook does not wait for the reset. The target is {RESET_TARGET:.0} µs on a machine \
-         on which native warm took {} and {} µs; what this one takes longer for those, in turns with \
-         the resets, it may take longer for a reset.\n\n\
-         | Hook | reset | target | native warm | a run after the reset | kept for the hook, KiB |\n\
+        "\nIf no job is queued, a worker resets its instance after it has sent a result, so the \
+         next run of the hook does not wait for the reset. The target is {RESET_TARGET:.0} µs on a machine \
+         on which native warm takes {} and {} µs. It is scaled by the time of native warm on this \
+         machine, measured in turns with the resets.\n\n\
+         | Hook | reset | target | native warm | run after the reset | snapshot, KiB |\n\
          |---|---:|---:|---:|---:|---:|\n{resets}",
         WORK[0].native, WORK[1].native
     );
     Ok(())
 }
 
-/// Microseconds that are measured in turns.
+/// Times in microseconds, measured in turns.
 struct Parts {
-    /// A reset alone, after a run.
+    /// Reset after a run, without a run.
     reset: f64,
-    /// A run after a reset.
+    /// Run after a reset.
     run: f64,
-    /// A run without a sandbox.
+    /// Run without a sandbox.
     native: f64,
 }
 
@@ -197,12 +197,12 @@ fn parallel(text: &mut String, misses: &mut Vec<String>) {
     let (small, large) = (work(&WORK[0]), work(&WORK[1]));
     let scaling = threads::scaling([&small, &large, &counting]);
     let machine = scaling[2];
-    // Two whole processors are what the target is for.
+    // The target is for two whole processors.
     let target = threads::TARGET * (machine / 2.0).min(1.0);
     let _ = write!(
         text,
-        "\nTwo threads, as a multiple of what one gets done (target ≥ {:.1} where the machine gives \
-         2, here {target:.2}): ",
+        "\nThroughput of two threads as a multiple of one (target ≥ {:.1} on a machine that scales \
+         to 2, here {target:.2}): ",
         threads::TARGET
     );
     for (work, scaling) in WORK.iter().zip(scaling) {
@@ -211,14 +211,14 @@ fn parallel(text: &mut String, misses: &mut Vec<String>) {
         let _ = write!(text, "{} {shown}, ", work.name);
         if !reached {
             misses.push(format!(
-                "two threads, {}: {scaling:.2}, not {target:.2}; a loop that shares nothing got {machine:.2}",
+                "two threads, {}: {scaling:.2}, not {target:.2}; an independent loop reached {machine:.2}",
                 work.name
             ));
         }
     }
     let _ = writeln!(
         text,
-        "a loop that only counts {machine:.2}, which is what the machine had to give."
+        "a counting loop {machine:.2}, the maximum of the machine."
     );
 }
 
@@ -234,7 +234,7 @@ fn hooks(text: &mut String, misses: &mut Vec<String>) {
         let shown = judged(format!("{measured:.2}"), reached);
         format!("| {what} | {shown}{unit} | ≤ {target:.0}{unit} |\n")
     };
-    *text += "\n| What | measured | target |\n|---|---:|---:|\n";
+    *text += "\n| Measurement | value | target |\n|---|---:|---:|\n";
     for work in &WORK {
         let mut times = Vec::new();
         for _ in 0..61 {
@@ -250,7 +250,7 @@ fn hooks(text: &mut String, misses: &mut Vec<String>) {
     let mut contenders = [timed(|| run_stack(&one)), timed(|| run_stack(&ten))];
     let times = interleaved(&mut contenders);
     *text += &judge(
-        "a stack of ten small hooks, × a stack of one",
+        "stack of ten small hooks, × stack of one",
         times[1] / times[0],
         10.0,
         "",
@@ -261,13 +261,13 @@ fn hooks(text: &mut String, misses: &mut Vec<String>) {
     let engine = ScriptEngine::builder().limits(limits.clone()).build();
     let engine = engine.expect("the engine starts");
     for (what, body) in [
-        ("an endless loop", "for (;;) {}"),
+        ("endless loop", "for (;;) {}"),
         (
-            "sorting without end",
+            "endless sorting",
             "const l = Array.from({ length: 5e4 }, (_, i) => i * 7919 % 50021); for (;;) [...l].sort();",
         ),
         (
-            "a backtracking expression",
+            "backtracking expression",
             "/^(a+)+$/.test('a'.repeat(40) + 'b'); for (;;) {}",
         ),
     ] {
@@ -279,7 +279,7 @@ fn hooks(text: &mut String, misses: &mut Vec<String>) {
                 micros(run.duration) - micros(limits.wall)
             })
             .collect();
-        let what = format!("stopped after the deadline, {what}");
+        let what = format!("stop after the timeout, {what}");
         *text += &judge(&what, median(late), STOP_TARGET, " µs");
     }
 }
@@ -287,10 +287,7 @@ fn hooks(text: &mut String, misses: &mut Vec<String>) {
 fn first_start(text: &mut String) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut shown = Vec::new();
-    for (contender, what) in [
-        ("wasm", "the engine, a hook, its first run"),
-        ("native", "native"),
-    ] {
+    for (contender, what) in [("wasm", "engine, hook and first run"), ("native", "native")] {
         let mut times = Vec::new();
         for _ in 0..15 {
             let output = Command::new(&program)

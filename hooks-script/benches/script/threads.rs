@@ -1,4 +1,4 @@
-//! Two threads against one: each with an instance of its own, of one sandbox.
+//! Scaling from one thread to two, each with its own instance of one sandbox.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,8 +10,8 @@ pub(crate) const TARGET: f64 = 1.9;
 const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_millis(100);
 
-/// What two threads get done, as a multiple of one, for each kind of work. The best round of
-/// each, because other work on the machine can only take away.
+/// Returns the throughput of two threads as a multiple of one, for each kind of work. Takes the
+/// best round of each, because other load on the machine can only reduce it.
 pub(crate) fn scaling<const N: usize>(
     works: [&(dyn Fn() -> Box<dyn FnMut()> + Sync); N],
 ) -> [f64; N] {
@@ -26,13 +26,13 @@ pub(crate) fn scaling<const N: usize>(
     best.map(|[one, two]| two / one)
 }
 
-/// Work done a second, all threads together.
+/// Returns the work per second of all threads together.
 fn throughput(threads: usize, work: &(dyn Fn() -> Box<dyn FnMut()> + Sync)) -> f64 {
     let (ready, over) = (Barrier::new(threads), AtomicBool::new(false));
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|_| {
-                // What scripts may use of the stack, and as much again.
+                // Stack of scripts, and as much for the host.
                 let builder = thread::Builder::new().stack_size(4 << 20);
                 let worker = builder.spawn_scoped(scope, || {
                     let mut work = work();

@@ -1,16 +1,16 @@
-//! Times contenders in turns, so that a busy machine disturbs all of them alike.
+//! Measures contenders in turns, so that other load affects all of them equally.
 
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 101;
 const ROUND: Duration = Duration::from_millis(5);
 
-/// Runs something a number of times, and says how long one took, in microseconds.
+/// Runs the contender a number of times and returns microseconds per run.
 pub(crate) type Timed<'a> = Box<dyn FnMut(u32) -> f64 + 'a>;
 
 pub(crate) fn timed<'a>(mut run: impl FnMut() + 'a) -> Timed<'a> {
     Box::new(move |repeats| {
-        // Whoever ran before has filled the caches.
+        // Warm-up: the previous contender has filled the caches.
         run();
         let began = Instant::now();
         for _ in 0..repeats {
@@ -20,7 +20,7 @@ pub(crate) fn timed<'a>(mut run: impl FnMut() + 'a) -> Timed<'a> {
     })
 }
 
-/// The median time of one run of each contender, in microseconds.
+/// Returns the median time per run of each contender, in microseconds.
 pub(crate) fn interleaved(contenders: &mut [Timed<'_>]) -> Vec<f64> {
     let repeats: Vec<u32> = contenders
         .iter_mut()

@@ -1,4 +1,4 @@
-//! What every contender does: two hooks on one message of 1 KB.
+//! Workload of every contender: two hooks, each with one message of 1 KB.
 
 use std::time::Instant;
 
@@ -10,9 +10,9 @@ use crate::native::Native;
 pub(crate) struct Work {
     pub(crate) name: &'static str,
     pub(crate) source: &'static str,
-    /// What bare WebAssembly may be multiplied with.
+    /// Target: maximum ratio to bare WebAssembly.
     pub(crate) target: f64,
-    /// What native warm took, in microseconds, on the machine for which the targets in
+    /// Time of a warm native run in microseconds, on the machine for which the targets in
     /// microseconds were set.
     pub(crate) native: f64,
 }
@@ -32,7 +32,7 @@ pub(crate) const WORK: [Work; 2] = [
     },
 ];
 
-/// 1 KB of text, of which some has to be moderated.
+/// Returns a message of 1 KB, a part of which has to be moderated.
 pub(crate) fn message() -> hooks_runtime::Map {
     let mut text = String::new();
     while text.len() < 960 {
@@ -44,16 +44,16 @@ pub(crate) fn message() -> hooks_runtime::Map {
     message
 }
 
-/// The same, as it crosses the border.
+/// Returns the message as JSON for the sandbox.
 pub(crate) fn input() -> Vec<u8> {
     let context = serde_json::json!({"stage": "pre", "in": message(), "data": {}});
     context.to_string().into_bytes()
 }
 
-/// The argument with which the bench starts itself.
+/// Argument with which the bench starts itself.
 pub(crate) const START: &str = "start";
 
-/// From nothing to the first answer; prints how many microseconds it took.
+/// Starts the contender and runs the hook once; prints the elapsed microseconds.
 pub(crate) fn start(contender: &str) {
     let began = Instant::now();
     let work = &WORK[0];
@@ -70,10 +70,10 @@ pub(crate) fn start(contender: &str) {
     println!("{}", began.elapsed().as_secs_f64() * 1e6);
 }
 
-/// The argument with which a profiler starts the bench.
+/// Argument for a profiler.
 pub(crate) const REPEAT: &str = "repeat";
 
-/// Does a part of the no-op a number of times, and nothing else, so that a profiler finds it.
+/// Repeats one part of a no-op, so that a profiler sees nothing else.
 pub(crate) fn repeat(part: &str, times: u32) -> Result<(), String> {
     let sandbox = Sandbox::new().map_err(|error| error.to_string())?;
     let mut isolated = Isolated::new(&sandbox, WORK[0].source);

@@ -1,4 +1,5 @@
-//! Any message: it comes back as JavaScript has it, and comes back the same a second time.
+//! Fuzzes messages: a hook that returns its input returns the values as JavaScript represents them,
+//! and a second run returns these unchanged.
 #![no_main]
 
 use std::num::NonZeroUsize;
@@ -22,7 +23,7 @@ static HOOK: LazyLock<ScriptHook> = LazyLock::new(|| {
 fn through(message: &Map) -> Option<Map> {
     match block_on(HOOK.run_pre(message, &ContextData::new())).verdict {
         Verdict::Out(out) => Some(out),
-        // Too deep for the stack of the engine, or too large.
+        // Too deep for the engine's stack, or too large.
         Verdict::Failed(failure) if failure.is_limit() => None,
         other => panic!("{other:?}"),
     }

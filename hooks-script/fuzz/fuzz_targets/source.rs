@@ -1,5 +1,4 @@
-//! A source of any kind: it is refused or runs, within its limits, and what runs after it is
-//! none the wiser.
+//! Fuzzes sources: a source is refused or runs within its limits, and does not affect later runs.
 #![no_main]
 
 use std::num::NonZeroUsize;
@@ -39,7 +38,7 @@ fn run(hook: &ScriptHook) -> Run {
 
 fuzz_target!(|source: &str| {
     let (engine, canary, first) = &*ENGINE;
-    // As it is, and as the body of a hook: more of that is accepted.
+    // As a module, and as the body of a hook: more inputs compile in this form.
     let body = format!("export default async (context) => {{ {source} }};");
     for source in [source, &body] {
         match engine.register(manifest(), source) {

@@ -1,4 +1,4 @@
-//! `hooks-script bench`: how long a hook takes on this machine.
+//! `hooks-script bench`: runs hooks repeatedly and reports their latency on this machine.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -15,34 +15,34 @@ use super::{
 
 #[derive(Args)]
 pub(super) struct Bench {
-    /// The hooks: one JavaScript module each.
+    /// Hook sources: one JavaScript module each.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Their manifest, in JSON; without one, they see all of `data`.
+    /// Manifest for all hooks, in JSON. Default: they see all of `data`.
     #[arg(long)]
     manifest: Option<PathBuf>,
-    /// What they are given, in JSON: {"stage", "in", "data"}; a short message, unless given.
+    /// Input of the hooks, in JSON: {"stage", "in", "data"}. Default: a short message.
     #[arg(long)]
     context: Option<PathBuf>,
-    /// How often each of them runs.
+    /// Number of runs of each hook.
     #[arg(long, value_name = "K", default_value = "1000")]
     runs: NonZeroU32,
-    /// Answers in JSON, one object a hook.
+    /// Prints JSON, one object per hook.
     #[arg(long)]
     json: bool,
 }
 
-/// What a hook took.
+/// Measurements of one hook.
 #[derive(serde::Serialize)]
 pub(super) struct Times {
     pub(super) runs: u32,
-    /// How the first run ended. A failed one is timed as well: limits take time, too.
+    /// Outcome of the first run. Failed runs are timed too, because limits take time.
     pub(super) outcome: &'static str,
     pub(super) register_us: u128,
     pub(super) first_us: u128,
     pub(super) median_us: f64,
     pub(super) slowest_of_100_us: f64,
-    /// With the way to the worker and back.
+    /// Includes the transfer to the worker and back.
     pub(super) median_with_wait_us: f64,
     pub(super) fuel: u64,
     pub(super) memory_bytes: usize,

@@ -1,4 +1,4 @@
-//! What the command line prints: JSON for programs, lines for people.
+//! Output of the command line: JSON for programs, lines for people.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -108,7 +108,7 @@ pub(super) fn times(times: &Times, file: &Path, json: bool) -> io::Result<()> {
     let mut to = io::stdout().lock();
     writeln!(
         to,
-        "{}: {}, {} runs: median {} µs, 99 of 100 within {} µs; to the worker and back {} µs",
+        "{}: {}, {} runs: median {} µs, p99 {} µs; with the way to the worker and back {} µs",
         escape(&file.display().to_string()),
         times.outcome,
         times.runs,
@@ -118,7 +118,7 @@ pub(super) fn times(times: &Times, file: &Path, json: bool) -> io::Result<()> {
     )?;
     writeln!(
         to,
-        "  registered in {} µs, first run {} µs; fuel {}, {} KiB, kept in {} KiB",
+        "  registered in {} µs, first run {} µs; fuel {}, {} KiB, snapshot {} KiB",
         times.register_us,
         times.first_us,
         times.fuel,
@@ -214,8 +214,7 @@ fn print(shown: &impl Serialize) -> io::Result<()> {
     writeln!(io::stdout(), "{}", escape_json(&json))
 }
 
-/// The same JSON, in which what a terminal would act on, or not show, is a number. Outside of
-/// texts there is nothing of the kind.
+/// Escapes control and invisible characters in JSON as `\u` sequences. They occur only in strings.
 fn escape_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {

@@ -1,4 +1,4 @@
-//! Consents that are gone with the process.
+//! Consent store in memory: keeps every change until the process ends.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -34,7 +34,7 @@ impl Memory {
             .collect()
     }
 
-    // Nothing that holds the lock can panic halfway through a change.
+    // No holder of the lock can panic in the middle of a change, so a poisoned lock is safe to use.
     fn lock(&self) -> MutexGuard<'_, Vec<ConsentChange>> {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }

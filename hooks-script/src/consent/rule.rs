@@ -1,21 +1,21 @@
-//! When changes amount to consent.
+//! Rule that decides if a list of changes amounts to consent for a request.
 
 use std::collections::HashMap;
 
 use super::{ConsentChange, ConsentRequest, Decision, Missing};
 use crate::scope::Scope;
 
-/// What the changes come to.
+/// Result of evaluating the changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// There is consent, by the change of this id.
+    /// Consent by the change with this id.
     Approved(u64),
     Denied,
     Missing(Missing),
 }
 
-/// Reads it off the changes about the hook and the capability. Those of a scope that another
-/// of the same scope, decision and version follows may be left out.
+/// Evaluates the changes about the hook and the capability. Callers may omit a change if a later
+/// change has an equal scope, decision and version.
 pub(super) fn standing<'a>(
     request: &ConsentRequest,
     changes: impl IntoIterator<Item = &'a ConsentChange>,
@@ -48,7 +48,7 @@ pub(super) fn standing<'a>(
     }
     let approval = last_word
         .values()
-        // What a guild agrees to is not what its members agree to.
+        // An approval for a guild is not an approval for its members.
         .filter(|word| word.decision == Decision::Approve && word.scope.user == request.scope.user)
         .map(|word| word.id)
         .max();
@@ -65,7 +65,7 @@ mod tests {
     use super::Decision::{Approve, Deny, Revoke};
     use super::*;
 
-    /// What stands for `for_whom` after these, each at a scope and of a version.
+    /// Evaluates changes, each with a scope and a version, for `for_whom`.
     fn after(for_whom: &Scope, changes: &[(Decision, Scope, &str)]) -> Standing {
         let changes: Vec<_> = changes
             .iter()
@@ -174,7 +174,7 @@ mod tests {
                 Standing::Missing(Missing::Revoked)
             );
         }
-        // But not beside it.
+        // A sibling scope is not affected.
         let beside = [
             (Approve, user(), "v1"),
             (Revoke, user().in_guild("other"), "v1"),

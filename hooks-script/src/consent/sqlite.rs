@@ -1,4 +1,4 @@
-//! Consents in a database.
+//! Consent store in a SQLite database.
 
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -32,8 +32,8 @@ pub(super) async fn append(
     Ok(change)
 }
 
-/// The last of each kind for each scope around the request is all that the rule needs, however
-/// long the history has become.
+/// Loads the last change of each kind for each scope that covers or overlaps the request. The rule
+/// needs no others, so a check does not slow down with the length of the history.
 pub(super) async fn standing(
     database: &Database,
     request: &ConsentRequest,

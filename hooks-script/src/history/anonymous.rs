@@ -1,4 +1,4 @@
-//! Ids that can be compared and not be read.
+//! Keyed hashes of ids: comparable, but not readable.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use sha2::Sha256;
 use crate::sandbox::hex;
 use crate::scope::Scope;
 
-/// The fewest bytes of a key.
+/// Minimum length of a key in bytes.
 const SHORTEST: usize = 16;
 
-/// The bytes that are kept of a hash.
+/// Number of bytes kept of a hash.
 const KEPT: usize = 16;
 
-/// Ids shorter than this are not looked for in texts, which have them by chance.
+/// Minimum length of ids that are replaced in texts. Shorter ids occur by chance.
 const LOOKED_FOR: usize = 4;
 
 /// HMAC-SHA256 key that hashes ids. With the key, ids can be recovered by trying candidates;
@@ -24,18 +24,18 @@ pub struct AnonymizerKey(Hmac<Sha256>);
 
 /// Error returned when a key is too short to be a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the key has {bytes} bytes; give it at least {SHORTEST}, by chance")]
+#[error("the key has {bytes} bytes; use at least {SHORTEST} random bytes")]
 pub struct KeyTooShort {
-    /// What it has.
+    /// Length of the key.
     pub bytes: usize,
 }
 
 impl AnonymizerKey {
-    /// A key of at least 16 bytes.
+    /// Creates a key of at least 16 bytes.
     ///
     /// # Errors
     ///
-    /// If it is shorter.
+    /// Returns an error if the key is shorter.
     pub fn new(key: &[u8]) -> Result<Self, KeyTooShort> {
         match Hmac::new_from_slice(key) {
             Ok(mac) if key.len() >= SHORTEST => Ok(AnonymizerKey(mac)),
@@ -43,7 +43,7 @@ impl AnonymizerKey {
         }
     }
 
-    /// What stands in the place of an id. A user and a guild of one id have different ones.
+    /// Returns the hash of an id. A user and a guild with equal ids have different hashes.
     pub fn hash(&self, kind: &str, id: &str) -> String {
         let mut mac = self.0.clone();
         mac.update(kind.as_bytes());
@@ -52,7 +52,7 @@ impl AnonymizerKey {
         format!("anon-{}", hex(&mac.finalize().into_bytes()[..KEPT]))
     }
 
-    /// Replaces the ids, and says which by which, for texts that name them.
+    /// Replaces the ids in a scope. Returns pairs of id and hash, for replacement in texts.
     pub(super) fn replace(&self, scope: &mut Scope) -> Vec<(String, String)> {
         let Scope {
             user,
@@ -69,13 +69,13 @@ impl AnonymizerKey {
                 }
             }
         }
-        // Of two ids one of which begins with the other, the longer one first.
+        // If one id is a prefix of another, replace the longer one first.
         replaced.sort_by_key(|(id, _)| std::cmp::Reverse(id.len()));
         replaced
     }
 }
 
-/// Without the key.
+/// Omits the key.
 impl fmt::Debug for AnonymizerKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AnonymizerKey").finish_non_exhaustive()

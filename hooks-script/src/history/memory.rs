@@ -1,4 +1,4 @@
-//! Runs that are gone with the process, and the oldest of them before.
+//! History in memory: a ring that drops the oldest records and ends with the process.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -63,7 +63,7 @@ impl Memory {
         (before - ring.records.len()) as u64
     }
 
-    // Nothing that holds the lock can panic halfway through a change.
+    // No holder of the lock can panic in the middle of a change, so a poisoned lock is safe to use.
     fn lock(&self) -> MutexGuard<'_, Ring> {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,11 +1,11 @@
-//! What to look for in a history.
+//! Queries of a history, and their result pages.
 
 use jiff::Timestamp;
 
 use super::record::{OutcomeKind, RunRecord};
 use super::to_the_microsecond;
 
-/// The most records of a page.
+/// Maximum number of records of a page.
 const LONGEST_PAGE: usize = 1000;
 
 /// Selects records of a [`RunHistory`](crate::RunHistory). Each call narrows the query; a second
@@ -32,14 +32,14 @@ pub struct RunQuery {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunPage {
-    /// The records.
+    /// Records of the page.
     pub records: Vec<RunRecord>,
-    /// If there are more: what to give to [`RunQuery::before`] for the next page.
+    /// Argument of [`RunQuery::before`] for the next page. `None` on the last page.
     pub next: Option<u64>,
 }
 
 impl RunQuery {
-    /// The last 100 records.
+    /// Creates a query for the last 100 records.
     pub fn new() -> Self {
         RunQuery {
             hook: None,
@@ -52,49 +52,50 @@ impl RunQuery {
         }
     }
 
-    /// Those of one hook, by the `source` of its manifest.
+    /// Selects the records of one hook, by the `source` of its manifest.
     #[must_use]
     pub fn hook(mut self, source: impl Into<String>) -> Self {
         self.hook = Some(source.into());
         self
     }
 
-    /// Those that ended so.
+    /// Selects records with this outcome.
     #[must_use]
     pub fn outcome(mut self, outcome: OutcomeKind) -> Self {
         self.outcome = Some(outcome);
         self
     }
 
-    /// Those before or after one action.
+    /// Selects records of runs before or after one action.
     #[must_use]
     pub fn action(mut self, action: impl Into<String>) -> Self {
         self.action = Some(action.into());
         self
     }
 
-    /// Those at this time and later.
+    /// Selects records at or after this time.
     #[must_use]
     pub fn from(mut self, time: Timestamp) -> Self {
         self.from = Some(to_the_microsecond(time));
         self
     }
 
-    /// Those before this time.
+    /// Selects records before this time.
     #[must_use]
     pub fn until(mut self, time: Timestamp) -> Self {
         self.until = Some(to_the_microsecond(time));
         self
     }
 
-    /// Those recorded before the one of this id: the [`next`](RunPage::next) of the page before.
+    /// Selects records stored before the record with this id: the [`next`](RunPage::next) of the
+    /// previous page.
     #[must_use]
     pub fn before(mut self, id: u64) -> Self {
         self.before = Some(id);
         self
     }
 
-    /// How many, 1 to 1000; 100, unless given. Other numbers are brought into that range.
+    /// Sets the maximum number of records, clamped to 1..=1000. Default: 100.
     #[must_use]
     pub fn limit(mut self, records: usize) -> Self {
         self.limit = records.clamp(1, LONGEST_PAGE);
@@ -123,7 +124,8 @@ impl Default for RunQuery {
 }
 
 impl RunPage {
-    /// A page of what was found, which is one more than wanted if there are more.
+    /// Builds a page from the records found. If there are more records than the limit, `found`
+    /// contains one extra.
     pub(super) fn of(mut found: Vec<RunRecord>, limit: usize) -> Self {
         let more = found.len() > limit;
         found.truncate(limit);

@@ -1,4 +1,4 @@
-//! One run, as it is kept.
+//! Record of one run, as stored in the history.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,36 +13,36 @@ use crate::hook::ScriptHook;
 use crate::run::{Failure, NO_LIMITS, Run, Stage, Verdict};
 use crate::scope::Scope;
 
-/// Record of a run: hook, scope, outcome and cost. It never contains what the hook was given,
-/// returned or wrote to its console.
+/// Record of a run: hook, scope, outcome and cost. It never contains the input, the output or the
+/// console lines of the hook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunRecord {
-    /// Grows with every record of a history; 0 until it is kept.
+    /// Sequence number in the history; 0 before the record is stored.
     pub id: u64,
-    /// When the run was over, kept to the microsecond.
+    /// End of the run, stored to the microsecond.
     pub time: Timestamp,
-    /// Where the hook comes from, as its manifest says.
+    /// Origin of the hook: the `source` of its manifest.
     pub source: String,
-    /// Which version of it: SHA-256 of its source.
+    /// SHA-256 of the hook's source.
     pub version: String,
-    /// What people call the hook.
+    /// Display name of the hook.
     pub name: String,
-    /// What the run was before or after, as the host calls it.
+    /// Name of the action that the run preceded or followed, as given by the host.
     pub action: String,
-    /// For whom it ran, and where.
+    /// User and place of the run.
     pub scope: Scope,
-    /// Before or after the action.
+    /// Stage: before or after the action.
     pub stage: Stage,
-    /// How it ended.
+    /// Outcome of the run.
     pub outcome: RunOutcome,
-    /// How long it took, without the wait for a worker, kept to the microsecond.
+    /// Duration of the run without the wait for a worker, stored to the microsecond.
     pub duration: Duration,
-    /// What it used of [`Limits::fuel`](crate::Limits::fuel).
+    /// Fuel used of [`Limits::fuel`](crate::Limits::fuel).
     pub fuel: u64,
-    /// The most that it used of [`Limits::heap`](crate::Limits::heap), in bytes.
+    /// Peak memory used of [`Limits::heap`](crate::Limits::heap), in bytes.
     pub memory_bytes: u64,
-    /// Whether the name of the class is nobody's but the author's. Not kept.
+    /// `true` if the class name comes from the hook's source or from the engine. Not stored.
     #[serde(skip)]
     pub(super) is_class_known: bool,
 }
@@ -52,36 +52,36 @@ pub struct RunRecord {
 #[serde(tag = "outcome", rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum RunOutcome {
-    /// It returned.
+    /// The hook returned.
     Success,
-    /// It threw a `HookStopException`: before the action a rejection, after it a note.
+    /// The hook threw a `HookStopException`: a rejection before the action, a note after it.
     Stopped {
-        /// The name of the class, which serves as the category.
+        /// Name of the thrown class, which serves as the category.
         class: String,
-        /// What it says.
+        /// Message of the exception.
         message: String,
-        /// Where it was made, a line each.
+        /// Stack trace, one frame per line.
         trace: String,
     },
-    /// It threw something else, or reached a limit.
+    /// The hook threw another exception, or exceeded a limit.
     Failure {
-        /// [`Failure::kind`]. No hook can choose it.
+        /// [`Failure::kind`]. A hook cannot choose it.
         kind: String,
-        /// The name of the class that was thrown; of every other failure its kind.
+        /// Name of the thrown class; for all other failures, the kind.
         class: String,
-        /// What it says.
+        /// Message of the failure.
         message: String,
-        /// Where it was made, a line each.
+        /// Stack trace, one frame per line.
         trace: String,
     },
-    /// It did not run, or nobody waited for its end.
+    /// The hook did not run, or its run was cancelled.
     Skipped {
-        /// Why.
+        /// Reason.
         reason: String,
     },
 }
 
-/// The kinds of outcome.
+/// Kind of a [`RunOutcome`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutcomeKind {
@@ -97,9 +97,10 @@ pub enum OutcomeKind {
 
 impl RunRecord {
     /// Returns the record of a run. Parts of `message` and `data` that occur in an exception are
-    /// removed: texts of eight and more characters, shorter texts of four and more if they occur as
-    /// a whole, and words of three and more that are not in the hook's source, unless the engine
-    /// throws the exception's class. The name of the class is kept if it occurs in the source.
+    /// removed: texts of eight and more characters; shorter texts of four and more characters if
+    /// they occur as a whole; and words of three and more characters that are not in the hook's
+    /// source, unless the engine throws the exception's class. The name of the class is kept if it
+    /// occurs in the source.
     pub fn of(
         hook: &ScriptHook,
         stage: Stage,
@@ -112,7 +113,7 @@ impl RunRecord {
             text::without(&text::manageable(text), source, given)
         };
         let without = |text: &str| without_input(text, None);
-        // The engine's own messages have words that are in no source.
+        // Messages of the engine contain words that are not in the source.
         let said = |class: &str, text: &str| {
             let source = (!ScriptHook::is_of_the_engine(class)).then(|| hook.source());
             without_input(text, source)
@@ -166,7 +167,7 @@ impl RunRecord {
         }
     }
 
-    /// Logs through `tracing` what the hook threw, with its trace, or why it did not run.
+    /// Logs through `tracing` the exception with its trace, or the reason why the hook did not run.
     pub(crate) fn log(&self) {
         let RunRecord {
             source,
@@ -198,7 +199,7 @@ impl RunRecord {
             } => tracing::info!(
                 target: "hooks_script",
                 source, action, %stage, class = shown(class), trace = mask(trace),
-                "a hook says stop: {}", said(message)
+                "a hook stopped: {}", said(message)
             ),
             RunOutcome::Failure {
                 kind,
@@ -213,7 +214,7 @@ impl RunRecord {
         }
     }
 
-    /// The record of a run that did not happen.
+    /// Creates the record of a run that did not happen.
     pub fn skipped(hook: &ScriptHook, stage: Stage, reason: impl Into<String>) -> Self {
         RunRecord::new(
             hook,
@@ -242,21 +243,21 @@ impl RunRecord {
         }
     }
 
-    /// What the run was before or after.
+    /// Sets the name of the action.
     #[must_use]
     pub fn action(mut self, action: impl Into<String>) -> Self {
         self.action = action.into();
         self
     }
 
-    /// For whom it ran, and where.
+    /// Sets the user and place of the run.
     #[must_use]
     pub fn scope(mut self, scope: Scope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// When the run was over; now, unless given.
+    /// Sets the end of the run. Default: now.
     #[must_use]
     pub fn at(mut self, time: Timestamp) -> Self {
         self.time = time;
@@ -265,7 +266,7 @@ impl RunRecord {
 }
 
 impl RunOutcome {
-    /// Which of the four ways it is.
+    /// Returns the kind of the outcome.
     pub fn kind(&self) -> OutcomeKind {
         match self {
             RunOutcome::Success => OutcomeKind::Success,
@@ -275,7 +276,7 @@ impl RunOutcome {
         }
     }
 
-    /// Whether its text may be the hook's own, and not only what the host says about it.
+    /// Returns `true` if the text may come from the hook rather than from the host.
     pub(super) fn is_of_the_hook(&self) -> bool {
         match self {
             RunOutcome::Stopped { .. } => true,
@@ -284,7 +285,7 @@ impl RunOutcome {
         }
     }
 
-    /// The class of a stop or a failure.
+    /// Returns the class of a stop or a failure.
     pub fn class(&self) -> Option<&str> {
         match self {
             RunOutcome::Stopped { class, .. } | RunOutcome::Failure { class, .. } => Some(class),
@@ -294,7 +295,7 @@ impl RunOutcome {
 }
 
 impl OutcomeKind {
-    /// The word for it, as stores and metrics spell it.
+    /// Returns the word that stores and metrics use for the outcome.
     pub fn as_str(self) -> &'static str {
         match self {
             OutcomeKind::Success => "success",

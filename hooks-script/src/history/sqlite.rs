@@ -1,4 +1,4 @@
-//! Runs in a database.
+//! History of runs in a SQLite database.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use crate::run::Stage;
 use crate::scope::Scope;
 use crate::store::{Database, StoreError, from_db_time, to_db_time};
 
-/// Appends all of them or none, so that they wait for the disk, and for whoever else writes, once.
+/// Appends all records in one transaction, so that they wait only once for the disk and for other
+/// writers.
 pub(super) async fn append_all(
     database: &Database,
     records: &[RunRecord],
@@ -28,7 +29,7 @@ pub(super) async fn append(
     database: impl SqliteExecutor<'_>,
     record: &RunRecord,
 ) -> Result<u64, StoreError> {
-    // A reason is the message of what has no class.
+    // For a skipped run, which has no class, the message is the reason.
     let (kind, class, message, trace) = match &record.outcome {
         RunOutcome::Success => (None, None, None, None),
         RunOutcome::Skipped { reason } => (None, None, Some(reason), None),

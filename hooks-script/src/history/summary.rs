@@ -1,16 +1,16 @@
-//! How often hooks end how, and what it costs.
+//! Counts of runs by hook, outcome and class, with histograms of duration and fuel.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::record::{OutcomeKind, RunRecord};
 
-/// What untrusted hooks name is counted by name only so far: the rest is counted together, so
-/// that nobody can fill the memory of what counts.
+/// Maximum number of class names per hook and of hooks that are counted by name. Further ones are
+/// counted together, so that untrusted hooks cannot fill the memory.
 const MOST_CLASSES: usize = 32;
 const MOST_HOOKS: usize = 4096;
 const REST: &str = "other";
 
-/// Upper bounds of the parts of a histogram.
+/// Upper bounds of the histogram buckets.
 const MICROSECONDS: &[u64] = &[
     50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
     1_000_000, 2_500_000,
@@ -28,22 +28,22 @@ const FUEL: &[u64] = &[
     1_000_000_000,
 ];
 
-/// The number of runs of one hook with one kind of outcome and one class.
+/// Runs of one hook with one outcome and one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunGroup {
     /// The `source` of the hook's manifest; `other` for hooks beyond the first 4096.
     pub source: String,
-    /// How they ended.
+    /// Outcome of the runs.
     pub outcome: OutcomeKind,
-    /// The class of a stop or a failure, empty otherwise; `other` for what one hook names
-    /// beyond the first 32.
+    /// Class of a stop or a failure, empty otherwise; `other` for classes beyond the first 32 of a
+    /// hook.
     pub class: String,
-    /// How many there were.
+    /// Number of runs.
     pub runs: u64,
-    /// How long they took, in microseconds.
+    /// Durations, in microseconds.
     pub duration_us: Histogram,
-    /// How much fuel they used.
+    /// Fuel used.
     pub fuel: Histogram,
 }
 
@@ -51,11 +51,11 @@ pub struct RunGroup {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Histogram {
-    /// The most that a value of each part is.
+    /// Upper bound of each bucket.
     pub bounds: &'static [u64],
-    /// How many values are in each part; the last count is of those beyond all bounds.
+    /// Number of values in each bucket; the last count is of values above all bounds.
     pub counts: Vec<u64>,
-    /// All values together.
+    /// Sum of all values.
     pub sum: u64,
 }
 
@@ -85,7 +85,7 @@ impl Summary {
                 fuel: Histogram::new(FUEL),
             });
         group.runs += 1;
-        // What did not run took no time and no fuel.
+        // A skipped run used no time and no fuel.
         if outcome != OutcomeKind::Skipped {
             group.duration_us.add(duration_us);
             group.fuel.add(record.fuel);

@@ -1,4 +1,5 @@
-//! What hooks say, without what must not be kept.
+//! Sanitizes texts of hooks for the history: removes parts of the input, masks private data, and
+//! truncates.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,19 +8,19 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-/// The most characters of the name of a class.
+/// Maximum number of characters of a class name.
 pub(super) const CLASS_CHARS: usize = 100;
 
-/// The most bytes of a text that are looked at.
+/// Maximum number of bytes of a text that are examined.
 const MANAGEABLE: usize = 64 << 10;
 
-/// The shortest piece of an input that is found in a text.
+/// Minimum length of a piece of an input that is found in a text.
 const PIECE: usize = 8;
 
-/// The shortest input that is found in a text if it stands there as a whole.
+/// Minimum length of an input that is found in a text if it occurs as a whole.
 const WHOLE: usize = 4;
 
-/// The shortest word of an input that is found in what a hook made up.
+/// Minimum length of a word of an input that is found in a text of a hook.
 const WORD: usize = 3;
 
 /// Masks private data in a text: e-mail addresses, runs of seven and more digits, and texts that
@@ -64,7 +65,8 @@ pub fn mask(text: &str) -> String {
     });
     let text = MAIL.replace_all(&text, "[e-mail]");
     let text = TOKEN.replace_all(&text, |found: &Captures<'_>| {
-        // A long word is no token, nor is a long number: that is the next pattern's.
+        // A token has letters and digits. Plain words are not tokens; the next pattern masks long
+        // numbers.
         let has = |test: fn(&u8) -> bool| found[0].as_bytes().iter().any(test);
         let is_token = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
         if is_token {
@@ -80,8 +82,8 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is part of this file, and a test uses it")
 }
 
-/// A text of a length that is worth looking at. What is cut off ends with its last word: half
-/// a secret would not be recognised.
+/// Truncates a text to the examined length. The last word before the cut is removed too, because
+/// half of a secret would not be recognised.
 pub(super) fn manageable(text: &str) -> String {
     if text.len() <= MANAGEABLE {
         return text.to_owned();
@@ -91,7 +93,7 @@ pub(super) fn manageable(text: &str) -> String {
     start[..end].to_owned()
 }
 
-/// The first characters of a text, with `…` as the last one if it is longer.
+/// Returns the first characters of a text, ending with `…` if the text is longer.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if text.chars().nth(most).is_none() {
         return text.to_owned();
@@ -100,8 +102,8 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     kept.chain((most > 0).then_some('…')).collect()
 }
 
-/// The text without what it repeats of an input, in whatever case: `[input]` stands there. With the
-/// source of who made the text up, single words as well, but for those of the source.
+/// Replaces the parts of a text that repeat an input, in any case, with `[input]`. If the source of
+/// the text's author is given, also replaces single words that are not in that source.
 pub(super) fn without<'a>(
     text: &str,
     source: Option<&str>,
@@ -121,27 +123,27 @@ pub(super) fn without<'a>(
     found.text()
 }
 
-/// Which characters of a text stand in an input.
+/// Characters of a text that occur in an input.
 struct Found {
     text: Vec<char>,
     folded: Vec<char>,
-    /// Where in the text each piece begins, by its length beyond the shortest; what is shorter
-    /// than the longest ends with zeros.
+    /// Places of each piece of the text, by its length beyond the minimum. Pieces shorter than the
+    /// longest are padded with zeros.
     pieces: [Option<Pieces>; PIECE - WHOLE + 1],
-    /// Which hashes the longest pieces of the text have.
+    /// Hashes that occur among the longest pieces of the text.
     hashes: Vec<bool>,
-    /// The words that are looked for, with the places of each.
+    /// Words to find, with their places.
     words: HashMap<Vec<char>, Vec<Range<usize>>>,
     marked: Vec<bool>,
 }
 
-/// The hash of the last [`PIECE`] characters.
+/// Rolling hash of the last [`PIECE`] characters.
 #[derive(Default)]
 struct Rolling(u64);
 
 impl Rolling {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    /// What the first of them counts.
+    /// Weight of the oldest character.
     const FIRST: u64 = Self::FACTOR.wrapping_pow(PIECE as u32);
     const BITS: u32 = 14;
 
@@ -187,7 +189,7 @@ impl Found {
         }
     }
 
-    /// Looks for the words of the text, too, but for those of this source.
+    /// Also finds the words of the text, except those that occur in this source.
     fn take_words_but(&mut self, source: &str) {
         for place in words(&self.folded) {
             let word = self.folded[place.clone()].to_vec();
@@ -225,8 +227,8 @@ impl Found {
             self.mark(&input);
             return;
         }
-        // An input may be a thousand times as long as the text: what follows is all that is done
-        // for most of its pieces.
+        // An input may be a thousand times as long as the text. Most of its pieces need only this
+        // hash lookup.
         let mut hash = Rolling::default();
         for (at, &character) in input.iter().enumerate() {
             hash.push(character, at.checked_sub(PIECE).map(|first| input[first]));
@@ -236,8 +238,8 @@ impl Found {
         }
     }
 
-    /// Marks a piece wherever it stands. However many there are, the text is looked through once
-    /// for each length.
+    /// Marks every occurrence of a piece. The text is scanned once per length, independent of the
+    /// number of pieces.
     fn mark(&mut self, piece: &[char]) {
         let length = piece.len();
         let Some(pieces) = length
@@ -253,7 +255,7 @@ impl Found {
             }
             pieces
         });
-        // Found once is found for good.
+        // Each piece has to be marked only once.
         for at in pieces.remove(&padded(piece)).unwrap_or_default() {
             self.marked[at..at + length].fill(true);
         }
@@ -274,7 +276,7 @@ impl Found {
     }
 }
 
-/// Where the words of a text are that are long enough to say something.
+/// Returns the ranges of words with at least [`WORD`] characters.
 fn words(text: &[char]) -> impl Iterator<Item = Range<usize>> {
     let runs = text.chunk_by(|one, next| one.is_alphanumeric() == next.is_alphanumeric());
     let mut end = 0;

@@ -1,4 +1,4 @@
-//! Sends what hooks asked for, to where the host allows it.
+//! Sends the outbound requests of hooks to hosts that the operator allows.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -55,55 +55,55 @@ pub struct OutboxSenderBuilder {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The consent does not hold any more.
+    /// The consent is no longer valid.
     #[error(transparent)]
     Permit(#[from] PermitVoid),
-    /// The consent is for something else than requests of this version of this hook.
-    #[error("the permit is not for requests of this hook; ask for one with `ConsentRequest::of`")]
+    /// The permit is not for requests of this version of this hook.
+    #[error("the permit is not for requests of this hook; request one with `ConsentRequest::of`")]
     OtherPermit,
-    /// What the hook gave as URL cannot be sent to.
+    /// Requests cannot be sent to the URL of the hook.
     #[error("`{url}` is refused: {why}")]
     Url {
-        /// What the hook gave, without user and password.
+        /// URL of the hook, without user and password.
         url: String,
-        /// What is wrong.
+        /// Description of the problem.
         why: &'static str,
     },
-    /// The host does not send there.
-    #[error("`{host}` is not among the hosts that requests go to; add it with `allow_host`")]
+    /// The host of the URL is not allowed.
+    #[error("`{host}` is not an allowed host; add it with `allow_host`")]
     Host {
-        /// Where the hook wants to send.
+        /// Host of the URL.
         host: String,
     },
-    /// It leads to an address that is not public.
+    /// The host has an address that is not public.
     #[error("`{host}` has the address `{address}`, which is not public")]
     Address {
-        /// Where the hook wants to send.
+        /// Host of the URL.
         host: String,
-        /// What that is.
+        /// The refused address.
         address: IpAddr,
     },
     /// The body is too long.
     #[error("the body has {bytes} bytes; at most {limit} are sent")]
     Body {
-        /// What it has.
+        /// Length of the body in bytes.
         bytes: usize,
-        /// What it may have.
+        /// Maximum length in bytes.
         limit: usize,
     },
-    /// It took too long.
-    #[error("the server takes longer than {} ms", .0.as_millis())]
+    /// The request timed out.
+    #[error("the request timed out after {} ms", .0.as_millis())]
     Timeout(Duration),
-    /// The server answers with a status that is no success.
-    #[error("the server answers with status {0}")]
+    /// The server returned a status other than 2xx.
+    #[error("the server returned status {0}")]
     Status(u16),
-    /// The connection fails.
+    /// The connection failed.
     #[error("the request cannot be sent: {0}")]
     Connection(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl OutboxSender {
-    /// The settings: no host is allowed yet.
+    /// Returns a builder that allows no host yet.
     pub fn builder() -> OutboxSenderBuilder {
         OutboxSenderBuilder {
             hosts: BTreeSet::new(),
@@ -120,7 +120,7 @@ impl OutboxSender {
     ///
     /// # Errors
     ///
-    /// Why it was not sent, or what came of it.
+    /// Returns the reason why the request was not sent or did not succeed.
     pub async fn send(
         &self,
         hook: &ScriptHook,
@@ -150,8 +150,8 @@ impl OutboxSender {
         let settings = &self.settings;
         let refused = |url: String, why| Err(SendError::Url { url, why });
         let Ok(url) = Url::parse(&request.url) else {
-            // It may hold anything.
-            return refused("…".to_owned(), "it is no URL");
+            // The text may contain a secret.
+            return refused("…".to_owned(), "it is not a URL");
         };
         if let Err(why) = self.guard.check_form(&url) {
             return refused(url.origin().ascii_serialization(), why);
@@ -174,42 +174,42 @@ impl OutboxSender {
 }
 
 impl OutboxSenderBuilder {
-    /// Sends to this host: a name or an address, exactly, with any port.
+    /// Allows this host: a name or an address, matched exactly, with any port.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.hosts.insert(host.into());
         self
     }
 
-    /// How long a request may take; 10 seconds, unless given.
+    /// Sets the timeout of a request. Default: 10 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// The most bytes of a body; 64 KiB, unless given.
+    /// Sets the maximum length of a body in bytes. Default: 64 KiB.
     pub fn max_body(mut self, bytes: usize) -> Self {
         self.max_body = bytes;
         self
     }
 
-    /// Sends to `http` URLs too, where everybody on the way can read along.
+    /// Allows `http` URLs too, which anyone on the network path can read.
     pub fn allow_http(mut self, allow: bool) -> Self {
         self.allow_http = allow;
         self
     }
 
-    /// Sends to addresses that are not public too.
+    /// Allows addresses that are not public too.
     pub fn allow_private_addresses(mut self, allow: bool) -> Self {
         self.allow_private = allow;
         self
     }
 
-    /// The sender.
+    /// Builds the sender.
     ///
     /// # Errors
     ///
-    /// [`SendError::Connection`] if the system's trusted certificates cannot be used, and
-    /// [`SendError::Url`] if a host that is allowed is none.
+    /// Returns [`SendError::Connection`] if the system's trusted certificates cannot be used, and
+    /// [`SendError::Url`] if an allowed host is invalid.
     pub fn build(mut self) -> Result<OutboxSender, SendError> {
         let hosts = std::mem::take(&mut self.hosts).into_iter();
         self.hosts = hosts
@@ -240,12 +240,12 @@ impl OutboxSenderBuilder {
     }
 }
 
-/// A host as a parsed URL spells it, if it is one.
+/// Returns the host as a parsed URL spells it, or `None` if it is invalid.
 fn as_in_urls(host: &str) -> Option<String> {
     let mut url = Url::parse("https://host").ok()?;
     match host.parse() {
         Ok(address) => url.set_ip_host(address).ok()?,
-        // Of a name with a port it would be the name alone.
+        // For a name with a port, `set_host` would silently keep the name alone.
         Err(_) if host.contains(':') && !host.starts_with('[') => return None,
         Err(_) => url.set_host(Some(host)).ok()?,
     }

@@ -1,4 +1,5 @@
-//! What instances are made of and do: boot, load, run; and what becomes of their answers.
+//! Calls into an instance: boot, load and run. Source or input goes in; a report with result and
+//! cost comes out.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,20 +18,20 @@ use crate::sandbox::result::{Ended, Fields, Report, Status};
 use crate::sandbox::snapshot::Snapshot;
 use crate::sandbox::watch::Watched;
 
-/// What runs before any hook.
+/// JavaScript that runs before any hook.
 pub(crate) const PRELUDE: &str = concat!(
     include_str!("../../js/hook-stop.js"),
     include_str!("../../engine/prelude.js")
 );
 
-/// What makes instances: the limits, and the state of the engine before any hook is loaded.
+/// Factory of instances: the limits, and the state of the engine before a hook is loaded.
 pub(crate) struct Sandbox {
     limits: Limits,
     base: Arc<Snapshot>,
     hash_memory: bool,
 }
 
-/// What a call is given besides its input.
+/// Arguments of a call besides its input.
 pub(crate) struct Given {
     pub(crate) now_ms: i64,
     pub(crate) seed: u64,
@@ -38,24 +39,24 @@ pub(crate) struct Given {
     pub(crate) allowance: Allowance,
 }
 
-/// What one run may use, where that is not what every run of the engine may.
+/// Limits and capabilities of one run where they differ from those of the engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Allowance {
-    /// Fuel, at most that of the limits.
+    /// Fuel; the limit of the engine applies too.
     pub(crate) fuel: Option<u64>,
-    /// Time, at most that of the limits.
+    /// Timeout; the limit of the engine applies too.
     pub(crate) wall: Option<Duration>,
-    /// When it has to be over, whenever it began.
+    /// Deadline, independent of the start of the run.
     pub(crate) until: Option<Instant>,
-    /// Whether it has `context.http`. The import refuses it to every other run.
+    /// `true` if the run has `context.http`. For every other run, the import refuses requests.
     pub(crate) http: bool,
 }
 
-/// The fuel of what a call does, and what that is.
+/// Fuel of a call, by the work that it pays for.
 #[derive(Clone, Copy)]
 enum Fuel {
-    /// Makes the context of what the host gives. How long that takes is up to whoever wrote the
-    /// message, and not the hook's to pay.
+    /// Builds the context from the host's input. The author of the message determines this cost, so
+    /// the hook does not pay for it.
     Reading(u64),
     /// Compiles or runs a script.
     Script(u64),
@@ -67,7 +68,7 @@ impl Fuel {
         limit
     }
 
-    /// What the script used, of which this is left.
+    /// Returns the fuel that the script used, given the fuel that is left.
     fn used(self, left: u64) -> u64 {
         match self {
             Fuel::Reading(_) => 0,
@@ -103,7 +104,7 @@ impl Sandbox {
         &self.base
     }
 
-    /// An instance for a worker.
+    /// Creates an instance for a worker.
     pub(crate) fn instance(&self) -> Result<Instance, Failure> {
         match Instance::new(&self.limits) {
             Ok((instance, _)) => Ok(instance),
@@ -111,7 +112,7 @@ impl Sandbox {
         }
     }
 
-    /// Loads a hook. The snapshot is what its runs begin with.
+    /// Loads a hook and returns the snapshot from which its runs start.
     pub(crate) fn load(
         &self,
         instance: &mut Instance,
@@ -136,7 +137,7 @@ impl Sandbox {
         }
     }
 
-    /// Runs a hook, from its snapshot.
+    /// Runs a hook from its snapshot.
     pub(crate) fn run(
         &self,
         instance: &mut Instance,
@@ -181,7 +182,7 @@ impl Sandbox {
         let watched = Watched::new();
         let wall = given.allowance.wall;
         let wall = wall.map_or(self.limits.wall, |wall| wall.min(self.limits.wall));
-        // For all attempts together: where a script writes is its own doing.
+        // All attempts share one timeout, because the script determines where it writes.
         let began = Instant::now();
         let until = given.allowance.until;
         let wall = until.map_or(wall, |until| {
@@ -189,7 +190,7 @@ impl Sandbox {
         });
         let attempt = |instance: &mut Instance, fuel: &mut Fuel| {
             if instance.space.has_grown() {
-                // To grow a memory takes fuel, and each attempt is to use the same.
+                // Growing a memory takes fuel, and every attempt must use an equal amount.
                 (*instance, _) = Instance::new(&self.limits)?;
             }
             let host = instance.space.host_mut();
@@ -211,7 +212,8 @@ impl Sandbox {
         let (called, fuel) = loop {
             let mut fuel = fuel;
             match attempt(instance, &mut fuel) {
-                // Nothing of it has left the sandbox, and what is in there is reset.
+                // The attempt had no effect outside of the sandbox, and the reset undoes its
+                // effects inside.
                 Err(error) if instance.space.met_fence(&error, again) => again = true,
                 called => break (called, fuel),
             }
@@ -265,12 +267,12 @@ impl Sandbox {
             }
             Some(Trap::Interrupt) => Failure::Wall(instance.space.host().wall),
             Some(Trap::StackOverflow) => Failure::Stack(self.limits.stack),
-            // Where the engine calls itself without looking at how deep it is, as iterator helpers
-            // do: the stack lies first in memory, and goes on below its first byte.
+            // Iterator helpers recurse without a depth check. The stack is at the start of memory,
+            // so the overflow traps below address 0.
             Some(Trap::MemoryOutOfBounds) if instance.space.has_left_stack() => {
                 Failure::Stack(self.limits.stack)
             }
-            // The engine gives up in places where it has no memory to say why.
+            // In some places the engine fails without an error message if it has no memory.
             _ if heap.refused => Failure::Heap(self.limits.heap),
             _ => Failure::Engine(format!("{error:#}")),
         })
@@ -284,9 +286,9 @@ impl Sandbox {
         heap: Heap,
     ) -> Ended {
         let status = match status {
-            // A no stands, whatever led to it.
+            // A stop takes precedence over refused allocations.
             1 => Status::Stop,
-            // Whatever the script made of it: what it was refused is not known to it.
+            // A script cannot know that an allocation was refused, so its result is not valid.
             _ if heap.refused => return Ended::Failed(Failure::Heap(self.limits.heap)),
             0 => Status::Done,
             2 => Status::Thrown,
@@ -321,7 +323,7 @@ impl Sandbox {
             None => {
                 instance.spoiled = true;
                 Ended::Failed(Failure::Engine(
-                    "its answer lies outside of its memory".to_owned(),
+                    "its result is outside of its memory".to_owned(),
                 ))
             }
         }

@@ -1,12 +1,12 @@
-//! How the engine is compiled and run. Shared with `build.rs`, by path: an image can only
-//! be loaded under the settings it was compiled for.
+//! Settings with which the engine is compiled and run. `build.rs` includes this file by path,
+//! because an image loads only under the settings it was compiled with.
 
 use wasmtime::{Config, OperatorCost};
 
-/// What scripts may use of the native stack of their thread, in bytes.
+/// Bytes of the native stack of a thread that scripts may use.
 pub(crate) const NATIVE_STACK: usize = 2 << 20;
 
-/// The settings of both sides.
+/// Returns the settings of both sides.
 pub(crate) fn config() -> Config {
     let mut config = Config::new();
     config
@@ -19,20 +19,20 @@ pub(crate) fn config() -> Config {
         .wasm_multi_memory(false)
         .wasm_memory64(false)
         .wasm_tail_call(false)
-        // What meets the fence has to come back as a trap.
+        // Writes to fenced pages must return as traps.
         .signals_based_traps(true)
-        // A trap is told by its kind; frames of the engine tell nothing.
+        // The kind of trap is sufficient; frames of the engine carry no information.
         .wasm_backtrace_max_frames(None)
-        // A memory is reset by its owner, by copying: nothing is mapped twice.
+        // The owner resets a memory by copying, so nothing is mapped copy-on-write.
         .memory_init_cow(false);
     config
 }
 
-/// Fuel is to keep step with time: one unit an instruction, and more for those that
-/// processors take long for.
+/// Cost table that keeps fuel proportional to time: one unit per instruction, more for instructions
+/// that take processors longer.
 #[expect(
     clippy::field_reassign_with_default,
-    reason = "the table has a field an instruction, and cannot be built otherwise"
+    reason = "the table has one field per instruction, and no other constructor"
 )]
 fn cost() -> OperatorCost {
     let mut cost = OperatorCost::default();

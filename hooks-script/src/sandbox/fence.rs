@@ -1,12 +1,12 @@
-//! Pages that no run can write, because the machine keeps them from being written.
+//! Write protection for pages that runs do not write to, enforced by the hardware.
 //!
-//! A run writes to a small part of the memory: most of the stack, of what the engine believes
-//! constant and of its own objects stays as it is. While the fence stands, pages to which no run
-//! has written yet can only be read, and a reset need not look at them. Nothing is believed
-//! for that: what a flaw in QuickJS would let a script write there meets the fence as well.
+//! A run writes to a small part of the memory: most of the stack, of the engine's constants and of
+//! its objects stays unchanged. While the fence is raised, pages that no run has written yet are
+//! read-only, and a reset skips them. This relies on no assumption about the script: if a flaw in
+//! QuickJS lets a script write to such a page, the write traps too.
 //!
-//! A run that meets it traps, and is made again from its snapshot with these pages open; a run
-//! can be repeated to the byte, so that nothing tells the two apart but the time they take.
+//! A run that writes to a fenced page traps and is repeated from its snapshot with that page open.
+//! Runs are deterministic to the byte, so the repetition is visible only in its duration.
 
 use std::io;
 use std::ops::Range;
@@ -14,30 +14,29 @@ use std::ops::Range;
 use crate::sandbox::machine;
 use crate::sandbox::snapshot::Snapshot;
 
-/// Resets after which the fence is raised: by then it is known where runs write.
+/// Resets before the fence is raised: after these, the pages that runs write are known.
 const LEARN: u32 = 8;
-/// What that doubles to at most, each time a run has met the fence and nobody knows where.
+/// Maximum of `learn`, which doubles each time a run meets the fence at an unknown address.
 const LEARN_LONGEST: u32 = if cfg!(test) { 32 } else { 4096 };
-/// Resets after which it is lowered, to forget hooks that may be gone.
+/// Resets before the fence is lowered, to forget pages of hooks that may be gone.
 const FORGET: u32 = if cfg!(test) { 100 } else { 20_000 };
 
-/// Where the memory of an instance is fenced. What lies behind the fence is as the last reset left
-/// it: for another hook, whatever its loading changed has to be admitted first.
+/// Fenced pages of an instance's memory. They are unchanged since the last reset. Before another
+/// hook uses the memory, the pages that its loading changed must be admitted.
 pub(super) struct Fence {
-    /// Bytes of a page of the machine, as a power of two.
+    /// Page size of the machine, as a power of two.
     page: u32,
-    /// The pages where runs write, as far as that is known; none at all where the machine cannot
-    /// be asked for a fence.
+    /// Pages known to be written by runs; empty if the machine does not support a fence.
     written: Vec<bool>,
     stands: bool,
-    /// The bytes of those pages, while it stands.
+    /// Byte ranges of the written pages, while the fence is raised.
     open: Vec<Range<usize>>,
     resets: u32,
     learn: u32,
 }
 
 impl Fence {
-    /// One that does not stand, for a memory of so many bytes.
+    /// Creates a lowered fence for a memory of `memory` bytes.
     pub(super) fn new(memory: usize) -> Self {
         let page = machine::page().filter(|page| memory.is_multiple_of(*page));
         Fence {
@@ -54,20 +53,20 @@ impl Fence {
         self.stands
     }
 
-    /// Whether a byte cannot be written.
+    /// Returns `true` if the byte is write-protected.
     pub(super) fn is_fenced(&self, address: usize) -> bool {
         self.stands && self.written.get(address >> self.page) == Some(&false)
     }
 
-    /// Every byte that can be written becomes what it is in `state`.
+    /// Restores every writable byte to its value in `state`.
     pub(super) fn restore(&mut self, state: &Snapshot, memory: &mut [u8]) {
         if self.stands {
             for bytes in &self.open {
                 state.write(memory, bytes.clone());
             }
         } else {
-            // What the first of these resets finds may be of anything: of a new instance, of
-            // a run that was broken off.
+            // The first reset may find changes by anything, such as a new instance or an aborted
+            // run, so it does not learn from them.
             let (learns, page) = (self.resets > 0, self.page);
             state.correct(memory, |bytes| {
                 if let Some(written) = self.written.get_mut(bytes.start >> page) {
@@ -77,7 +76,7 @@ impl Fence {
         }
     }
 
-    /// Lets these bytes be written, now and from now on.
+    /// Opens the pages of these bytes permanently.
     pub(super) fn admit(&mut self, bytes: Range<usize>, memory: &mut [u8]) -> io::Result<()> {
         let pages = self.pages(bytes);
         if self.written[pages.clone()].iter().all(|written| *written) {
@@ -85,7 +84,7 @@ impl Fence {
         }
         let bytes = self.bytes(pages.clone());
         if self.stands && machine::make_writable(&mut memory[bytes], true).is_err() {
-            // One more hole can be too much for the machine; no fence at all is not.
+            // The system may refuse one more mapping; removing the whole fence needs fewer.
             return self.lower(memory);
         }
         self.written[pages].fill(true);
@@ -93,7 +92,7 @@ impl Fence {
         Ok(())
     }
 
-    /// Lets everything be written.
+    /// Makes the whole memory writable.
     pub(super) fn lower(&mut self, memory: &mut [u8]) -> io::Result<()> {
         if self.stands {
             let fenced = self.bytes(0..self.written.len());
@@ -104,14 +103,15 @@ impl Fence {
         Ok(())
     }
 
-    /// The same, where a run has met the fence and the place is not known: it comes back later.
+    /// Lowers the fence after a run met it at an unknown address, and raises it again later than
+    /// before.
     pub(super) fn learn_longer(&mut self, memory: &mut [u8]) -> io::Result<()> {
         self.learn = LEARN_LONGEST.min(self.learn * 2);
         self.lower(memory)
     }
 
-    /// The memory was reset after a run: the fence is raised when it has learned where runs write, and
-    /// lowered when that is long ago.
+    /// Called after the reset that follows a run: raises the fence once the written pages are
+    /// known, and lowers it after many resets.
     pub(super) fn settle(&mut self, memory: &mut [u8]) -> io::Result<()> {
         if self.written.is_empty() {
             return Ok(());
@@ -127,7 +127,7 @@ impl Fence {
             self.open = self.runs(true);
             let mut fenced = self.runs(false).into_iter();
             if !fenced.all(|bytes| machine::make_writable(&mut memory[bytes], false).is_ok()) {
-                // Half of a fence is none, and this machine has no other.
+                // A partial fence is useless, and the machine supports no other.
                 self.lower(memory)?;
                 self.written.clear();
             }
@@ -135,7 +135,7 @@ impl Fence {
         Ok(())
     }
 
-    /// The bytes of pages that are written, or are not, one range behind the other.
+    /// Returns the byte ranges of pages that are written, or of those that are not.
     fn runs(&self, written: bool) -> Vec<Range<usize>> {
         let mut end = 0;
         let runs = self.written.chunk_by(|one, next| one == next);

@@ -1,24 +1,23 @@
-//! Which hook comes after which on a worker, as far as the past tells: a stack runs its hooks
-//! in one order again and again. A wrong guess costs a reset, and nothing else.
+//! Predicts which hook a worker runs next, from the order of past runs: a stack runs its hooks
+//! repeatedly in one order. A wrong prediction costs one reset.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
 use crate::sandbox::snapshot::Snapshot;
 
-/// Pairs that are remembered: more than a stack has hooks.
+/// Maximum number of remembered pairs; more than a stack has hooks.
 const PAIRS: usize = 64;
 
 #[derive(Default)]
 pub(super) struct Follows {
     last: Weak<Snapshot>,
-    /// A hook, and the one that came after it the last time; the oldest first.
+    /// Pairs of a hook and its last successor, oldest first.
     pairs: VecDeque<(Weak<Snapshot>, Weak<Snapshot>)>,
 }
 
 impl Follows {
-    /// Takes down that this hook runs, and says which one is likely to be next: itself, until
-    /// something else is known.
+    /// Records that this hook runs, and returns its likely successor: by default, the hook itself.
     pub(super) fn ran(&mut self, hook: &Arc<Snapshot>) -> Arc<Snapshot> {
         let this = Arc::downgrade(hook);
         let last = std::mem::replace(&mut self.last, this.clone());
@@ -57,7 +56,7 @@ mod tests {
                 assert!(Arc::ptr_eq(&follows.ran(hook), next));
             }
         }
-        // Another order takes the place of the first.
+        // A new order replaces the previous one.
         follows.ran(&two);
         follows.ran(&one);
         assert!(Arc::ptr_eq(&follows.ran(&two), &one));

@@ -1,4 +1,4 @@
-//! The host's side of an instance: its imports, and when it is interrupted.
+//! The host's side of an instance: its imports, its limits, and its interruption.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -13,14 +13,14 @@ use crate::outbox::Outbox;
 use crate::run::{ConsoleLevel, ConsoleLine};
 use crate::sandbox::result::{cut, slice};
 
-/// What the instance's imports, and its interruption, work on.
+/// State of the instance's imports and of its interruption.
 pub(super) struct Host {
     memory: StoreLimits,
     pub(super) console: Vec<ConsoleLine>,
     pub(super) console_dropped: usize,
     console_lines: usize,
     console_line: usize,
-    /// Requests that the run made; none where it may make none.
+    /// Requests of the run; `None` if it may make none.
     pub(super) outbox: Option<Outbox>,
     pub(super) wall: Duration,
     pub(super) deadline: Instant,
@@ -28,10 +28,10 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// A store whose instance is held to the limits.
+    /// Creates a store that enforces the limits on its instance.
     pub(super) fn store(engine: &Engine, limits: &Limits) -> Store<Host> {
         let host = Host {
-            // What the heap may hold, and room for what lies between its objects.
+            // The heap plus room for fragmentation.
             memory: StoreLimitsBuilder::new()
                 .memory_size((1 << 20) + limits.heap + limits.heap / 4)
                 .memories(1)
@@ -61,7 +61,7 @@ impl Host {
         store
     }
 
-    /// The import `console`.
+    /// Implements the import `console`.
     pub(super) fn write(mut caller: Caller<'_, Host>, level: u32, address: u32, length: u32) {
         let Some((memory, host)) = parts(&mut caller) else {
             return;
@@ -84,7 +84,7 @@ impl Host {
         host.console.push(ConsoleLine { level, text });
     }
 
-    /// The import `post`: what it answers is `enum posted` of the shim.
+    /// Implements the import `post`. Returns a value of the shim's `enum posted`.
     pub(super) fn post(
         mut caller: Caller<'_, Host>,
         url: u32,
@@ -107,7 +107,8 @@ impl Host {
     }
 }
 
-/// What an import works on. The memory is only to be read: a part of it may be fenced.
+/// Returns the memory and the host state for an import. The memory is read-only, because a part of
+/// it may be fenced.
 fn parts<'c>(caller: &'c mut Caller<'_, Host>) -> Option<(&'c [u8], &'c mut Host)> {
     let memory = caller.get_export("memory")?.into_memory()?;
     let (memory, host) = memory.data_and_store_mut(caller.as_context_mut());

@@ -1,7 +1,7 @@
-//! One instance of the engine: what it can be asked to do, and what it can ask of the host.
+//! One instance of the engine: its exports as methods, and its state between calls.
 //!
-//! An instance whose memory has grown, or in which a call did not return, is not used again,
-//! unless the call met the [`fence`](super::fence).
+//! An instance is not used again if its memory has grown or a call did not return, unless the call
+//! met the [`fence`](super::fence).
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::sandbox::result::Fields;
 use crate::sandbox::snapshot::Snapshot;
 use crate::sandbox::space::Space;
 
-/// Fuel for the engine's own start.
+/// Fuel for starting the engine.
 const BOOT_FUEL: u64 = 1_000_000_000;
 
 /// Address and length of a text in memory.
@@ -31,7 +31,7 @@ pub(crate) struct Instance {
     pub(super) spoiled: bool,
 }
 
-/// What both calls of the engine are given besides their text.
+/// Arguments of the engine's `load` and `run` besides their text.
 #[derive(Clone, Copy)]
 pub(super) struct Circumstances {
     pub(super) now_ms: f64,
@@ -40,7 +40,7 @@ pub(super) struct Circumstances {
 }
 
 impl Instance {
-    /// One as the module declares it, in which nothing has run.
+    /// Creates an instance as the module declares it, before any code has run.
     pub(super) fn new(limits: &Limits) -> wasmtime::Result<(Self, Wasm)> {
         let (engine, module) = module().map_err(|error| wasmtime::format_err!("{error}"))?;
         let mut store = Host::store(engine, limits);
@@ -72,7 +72,7 @@ impl Instance {
         Ok((instance, wasm))
     }
 
-    /// An engine into which no hook is loaded yet: what every hook is loaded into.
+    /// Starts an engine without a hook. Every hook is loaded into a copy of this state.
     pub(super) fn boot(limits: &Limits, prelude: &str) -> wasmtime::Result<Arc<Snapshot>> {
         let (mut instance, wasm) = Instance::new(limits)?;
         let heap = u32::try_from(limits.heap)?;
@@ -91,25 +91,25 @@ impl Instance {
             let message = said.map(|said| said.message).unwrap_or_default();
             wasmtime::bail!("its prelude fails with status {status}: {message}");
         }
-        // Once more, now that there is a stack to limit.
+        // Repeat the call, because now there is a stack to limit.
         limit.call(instance.space.changing(), (heap, stack))?;
         instance.space.take(None)
     }
 
-    /// Whether it can be reset by writing over its memory.
+    /// Returns `true` if the instance can be reset by overwriting its memory.
     pub(crate) fn is_reusable(&self) -> bool {
         !self.spoiled && !self.space.has_grown()
     }
 
-    /// Does ahead of time what the next run of this hook would have to wait for. Nothing of
-    /// the last run is left then, either.
+    /// Resets the memory for the next run of this hook ahead of time. This also erases all data of
+    /// the last run.
     pub(crate) fn prepare(&mut self, state: &Arc<Snapshot>) {
         if self.is_reusable() {
             self.spoiled = self.space.prepare(state).is_err();
         }
     }
 
-    /// Compiles a hook, and evaluates its top level.
+    /// Compiles a hook and evaluates its top level.
     pub(super) fn load(
         &mut self,
         (address, length): Place,
@@ -119,12 +119,12 @@ impl Instance {
         self.load.call(self.space.changing(), given)
     }
 
-    /// Reads the context that [`run`](Self::run) gives to the hook.
+    /// Reads the context that [`run`](Self::run) passes to the hook.
     pub(super) fn read(&mut self, place: Place) -> wasmtime::Result<u32> {
         self.read.call(self.space.changing(), place)
     }
 
-    /// Calls the hook, with this much fuel. `mode` is of the shim's `enum mode`.
+    /// Calls the hook with this much fuel. `mode` is a value of the shim's `enum mode`.
     pub(super) fn run(
         &mut self,
         fuel: u64,
@@ -137,7 +137,7 @@ impl Instance {
         self.run.call(store, given)
     }
 
-    /// Puts a text into the heap, with a zero behind it; `None` if there is no room.
+    /// Copies a text with a terminating zero into the heap; `None` if there is no room.
     pub(super) fn put(&mut self, text: &[u8]) -> wasmtime::Result<Option<Place>> {
         let length = u32::try_from(text.len())?;
         let address = self.room.call(self.space.changing(), length)?;
@@ -148,13 +148,13 @@ impl Instance {
         Ok(Some((address, length)))
     }
 
-    /// What the last call says, unless that lies outside of memory.
+    /// Returns the result of the last call, or `None` if it is outside of memory.
     pub(super) fn fields(&self) -> Option<Fields> {
         Fields::read(self.space.bytes(), self.result)
     }
 
     pub(super) fn heap_state(&mut self) -> Heap {
-        // A call that did not return may have used up its fuel, or its time.
+        // A call that did not return may have used up its fuel or its time.
         let fuel = self.space.fuel();
         let store = self.space.changing();
         store.set_epoch_deadline(u64::from(u32::MAX));
@@ -170,7 +170,7 @@ impl Instance {
     }
 }
 
-/// What a call did with the heap.
+/// Heap usage of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Heap {
     pub(super) peak: usize,

@@ -1,4 +1,4 @@
-//! What the tests from outside cannot see: the memory itself, between two runs.
+//! Tests of isolation that need access to the memory between two runs.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,8 +15,8 @@ use crate::sandbox::result::{Ended, Status};
 use crate::sandbox::snapshot::Snapshot;
 use crate::sandbox::{hex, module, watch};
 
-/// Tells all that a script can see: what it counts, every name that it can reach, how much
-/// stack and fresh memory there is and what is in it.
+/// Script that reports everything observable: its counters, all reachable names, and the size and
+/// contents of stack and fresh memory.
 const PROBE: &[u8] = b"
     let n = 0;
     const names = (o) => Reflect.ownKeys(o).map(String);
@@ -46,7 +46,7 @@ fn loaded() -> (Sandbox, Instance, Arc<Snapshot>) {
     loaded_by(true)
 }
 
-/// The same; whether runs hash the memory, which takes long in many of them.
+/// Loads the probe. `hash` enables hashing of the memory, which is slow for many runs.
 fn loaded_by(hash: bool) -> (Sandbox, Instance, Arc<Snapshot>) {
     let limits = Limits {
         jobs: 500,
@@ -63,7 +63,7 @@ fn load(sandbox: &Sandbox, instance: &mut Instance, source: &[u8]) -> Arc<Snapsh
     snapshot.unwrap_or_else(|| panic!("{report:?}"))
 }
 
-/// All that a run says and leaves; what it says as a hash, because it is long.
+/// Result and traces of a run; the text is hashed because it is long.
 type Told = (String, u64, usize, Option<String>);
 
 fn run(sandbox: &Sandbox, instance: &mut Instance, hook: &Arc<Snapshot>) -> Told {
@@ -85,8 +85,8 @@ fn run(sandbox: &Sandbox, instance: &mut Instance, hook: &Arc<Snapshot>) -> Told
     }
 }
 
-/// What scripts do to be seen by the next one. The second word says whether the instance may be
-/// used again; of what cannot be loaded, loading it is what is done.
+/// Scripts that try to be visible to the next run. The second field is `true` if the instance may
+/// be used again. For a script that fails to load, loading is the attack.
 const HOSTILE: &[(&str, bool, &str)] = &[
     (
         "fills the heap",
@@ -202,7 +202,7 @@ const HOSTILE: &[(&str, bool, &str)] = &[
     ),
 ];
 
-/// Loads and runs one of them; whether the instance may be used again.
+/// Loads and runs one script. Returns `true` if the instance may be used again.
 fn attack(sandbox: &Sandbox, instance: &mut Instance, what: &str, source: &str) -> bool {
     let (timed, cancelled) = (what == "runs out of time", what == "is cancelled");
     let with = Given {
@@ -217,13 +217,13 @@ fn attack(sandbox: &Sandbox, instance: &mut Instance, what: &str, source: &str) 
     };
     if let (_, Some(hook)) = sandbox.load(instance, source.as_bytes(), &given()) {
         let report = sandbox.run(instance, &hook, Stage::Pre, INPUT, &with);
-        // For whoever reads why this test fails.
+        // Helps to diagnose a failure of this test.
         eprintln!("{what}: {:.200?}", report.ended);
     }
     instance.is_reusable()
 }
 
-/// The whole memory, as the next run of the hook finds it.
+/// Returns the whole memory as the next run of the hook finds it.
 fn found<'a>(instance: &'a mut Instance, hook: &Arc<Snapshot>) -> &'a [u8] {
     instance.space.reset(hook, 1_000_000).unwrap();
     assert_eq!(instance.space.stack_pointer(), hook.stack_pointer());
@@ -238,7 +238,7 @@ fn s_24_nothing_of_any_script_is_left_for_the_next_one() {
     let clean = found(&mut fresh, &hook);
     let mut kept = sandbox.instance().unwrap();
     for &(what, reusable, source) in HOSTILE {
-        // The next run is made at once, after a reset ahead for its hook, or for another.
+        // The next run follows directly, after a reset ahead for its hook, or for another hook.
         for ahead in 0..3 {
             assert_eq!(
                 attack(&sandbox, &mut kept, what, source),
@@ -255,7 +255,7 @@ fn s_24_nothing_of_any_script_is_left_for_the_next_one() {
             }
             assert_eq!(run(&sandbox, &mut kept, &hook), first, "{what}, {ahead}");
         }
-        // The bytes themselves, also where nothing would run any more.
+        // Compare the bytes themselves, even if no run could follow.
         attack(&sandbox, &mut kept, what, source);
         let left = found(&mut kept, &hook);
         assert!(left[..clean.len()] == *clean, "{what}");
@@ -267,8 +267,8 @@ fn s_24_nothing_of_any_script_is_left_for_the_next_one() {
     }
 }
 
-/// Whatever wrote it, and wherever: on every byte of the stack, of what the engine believes to
-/// be constant, of the objects and the unused heap. And the one global that code can change.
+/// Overwrites every byte of the stack, of the engine's constants, of its objects and of the unused
+/// heap, and the one mutable global, as a flaw in the engine might.
 #[test]
 fn s_24_a_run_sees_nothing_of_what_was_in_memory_before_it() {
     let (sandbox, mut instance, hook) = loaded();
@@ -279,7 +279,7 @@ fn s_24_a_run_sees_nothing_of_what_was_in_memory_before_it() {
     }
 }
 
-/// Of what loading a hook took for a while, its snapshot keeps nothing.
+/// The snapshot of a hook does not contain memory that loading allocated and freed.
 #[test]
 fn s_24_what_loading_has_freed_is_zeros() {
     let (sandbox, mut instance, _) = loaded_by(false);
@@ -308,12 +308,12 @@ fn a_run_gets_what_loading_has_freed_before_the_memory_grows() {
             return { out: { n: l.length } };
         };";
     let hook = load(&sandbox, &mut instance, source);
-    // Behind what was loaded there is not room for all of it.
+    // The initial memory has no room for the whole text after the loaded hook.
     assert!(hook.reach() + 10 * 8500 > instance.space.bytes().len());
     run(&sandbox, &mut instance, &hook);
 }
 
-/// What an instance can be through between two runs of one hook.
+/// Events between two runs of one hook.
 #[derive(Debug, Clone)]
 enum Step {
     Run,
@@ -321,7 +321,7 @@ enum Step {
     Load,
     Prepare,
     PrepareOther,
-    /// Enough runs of a small hook for a fence around what it needs.
+    /// Enough runs of a small hook to raise the fence around its pages.
     Fence,
     Write(usize, u8),
 }
@@ -338,7 +338,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What is known of a memory, and spares looking at it, is never believed too long.
+/// Known memory contents let a reset skip comparisons; they are invalidated in time in every order
+/// of events.
 #[test]
 fn s_24_a_run_is_the_same_after_any_order_of_resets_runs_and_loads() {
     let (sandbox, mut instance, hook) = loaded();
@@ -365,7 +366,7 @@ fn s_24_a_run_is_the_same_after_any_order_of_resets_runs_and_loads() {
     });
 }
 
-/// Runs a small hook until a fence stands around what it needs.
+/// Runs a small hook until the fence is raised around its pages.
 fn fenced(sandbox: &Sandbox, instance: &mut Instance) -> Arc<Snapshot> {
     let hook = load(sandbox, instance, b"export default () => ({ out: {} });");
     for _ in 0..100 {
@@ -377,7 +378,7 @@ fn fenced(sandbox: &Sandbox, instance: &mut Instance) -> Arc<Snapshot> {
     panic!("no fence");
 }
 
-/// A hook that meets the fence late is made again, and has no more time for that.
+/// A hook that meets the fence late is repeated within its original timeout.
 #[test]
 fn s_22_a_run_that_meets_the_fence_has_the_time_of_one() {
     watch(&module().unwrap().0).unwrap();
@@ -409,7 +410,7 @@ fn s_22_a_run_that_meets_the_fence_has_the_time_of_one() {
         let report = sandbox.run(instance, &hook, Stage::Pre, input.as_bytes(), &with);
         (report.ended, began.elapsed())
     };
-    // A machine may be busy with something else, but not each time.
+    // The machine may be busy, but not in every attempt.
     let in_time = (0..5).any(|_| {
         let (ended, until_fence) = timed(&mut instance, false, None);
         assert!(
@@ -417,7 +418,7 @@ fn s_22_a_run_that_meets_the_fence_has_the_time_of_one() {
             "{ended:?}"
         );
         let wall = until_fence * 4 / 3;
-        // One that has not learned where this hook writes.
+        // An instance whose fence has not learned the pages of this hook.
         let mut instance = sandbox.instance().unwrap();
         fenced(&sandbox, &mut instance);
         let (ended, taken) = timed(&mut instance, true, Some(wall));
@@ -440,8 +441,8 @@ fn s_24_what_writes_behind_the_fence_traps_before_it_has() {
         seed: 7,
         jobs: 100,
     };
-    // A stack pointer is the one way to have the engine itself write anywhere: into the deep
-    // stack, into what it believes constant, into heap that is not used.
+    // A corrupted stack pointer is the only way to make the engine itself write anywhere: into the
+    // deep stack, its constants, or the unused heap.
     let astray = |instance: &mut Instance, place: usize| {
         instance.space.reset(&hook, 1_000_000).unwrap();
         let put = instance.put(INPUT).unwrap().unwrap();
@@ -458,10 +459,10 @@ fn s_24_what_writes_behind_the_fence_traps_before_it_has() {
             instance.space.bytes()[page.clone()] == before[page.clone()],
             "{place}"
         );
-        // Where it was is known, and that page is open from then on.
+        // The address is known, so that page stays open.
         assert!(instance.space.met_fence(&error, false), "{error:?}");
         assert!(instance.space.is_fenced());
-        // A second time, everything is.
+        // The second time, the whole memory is open.
         if let Err(error) = astray(&mut instance, place)
             && instance.space.met_fence(&error, true)
         {
@@ -472,13 +473,12 @@ fn s_24_what_writes_behind_the_fence_traps_before_it_has() {
         assert!(*after != before[page], "{place}");
         fenced(&sandbox, &mut instance);
     }
-    // All of it is put right.
+    // A reset repairs all of it.
     let first = run(&sandbox, &mut sandbox.instance().unwrap(), &hook);
     assert_eq!(run(&sandbox, &mut instance, &hook), first);
 }
 
-/// Scripts that need more than the fence leaves them end as they would without it, and leave
-/// nothing behind.
+/// Scripts that write to fenced pages end as without a fence, and leave no traces.
 #[cfg(target_os = "linux")]
 #[test]
 fn s_24_no_run_can_tell_that_there_is_a_fence() {
@@ -492,7 +492,7 @@ fn s_24_no_run_can_tell_that_there_is_a_fence() {
             let report = sandbox.run(instance, hook, Stage::Pre, INPUT, &given());
             (format!("{report:?}"), instance.space.bytes().to_vec())
         };
-        // Time is not the same in any two runs.
+        // Elapsed time differs between runs.
         if ["runs out of time", "is cancelled"].contains(&what) {
             continue;
         }
@@ -502,7 +502,7 @@ fn s_24_no_run_can_tell_that_there_is_a_fence() {
         }
         let Some(hook) = hook else { continue };
         let expected = tell(&mut sandbox.instance().unwrap(), &hook);
-        // The fence is that of another hook.
+        // The fence belongs to another hook.
         let small = fenced(&sandbox, &mut instance);
         for _ in 0..2 {
             let (report, memory) = tell(&mut instance, &hook);
@@ -516,7 +516,7 @@ fn s_24_no_run_can_tell_that_there_is_a_fence() {
         }
         run(&sandbox, &mut instance, &small);
     }
-    // Until what has been learned is forgotten, and is learned anew.
+    // Run until the learned pages are forgotten and learned again.
     let told = run(&sandbox, &mut instance, &small);
     let mut stood = [false; 2];
     for _ in 0..300 {
@@ -527,8 +527,8 @@ fn s_24_no_run_can_tell_that_there_is_a_fence() {
     assert_eq!(run(&sandbox, &mut instance, &probe), first);
 }
 
-/// The tests above would not fail if nothing of this were read: marks do change a run that
-/// is not preceded by a reset.
+/// Control: without the reset, marks in memory do change a run. Otherwise the tests above could not
+/// fail.
 #[test]
 fn s_24_what_is_in_memory_would_be_seen_without_the_reset() {
     let (_, mut instance, _) = loaded();
@@ -555,7 +555,7 @@ fn s_24_snapshots_of_one_hook_are_the_same_from_any_instance() {
     }
 }
 
-/// Behind the heap's own limit stands that of the memory.
+/// The memory limit backs up the heap limit.
 #[test]
 fn s_22_memory_cannot_grow_beyond_the_heap() {
     let (sandbox, mut instance, _) = loaded();

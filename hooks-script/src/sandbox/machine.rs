@@ -1,5 +1,5 @@
-//! What the machine is asked to do, and the compiler cannot check: to run machine code, to keep
-//! memory from being written, and to fetch it ahead. The one place of this crate with `unsafe` code.
+//! Operations that the compiler cannot check: running machine code, write-protecting memory, and
+//! prefetching it. This is the only module of the crate with `unsafe` code.
 
 use std::sync::OnceLock;
 
@@ -8,10 +8,10 @@ use wasmtime::{Engine, Module};
 use crate::error::BuildError;
 use crate::sandbox::config::config;
 
-/// The compiled engine, as `build.rs` embedded it.
+/// The compiled engine, embedded by `build.rs`.
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.image"));
 
-/// The engine of this process, and QuickJS in it: loaded once.
+/// Returns the process-wide engine with QuickJS, loaded on first use.
 pub(crate) fn module() -> Result<&'static (Engine, Module), BuildError> {
     static LOADED: OnceLock<Result<(Engine, Module), String>> = OnceLock::new();
     let loaded = LOADED.get_or_init(|| {
@@ -27,7 +27,7 @@ pub(crate) fn module() -> Result<&'static (Engine, Module), BuildError> {
         .map_err(|text| BuildError::Engine(text.clone()))
 }
 
-/// What is wrong, with the remedy where this process must not do what machine code needs.
+/// Describes a loading error, with a remedy if the system forbids this process to run machine code.
 fn why(error: &wasmtime::Error) -> String {
     #[cfg(target_os = "linux")]
     if error
@@ -47,15 +47,15 @@ fn why(error: &wasmtime::Error) -> String {
     reason = "the machine code comes from this crate's own build, not from a file or a cache"
 )]
 fn deserialize(engine: &Engine) -> wasmtime::Result<Module> {
-    // SAFETY: `Module::deserialize` asks for bytes that `precompile_module` made, unchanged.
+    // SAFETY: `Module::deserialize` requires unchanged bytes from `precompile_module`.
     // `IMAGE` is part of this program's binary; `build.rs` made it in this very build, with
     // the same version of wasmtime (one requirement, one lock file) and the same settings
     // (`config.rs`, shared). Version, settings and processor are checked once more here.
     unsafe { Module::deserialize(engine, IMAGE) }
 }
 
-/// The pages in which the machine protects memory, in bytes; `None` where this crate does not know
-/// how to ask for it, or where this thread would not survive what a script writes there.
+/// Returns the page size for memory protection in bytes. `None` if this crate does not support
+/// protection on this machine, or if a write fault would kill this thread.
 pub(super) fn page() -> Option<usize> {
     #[cfg(target_os = "linux")]
     return takes_faults().then(rustix::param::page_size);
@@ -63,8 +63,8 @@ pub(super) fn page() -> Option<usize> {
     None
 }
 
-/// Whether a fault on this thread comes to wasmtime: a thread that blocks the signal (it has
-/// that from the one that started it) is killed by it.
+/// Returns `true` if wasmtime receives faults of this thread. A thread that blocks the signal,
+/// which threads inherit, is killed by a fault.
 #[cfg(target_os = "linux")]
 fn takes_faults() -> bool {
     const SIGSEGV: u32 = 11;
@@ -74,20 +74,19 @@ fn takes_faults() -> bool {
     blocked.is_some_and(|blocked| blocked >> (SIGSEGV - 1) & 1 == 0)
 }
 
-/// Whether these bytes can be written from now on. They can always be read. A script that writes to
-/// pages that cannot be written traps; for the host it would be the end of the process, so
-/// that only the [`Fence`](super::fence::Fence) of a [`Space`](super::space::Space) asks
-/// for it, through which everybody has to go who writes.
+/// Makes these bytes writable or read-only. A script that writes to read-only pages traps; a write
+/// by the host would end the process. So only the [`Fence`](super::fence::Fence) of a
+/// [`Space`](super::space::Space) calls this, and all host writes go through the `Space`.
 ///
 /// # Panics
-/// If they are not whole pages of the machine.
+/// Panics if the bytes are not whole pages of the machine.
 #[cfg_attr(
     target_os = "linux",
-    allow(unsafe_code, reason = "the memory is one that can be protected")
+    allow(unsafe_code, reason = "the memory is that of one instance")
 )]
 #[cfg_attr(
     not(target_os = "linux"),
-    expect(unused_variables, reason = "there is no `page` to ask with")
+    expect(unused_variables, reason = "memory protection is not supported here")
 )]
 pub(super) fn make_writable(bytes: &mut [u8], writable: bool) -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
@@ -99,10 +98,10 @@ pub(super) fn make_writable(bytes: &mut [u8], writable: bool) -> std::io::Result
         assert!(place.is_multiple_of(page) && bytes.len().is_multiple_of(page));
         let mut may = MprotectFlags::READ;
         may.set(MprotectFlags::WRITE, writable);
-        // SAFETY: the bytes are borrowed for us alone, and stay what they are. They are of the
-        // memory of an instance: mapped for it alone, in whole pages, with nothing else on
-        // them. Its owner, wasmtime, makes no use of them but through compiled code, whose
-        // faults it takes for traps, and through borrows such as this one.
+        // SAFETY: the bytes are borrowed exclusively, and their values do not change. They belong
+        // to the memory of an instance, which is mapped for it alone, in whole pages with nothing
+        // else on them. Its owner, wasmtime, accesses them only through compiled code, whose faults
+        // it converts to traps, and through borrows such as this one.
         unsafe { mprotect(bytes.as_mut_ptr().cast(), bytes.len(), may)? };
         Ok(())
     }
@@ -110,22 +109,22 @@ pub(super) fn make_writable(bytes: &mut [u8], writable: bool) -> std::io::Result
     Err(std::io::ErrorKind::Unsupported.into())
 }
 
-/// Has the processor fetch what is read next, where this crate knows how to ask for it.
+/// Prefetches a cache line, on processors for which this crate knows the instruction.
 #[cfg_attr(
     target_arch = "x86_64",
-    allow(unsafe_code, reason = "it is a hint, of which nothing depends")
+    allow(unsafe_code, reason = "a prefetch is a hint without effects")
 )]
 #[cfg_attr(
     not(target_arch = "x86_64"),
-    expect(unused_variables, reason = "there is nobody to ask")
+    expect(unused_variables, reason = "prefetching is not supported here")
 )]
 pub(super) fn fetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     for line in bytes.chunks(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-        // SAFETY: it reads nothing that the program would see, and cannot fault; the processors of
-        // this architecture all have it.
+        // SAFETY: a prefetch has no visible effect and cannot fault; all processors of this
+        // architecture support it.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
     }
 }

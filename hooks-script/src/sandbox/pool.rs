@@ -17,19 +17,19 @@ use crate::sandbox::instance::Instance;
 use crate::sandbox::result::Report;
 use crate::sandbox::snapshot::Snapshot;
 
-/// Twice what scripts may use of it: the rest is for the host's side of a call.
+/// Twice the stack of scripts: the rest is for the host's side of a call.
 const THREAD_STACK: usize = 2 * super::config::NATIVE_STACK;
 
-/// How long a worker stays awake for the next hook of a stack: about as long as it takes to wake
-/// whoever waits for the last one, and to be woken.
+/// Time for which a worker spins for the next hook of a stack: about the time of waking the task
+/// that awaits the previous run and being woken by its next job.
 const AWAKE: Duration = Duration::from_micros(100);
 
-/// The workers of an engine. They end when the last handle is gone and the queue is empty.
+/// Workers of an engine. They end when the last handle is dropped and the queue is empty.
 pub(crate) struct Pool {
     jobs: Sender<Job>,
 }
 
-/// A run to be made.
+/// Arguments of a run.
 pub(crate) struct Start {
     pub(crate) hook: Arc<Snapshot>,
     pub(crate) stage: Stage,
@@ -37,7 +37,7 @@ pub(crate) struct Start {
     pub(crate) given: Given,
 }
 
-/// A hook to be loaded.
+/// Arguments of loading a hook.
 pub(crate) struct Load {
     pub(crate) source: Vec<u8>,
     pub(crate) given: Given,
@@ -73,7 +73,7 @@ impl Pool {
         answered.recv().await.ok()
     }
 
-    /// The same, on a thread that may wait.
+    /// Loads a hook; blocks the current thread.
     pub(crate) fn load(&self, load: Load) -> Option<(Report, Option<Arc<Snapshot>>)> {
         let (answer, answered) = async_channel::bounded(1);
         self.jobs.send_blocking(Job::Load(load, answer)).ok()?;
@@ -85,7 +85,7 @@ fn work(sandbox: &Sandbox, waiting: &Receiver<Job>) {
     let (mut kept, mut follows) = (None, Follows::default());
     let mut expects = false;
     while let Some(job) = next(waiting, expects) {
-        // A fault of ours costs this run, and not the worker.
+        // A panic of the host ends this run, not the worker.
         let done = catch_unwind(AssertUnwindSafe(|| {
             one(sandbox, &mut kept, &mut follows, job, waiting)
         }));
@@ -94,12 +94,12 @@ fn work(sandbox: &Sandbox, waiting: &Receiver<Job>) {
             kept = None;
             false
         });
-        // After the answer, so that nobody waits for it.
+        // Reset after the result is sent, so that no task waits for it.
         kept = kept.filter(Instance::is_reusable);
     }
 }
 
-/// The next job; `expects` is whether it is likely to be there soon.
+/// Returns the next job. `expects` is `true` if one is likely to arrive soon.
 fn next(waiting: &Receiver<Job>, expects: bool) -> Option<Job> {
     if expects {
         let until = Instant::now() + AWAKE;
@@ -113,7 +113,7 @@ fn next(waiting: &Receiver<Job>, expects: bool) -> Option<Job> {
     waiting.recv_blocking().ok()
 }
 
-/// Does a job, and says whether another hook is likely to come after it.
+/// Performs a job. Returns `true` if another hook is likely to follow.
 fn one(
     sandbox: &Sandbox,
     kept: &mut Option<Instance>,
@@ -125,7 +125,7 @@ fn one(
         Some(instance) => Ok(instance),
         None => sandbox.instance().map(|instance| kept.insert(instance)),
     };
-    // Whoever has gone away gets no answer.
+    // If the receiver was dropped, the result is discarded.
     match job {
         Job::Run(start, answer) => {
             let began = Instant::now();
@@ -150,7 +150,7 @@ fn one(
             };
             let _ = answer.try_send((report, began.elapsed()));
             let likely = follows.ran(&start.hook);
-            // While others wait, the first of them decides.
+            // If other jobs are queued, the first of them determines the next state.
             if let (Ok(instance), true) = (instance, waiting.is_empty()) {
                 instance.prepare(&likely);
             }
@@ -200,7 +200,7 @@ mod tests {
             pool.load(Load { source, given }).unwrap().1.unwrap()
         };
         let hooks = [load(), load()];
-        // As a stack does: some of the workers expect a further hook when there is none.
+        // Runs in the order of a stack, so that some workers wait for a hook that does not come.
         for hook in hooks.iter().cycle().take(24) {
             let start = Start {
                 hook: Arc::clone(hook),
@@ -212,7 +212,7 @@ mod tests {
             assert!(matches!(report.ended, Ended::Returned(..)), "{report:?}");
         }
         drop(pool);
-        // Each of them holds the sandbox.
+        // Each worker holds the sandbox.
         for _ in 0..10_000 {
             if Arc::strong_count(&sandbox) == 1 {
                 return;

@@ -1,9 +1,9 @@
-//! What a call of the engine comes to. See `engine/shim.c`, which this mirrors.
+//! Results of calls into the engine. The types mirror `engine/shim.c`.
 
 use crate::outbox::OutboundRequest;
 use crate::run::{ConsoleLine, Failure, Position};
 
-/// How a call returned: `enum status` of the shim.
+/// Status of a call: `enum status` of the shim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     Done,
@@ -19,19 +19,19 @@ pub(crate) enum Status {
 /// How a call ended.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// It returned, and says this.
+    /// The call returned with this result.
     Returned(Status, Said),
-    /// A limit, or a fault of the engine.
+    /// A limit was exceeded, or the engine failed.
     Failed(Failure),
-    /// Nobody waits for it any more.
+    /// The future of the run was dropped.
     Cancelled,
 }
 
-/// A call, and what it used.
+/// Result and cost of a call.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) ended: Ended,
-    /// Whether the script did anything, and not only the host.
+    /// `true` if the script started, and not only the host's part.
     pub(crate) began: bool,
     pub(crate) fuel: u64,
     pub(crate) peak: usize,
@@ -42,7 +42,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Of a call that was not made.
+    /// Creates the report of a call that was not made.
     pub(crate) fn failed(failure: Failure) -> Self {
         Report {
             ended: Ended::Failed(failure),
@@ -57,8 +57,8 @@ impl Report {
     }
 }
 
-/// The texts of a call: `result` of the shim. Cut off where a script could make them long,
-/// but for `text`, which has a limit of its own.
+/// Texts of a call: `result` of the shim. They are truncated if a script controls their length,
+/// except `text`, which has its own limit.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
     pub(crate) class: String,
@@ -71,13 +71,13 @@ const LONGEST_CLASS: usize = 200;
 const LONGEST_MESSAGE: usize = 4 << 10;
 const LONGEST_STACK: usize = 8 << 10;
 
-/// `result` of the shim, as it lies in memory.
+/// `result` of the shim, in its memory layout.
 pub(crate) struct Fields([u32; Fields::COUNT]);
 
 impl Fields {
     const COUNT: usize = 8;
 
-    /// `None` if it does not lie within memory.
+    /// Reads the result; `None` if it is outside of memory.
     pub(crate) fn read(memory: &[u8], address: u32) -> Option<Self> {
         let bytes = slice(memory, address, 4 * Fields::COUNT as u32)?;
         let mut words = bytes
@@ -86,7 +86,7 @@ impl Fields {
         Some(Fields(std::array::from_fn(|_| words.next().unwrap_or(0))))
     }
 
-    /// The length of the text, before it is copied.
+    /// Returns the length of the text before it is copied.
     pub(crate) fn text_length(&self) -> usize {
         self.0[7] as usize
     }
@@ -108,8 +108,8 @@ impl Said {
         cut(&self.text, LONGEST_MESSAGE)
     }
 
-    /// Where it was thrown, as the stack has it: behind the constructors of its class, and frames
-    /// of what the compiler made up have no line.
+    /// Returns the position of the throw from the stack trace. Skips frames of the class's
+    /// constructors and frames of generated code, which have no line.
     pub(crate) fn position(&self) -> Option<Position> {
         let constructor = format!("at {} (", self.class);
         let thrown = self.stack.rsplit_once(&constructor);
@@ -132,18 +132,18 @@ impl Said {
         })
     }
 
-    /// How deep a call has gone at least that ends like this for want of more stack than this, if
-    /// any does. What is thrown then, a script can throw as well, but not without having been
-    /// there; the compiler, of sources and of regular expressions, says anything where it cannot
-    /// go on.
+    /// Returns the minimum stack depth that a call must have reached to fail in this way for lack
+    /// of stack; `None` if it failed for another reason. A script can throw such an exception
+    /// itself, but not at that depth without having used the stack. The compiler of sources and
+    /// regular expressions may report any error when it runs out of stack.
     pub(super) fn least_depth(&self, status: Status, stack: usize) -> Option<usize> {
-        /// What the last frames had not written to yet.
+        /// Bytes of the last frames that may be unwritten.
         const FRAMES: usize = 4 << 10;
         match (status, self.class.as_str(), self.message.as_str()) {
             (Status::Syntax, ..) | (Status::Thrown, "SyntaxError", "stack overflow") => {
                 Some(stack.saturating_sub(FRAMES))
             }
-            // A function is refused as a whole, with all of its variables.
+            // A call is refused as a whole, with all local variables of the function.
             (Status::Thrown | Status::NoData, "RangeError", "Maximum call stack size exceeded") => {
                 Some(stack - stack / 4)
             }
@@ -151,7 +151,7 @@ impl Said {
         }
     }
 
-    /// What was thrown, as a failure.
+    /// Converts the exception to a failure.
     pub(crate) fn thrown(self) -> Failure {
         Failure::Thrown {
             position: self.position(),
@@ -171,11 +171,12 @@ pub(crate) fn slice(memory: &[u8], address: u32, length: u32) -> Option<&[u8]> {
     memory.get(start..start.checked_add(length as usize)?)
 }
 
-/// A text of a script's, of at most `limit` bytes. What is no UTF-8 is half of a character.
+/// Decodes at most `limit` bytes of a script's text. Unpaired surrogates, which are not valid
+/// UTF-8, become replacement characters.
 pub(crate) fn cut(bytes: &[u8], limit: usize) -> String {
     let mut bytes_of_text = bytes[..bytes.len().min(limit)].to_vec();
     let mut at = 0;
-    // Half of a surrogate pair, as three bytes that would be a mark each.
+    // An unpaired surrogate has three bytes, each of which would become a replacement character.
     while let Some(half) = bytes_of_text[at..]
         .windows(3)
         .position(|three| matches!(three, [0xed, 0xa0..=0xbf, 0x80..=0xbf]))
@@ -185,7 +186,7 @@ pub(crate) fn cut(bytes: &[u8], limit: usize) -> String {
     }
     let mut text = String::from_utf8_lossy(&bytes_of_text).into_owned();
     if bytes.len() > limit {
-        // The cut may have gone through a character.
+        // The cut may have split a character.
         while text.ends_with('\u{fffd}') {
             text.pop();
         }

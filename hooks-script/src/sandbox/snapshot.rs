@@ -1,52 +1,53 @@
-//! The memory of an instance between two calls, and how it is brought back.
+//! Snapshots of an instance's memory, and the reset to a snapshot.
 //!
-//! A reset leaves every byte of the memory as the snapshot has it, whatever was written and by
-//! what: nothing is believed about which places a script can reach. Only pages that nothing could
-//! write (see [`fence`](super::fence)) are left alone. Where that is not known yet, most pages are
-//! as they should be, and are compared first; where it is, most are not, and are written unseen.
+//! A reset sets every byte of the memory to its value in the snapshot, including bytes that a flaw
+//! let a script write: it makes no assumption about the places that a script can reach. It skips
+//! only pages that were write-protected (see [`fence`](super::fence)). While the fence is lowered,
+//! most pages are unchanged, so they are compared first; while it is raised, most writable pages
+//! are changed, so they are written without comparison.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::sandbox::machine;
 
-/// Small, because loading a hook changes a few bytes in many places: what it does not share with
-/// others is kept and brought in by pages.
+/// Small, because loading a hook changes a few bytes in many places, and changed pages are stored
+/// and copied whole.
 const PAGE: usize = 1024;
 
 type Page = [u8; PAGE];
 
 static ZEROS: Page = [0; PAGE];
 
-/// Pages to fetch ahead of the one that is written. A snapshot was not used for as long as a run
-/// took, so that it has left the caches near the processor.
+/// Number of pages to prefetch. A snapshot was not used during the run, so it has left the fast
+/// caches.
 const AHEAD: usize = 3;
 
-/// The state of an instance between two calls. Only ever copied from.
+/// State of an instance between two calls; read-only.
 pub(crate) struct Snapshot {
-    /// Where each page is kept. Behind the last one all is zeros.
+    /// Location of each page. Memory beyond the last one is zero.
     places: Box<[Place]>,
-    /// The pages that are this snapshot's alone: in one piece, which the processor reads faster.
+    /// Pages owned by this snapshot, in one allocation, which is faster to read.
     own: Box<[Page]>,
-    /// The engine without the hook, which keeps the pages that loading it did not change.
+    /// Engine without the hook, which owns the pages that loading the hook did not change.
     base: Option<Arc<Snapshot>>,
-    /// The pages that loading it changed, in order; none of an engine without a hook.
+    /// Pages that loading the hook changed, in order; empty for an engine without a hook.
     changed: Box<[usize]>,
     stack_pointer: i32,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
-    /// Nowhere: the unused stack, the unused heap.
+    /// Not stored: unused stack or heap.
     Zeros,
-    /// At this place among the snapshot's own.
+    /// Index in the snapshot's own pages.
     Own(u32),
-    /// At this place among those of the base.
+    /// Index in the pages of the base.
     Base(u32),
 }
 
 impl Snapshot {
-    /// The memory as it is. `base` is the engine before the hook was loaded.
+    /// Takes a snapshot of the memory. `base` is the engine before the hook was loaded.
     pub(super) fn take(memory: &[u8], stack_pointer: i32, base: Option<&Arc<Snapshot>>) -> Self {
         let (mut own, mut changed) = (Vec::new(), Vec::new());
         let mut place = |index, page: &Page| {
@@ -80,13 +81,13 @@ impl Snapshot {
         }
     }
 
-    /// What loading the hook changed, in bytes of memory.
+    /// Returns the byte ranges that loading the hook changed.
     pub(super) fn changed(&self) -> impl Iterator<Item = Range<usize>> {
         let pages = self.changed.iter();
         pages.map(|&index| index * PAGE..(index + 1) * PAGE)
     }
 
-    /// Bytes that nothing else keeps.
+    /// Returns the bytes that only this snapshot occupies.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&*self.own) + size_of_val(&*self.places) + size_of_val(&*self.changed)
     }
@@ -95,12 +96,12 @@ impl Snapshot {
         self.stack_pointer
     }
 
-    /// What the memory has to hold at least, in bytes.
+    /// Returns the minimum size of the memory, in bytes.
     pub(super) fn reach(&self) -> usize {
         self.places.len() * PAGE
     }
 
-    /// Every one of these bytes of `memory`, which are anything at all, becomes what it is here.
+    /// Writes this range of the snapshot into `memory`, whose contents are arbitrary.
     pub(super) fn write(&self, memory: &mut [u8], bytes: Range<usize>) {
         let first = bytes.start / PAGE;
         for (index, page) in (first..).zip(pages_mut(&mut memory[bytes])) {
@@ -111,8 +112,8 @@ impl Snapshot {
         }
     }
 
-    /// The same for all of `memory`, of which most is as it should be already. `found` is told what
-    /// was not.
+    /// Restores all of `memory`, most of which is unchanged. Calls `found` with each range that
+    /// differed.
     pub(super) fn correct(&self, memory: &mut [u8], mut found: impl FnMut(Range<usize>)) {
         for (index, page) in pages_mut(memory).iter_mut().enumerate() {
             match self.fetch(index) {
@@ -124,8 +125,8 @@ impl Snapshot {
         }
     }
 
-    /// The same for all of a memory that is what `held` says, byte for byte: both are the same
-    /// engine, but for what loading their hooks changed.
+    /// Restores a memory that currently equals `held`, byte for byte. Both snapshots have one base,
+    /// so only the pages that loading their hooks changed are written.
     pub(super) fn replace(&self, held: &Snapshot, memory: &mut [u8]) {
         let memory = pages_mut(memory);
         let mine = |index: &&usize| self.changed.binary_search(index).is_ok();
@@ -142,7 +143,7 @@ impl Snapshot {
             && pages.all(|index| self.page(index) == other.page(index))
     }
 
-    /// The same as [`page`](Snapshot::page), where those behind it are asked for next.
+    /// Like [`page`](Snapshot::page), and prefetches the pages after it.
     fn fetch(&self, index: usize) -> Option<&Page> {
         if let Some(next) = self.page(index + AHEAD) {
             machine::fetch(next);
@@ -150,7 +151,7 @@ impl Snapshot {
         self.page(index)
     }
 
-    /// `None` for zeros.
+    /// Returns the page; `None` for zeros.
     fn page(&self, index: usize) -> Option<&Page> {
         match self.place(index) {
             Place::Zeros => None,
@@ -164,8 +165,8 @@ impl Snapshot {
     }
 }
 
-/// Most pages have to be zeros. To compare one with zeros would read twice as much, and to ask
-/// byte by byte would keep the compiler from taking many at once.
+/// Most pages must be zero. Comparing with a zero page would read twice as much; a test byte by
+/// byte would prevent vectorisation.
 fn is_zero(page: &Page) -> bool {
     let (pieces, _) = page.as_chunks::<512>();
     let mut pieces = pieces.iter();
@@ -193,7 +194,7 @@ mod tests {
 
     const PAGES: usize = 8;
 
-    /// A memory, as what is on each page: one byte somewhere, or zeros.
+    /// Generates a memory: each page has one nonzero byte, or none.
     fn memory() -> impl Strategy<Value = Vec<u8>> {
         prop::collection::vec((0..PAGE, 0..3_u8), PAGES).prop_map(|marks| {
             let mut memory = vec![0; PAGES * PAGE];

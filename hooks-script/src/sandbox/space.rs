@@ -1,15 +1,14 @@
-//! The memory of an instance, and what is known of it.
+//! The memory of an instance, and the record of its known contents.
 //!
-//! Everything that a script can change is the linear memory and one global, the stack
-//! pointer: the module has no other mutable global, and no instruction that changes a table
-//! or drops a segment (held by a test). Between two runs every byte of the memory becomes what
-//! it was when the hook was loaded, whatever the run before touched: what a flaw in QuickJS
-//! would let a script write where it should not is gone as well.
+//! A script can change only the linear memory and one global, the stack pointer: the module has no
+//! other mutable global, and no instruction that changes a table or drops a segment (checked by a
+//! test). Between two runs, every byte of the memory is restored to its value after loading the
+//! hook. This also undoes writes through a flaw in QuickJS.
 //!
-//! A memory that is known byte for byte, because it was reset and nothing has run since, need
-//! not be looked at again. What is known is this module's secret: whoever is to change the
-//! memory comes through [`Space::changing`], to call, or [`Space::put`], which forget it.
-//! Nobody else writes to the memory, of which a part may be fenced.
+//! After a reset, and before the next call, the contents of the memory are known, so another reset
+//! need not compare it. This module owns that knowledge: all changes go through [`Space::changing`]
+//! for calls, or [`Space::put`], and both invalidate it. No other code writes to the memory, of
+//! which a part may be fenced.
 
 use std::sync::Arc;
 
@@ -19,31 +18,31 @@ use crate::sandbox::fence::Fence;
 use crate::sandbox::host::Host;
 use crate::sandbox::snapshot::Snapshot;
 
-/// A page of WebAssembly.
+/// Size of a WebAssembly page.
 const PAGE: usize = 65_536;
 
 pub(super) struct Space {
     store: Store<Host>,
     memory: Memory,
     stack_pointer: Global,
-    /// Where the stack begins, which grows to zero.
+    /// Start of the stack, which grows towards zero.
     stack: usize,
-    /// How many pages it had at first.
+    /// Initial number of pages.
     pages: u64,
-    /// What memory is, byte for byte, as long as nothing has run since.
+    /// Snapshot that the memory equals, byte for byte; `None` after a call.
     holds: Option<Arc<Snapshot>>,
-    /// What it became at the last reset: where it is fenced, it still is.
+    /// Snapshot of the last reset: fenced pages still equal it.
     became: Option<Arc<Snapshot>>,
     fence: Fence,
 }
 
-/// An address in the memory; zero for what is none.
+/// Returns an address in the memory; zero if the value is not an address.
 fn address(value: Val) -> usize {
     value.i32().unwrap_or(0).cast_unsigned() as usize
 }
 
 impl Space {
-    /// Of an instance in which nothing has run.
+    /// Wraps the memory of an instance before any code has run.
     pub(super) fn new(mut store: Store<Host>, memory: Memory, stack_pointer: Global) -> Self {
         Space {
             stack: address(stack_pointer.get(&mut store)),
@@ -61,7 +60,7 @@ impl Space {
         self.memory.data(&self.store)
     }
 
-    /// Nothing of it leads to the memory.
+    /// Returns the host state, which gives no access to the memory.
     pub(super) fn host(&self) -> &Host {
         self.store.data()
     }
@@ -74,13 +73,13 @@ impl Space {
         self.store.get_fuel().unwrap_or(0)
     }
 
-    /// The way to everything that can change: from here on, nothing is known of the memory.
+    /// Returns access to all mutable state and invalidates the known contents.
     pub(super) fn changing(&mut self) -> &mut Store<Host> {
         self.holds = None;
         &mut self.store
     }
 
-    /// Writes where the engine has made room, with a zero behind it.
+    /// Writes a text with a terminating zero to memory that the engine allocated.
     pub(super) fn put(&mut self, address: usize, text: &[u8]) -> wasmtime::Result<()> {
         self.holds = None;
         let memory = self.memory.data_mut(&mut self.store);
@@ -94,8 +93,8 @@ impl Space {
         Ok(())
     }
 
-    /// Whether a call failed because it met the fence; it would not again. `before` is whether it
-    /// already has.
+    /// Returns `true` if a call failed because it met the fence, and opens the fence there.
+    /// `before` is `true` if an earlier attempt met it too.
     pub(super) fn met_fence(&mut self, error: &wasmtime::Error, before: bool) -> bool {
         if !self.fence.stands() || error.downcast_ref() != Some(&Trap::MemoryOutOfBounds) {
             return false;
@@ -105,14 +104,14 @@ impl Space {
             Some(address) if address >= memory.len() => return false,
             Some(address) if self.fence.is_fenced(address) => {
                 let admitted = self.fence.admit(address..address + 1, memory);
-                // No run is made more than three times.
+                // A run is attempted at most three times.
                 if before {
                     admitted.and_then(|()| self.fence.lower(memory))
                 } else {
                     admitted
                 }
             }
-            // Some machines may tell the place less exactly than the page.
+            // Some machines may report the address less precisely than the page.
             _ => self.fence.learn_longer(memory),
         };
         opened.is_ok()
@@ -122,7 +121,7 @@ impl Space {
         self.memory.size(&self.store) != self.pages
     }
 
-    /// Everything becomes what `state` says, for a call.
+    /// Restores memory, stack pointer and fuel to `state` for a call.
     pub(super) fn reset(&mut self, state: &Arc<Snapshot>, fuel: u64) -> wasmtime::Result<()> {
         self.hold(state)?;
         self.stack_pointer
@@ -132,7 +131,7 @@ impl Space {
         Ok(())
     }
 
-    /// The memory becomes what `state` says, ahead of a call, unless it would have to grow.
+    /// Restores the memory to `state` ahead of a call, unless it would have to grow.
     pub(super) fn prepare(&mut self, state: &Arc<Snapshot>) -> wasmtime::Result<()> {
         if state.reach() <= self.bytes().len() {
             self.write(state)?;
@@ -140,8 +139,8 @@ impl Space {
         Ok(())
     }
 
-    /// The memory and the stack pointer as they are, but for what calls that have returned left on
-    /// the stack. `base` is the engine before a hook is loaded, and has pages to share.
+    /// Takes a snapshot of memory and stack pointer, without the data that finished calls left on
+    /// the stack. `base` is the engine before a hook is loaded, whose pages are shared.
     pub(super) fn take(&mut self, base: Option<&Arc<Snapshot>>) -> wasmtime::Result<Arc<Snapshot>> {
         self.holds = None;
         let stack_pointer = self.stack_pointer.get(&mut self.store);
@@ -155,15 +154,15 @@ impl Space {
         Ok(taken)
     }
 
-    /// How much of the stack was used since the last reset, in bytes: what is unused is zeros.
+    /// Returns the bytes of stack used since the last reset: unused stack is zero.
     pub(super) fn depth(&self) -> usize {
         let stack = &self.bytes()[..self.stack];
         let unused = stack.iter().position(|&byte| byte != 0);
         stack.len() - unused.unwrap_or(stack.len())
     }
 
-    /// Whether the stack has gone below the memory, where it lies first: what is counted down from
-    /// there is a large number.
+    /// Returns `true` if the stack overflowed below address 0: the stack is at the start of memory,
+    /// so the pointer wraps to a large number.
     pub(super) fn has_left_stack(&mut self) -> bool {
         address(self.stack_pointer.get(&mut self.store)) > self.stack
     }
@@ -171,7 +170,7 @@ impl Space {
     fn hold(&mut self, state: &Arc<Snapshot>) -> wasmtime::Result<()> {
         let missing = state.reach().saturating_sub(self.bytes().len());
         if missing > 0 {
-            // Its hook needs more than an instance has at first.
+            // The hook needs more memory than a new instance has.
             self.holds = None;
             let pages = missing.div_ceil(PAGE) as u64;
             self.memory.grow(&mut self.store, pages)?;
@@ -180,11 +179,11 @@ impl Space {
     }
 
     fn write(&mut self, state: &Arc<Snapshot>) -> wasmtime::Result<()> {
-        // Taken, so that what fails in here leaves nothing that is believed.
+        // Taken, so that an error below leaves no stale knowledge.
         let (held, has_grown) = (self.holds.take(), self.has_grown());
         let memory = self.memory.data_mut(&mut self.store);
         if has_grown {
-            // It may lie elsewhere now.
+            // Growing may have moved the memory.
             self.fence.lower(memory)?;
         }
         if let Some(became) = &self.became
@@ -211,7 +210,7 @@ impl Space {
         Ok(())
     }
 
-    /// Writes into the memory, and moves the stack pointer, as a script should not be able to.
+    /// Writes into the memory and moves the stack pointer, which a script must not be able to do.
     #[cfg(test)]
     pub(super) fn spoil(&mut self, write: impl FnOnce(&mut [u8])) {
         self.holds = None;
@@ -243,7 +242,7 @@ impl Space {
     }
 }
 
-/// Where a trap was in memory, which wasmtime says in words only.
+/// Returns the address of a trap in memory, which wasmtime reports only as text.
 fn fault(error: &wasmtime::Error) -> Option<usize> {
     error.chain().find_map(|cause| {
         let text = cause.to_string();

@@ -1,5 +1,5 @@
-//! The clock behind wall limits and cancelled runs: one thread a process, which moves the
-//! engine's epoch on while anything runs, and sleeps otherwise.
+//! Timer for timeouts and cancelled runs: one thread per process, which increments the engine's
+//! epoch while a script runs and sleeps otherwise.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -10,18 +10,18 @@ use wasmtime::Engine;
 
 use crate::error::BuildError;
 
-/// How often a running script is looked at.
+/// Interval at which a running script is interrupted.
 const TICK: Duration = Duration::from_millis(1);
 
-/// Ticks without a run before the thread goes to sleep: waking it for each run would cost
-/// more than a small hook.
+/// Ticks without a run before the thread sleeps: waking it for every run would cost more than a
+/// small hook.
 const PATIENCE: u32 = 100;
 
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 static ASLEEP: AtomicBool = AtomicBool::new(false);
 static WATCH: OnceLock<Result<Thread, String>> = OnceLock::new();
 
-/// Starts the thread, once.
+/// Starts the thread on the first call.
 pub(crate) fn watch(engine: &'static Engine) -> Result<(), BuildError> {
     let started = WATCH.get_or_init(|| {
         thread::Builder::new()
@@ -47,8 +47,8 @@ fn tick(engine: &Engine) -> ! {
             0
         };
         if idle > PATIENCE {
-            // Announced before the last look: a run that begins now either is seen here, or
-            // sees this and wakes the thread.
+            // Set before the last check: a run that starts now is either seen here, or sees this
+            // flag and wakes the thread.
             ASLEEP.store(true, SeqCst);
             while ASLEEP.load(SeqCst) && RUNNING.load(SeqCst) == 0 {
                 thread::park();
@@ -59,7 +59,7 @@ fn tick(engine: &Engine) -> ! {
     }
 }
 
-/// A run that the thread watches over.
+/// Guard of a run that needs ticks.
 pub(super) struct Watched(());
 
 impl Watched {

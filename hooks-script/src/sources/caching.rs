@@ -1,11 +1,11 @@
-//! What a server says about keeping its answer (RFC 9111), as a cache of one user reads it.
+//! Caching headers of a response (RFC 9111), interpreted as a private cache does.
 
 use std::time::Duration;
 
-/// What is left of `Cache-Control` and `Age`.
+/// Directives of `Cache-Control` and `Age` that matter here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Caching {
-    /// The answer must not be kept.
+    /// The response must not be stored.
     pub(super) no_store: bool,
     no_cache: bool,
     must_revalidate: bool,
@@ -14,8 +14,8 @@ pub(super) struct Caching {
 }
 
 impl Caching {
-    /// Reads the values of the headers `Cache-Control`, and that of `Age`. What is not
-    /// understood makes an answer less fresh, never more.
+    /// Parses the `Cache-Control` headers and the `Age` header. Invalid values can only make a
+    /// response less fresh.
     pub(super) fn read<'a>(
         cache_control: impl Iterator<Item = &'a str>,
         age: Option<&str>,
@@ -33,7 +33,7 @@ impl Caching {
                 is_end
             });
             directives.for_each(|directive| caching.take(directive));
-            // What was swallowed may have been a no.
+            // The unparsable part may have contained `no-cache`.
             caching.no_cache |= quoted;
         }
         caching
@@ -53,8 +53,9 @@ impl Caching {
         }
     }
 
-    /// Of an answer to which a redirect led that says this of itself: what both allow. A
-    /// redirect that is not kept is asked for again, and nothing behind it is without it.
+    /// Combines the directives of a response with those of a redirect that led to it: only what
+    /// both allow. A redirect that may not be stored has to be requested again, and with it
+    /// everything after it.
     pub(super) fn behind(self, redirect: &Caching) -> Self {
         Caching {
             no_store: self.no_store,
@@ -65,7 +66,8 @@ impl Caching {
         }
     }
 
-    /// For how long nobody needs to ask again. An answer that does not say so is not fresh.
+    /// Returns the time for which the response is fresh. A response without this information is not
+    /// fresh.
     pub(super) fn fresh_for(&self) -> Duration {
         match self.max_age {
             Some(max_age) if !self.no_store && !self.no_cache => max_age.saturating_sub(self.age),
@@ -73,7 +75,7 @@ impl Caching {
         }
     }
 
-    /// Whether the answer may be used when the server cannot be asked.
+    /// Returns `true` if the response may be used when its server is unreachable.
     pub(super) fn allows_stale(&self) -> bool {
         !self.no_store && !self.no_cache && !self.must_revalidate
     }
@@ -81,9 +83,9 @@ impl Caching {
 
 fn seconds(text: &str) -> Option<Duration> {
     let text = text.trim().trim_matches('"');
-    // A sign is no digit, though numbers are parsed with one.
+    // Number parsing accepts a sign, the header does not.
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    // What is too long for a number is a long time.
+    // A number that overflows is a long time.
     digits.then(|| Duration::from_secs(text.parse().unwrap_or(u32::MAX.into())))
 }
 

@@ -1,4 +1,4 @@
-//! Reading a source from a URL that somebody else chose.
+//! Downloads a source from a URL that an untrusted user chose.
 
 use std::fmt;
 use std::future::Future;
@@ -48,69 +48,69 @@ pub struct FetcherBuilder {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// It is no URL, or one of another kind.
+    /// The URL is invalid or has an unsupported scheme.
     #[error("`{url}` cannot be read: {why}; give an `https` URL without user and password")]
     Url {
-        /// What was given, or where a server redirected to.
+        /// The URL, or the target of a redirect.
         url: String,
-        /// What is wrong.
+        /// Description of the problem.
         why: String,
     },
-    /// It leads to an address that is not public.
+    /// The host has an address that is not public.
     #[error(
         "`{host}` has the address `{address}`, which is not public; serve the hook from a public one"
     )]
     Address {
-        /// Where it leads.
+        /// Host of the URL.
         host: String,
-        /// What that is.
+        /// The refused address.
         address: IpAddr,
     },
-    /// It leads from one redirect to the next.
-    #[error("`{url}` redirects more than {limit} times; give the URL that it ends at")]
+    /// There are too many redirects.
+    #[error("`{url}` redirects more than {limit} times; use the final URL")]
     Redirects {
-        /// Where it began.
+        /// The first URL.
         url: String,
-        /// How often it may.
+        /// Maximum number of redirects.
         limit: usize,
     },
-    /// The server answers with another status than 200.
-    #[error("the server answers with status {0}; look at the URL in a browser")]
+    /// The server returned a status other than 200.
+    #[error("the server returned status {0}; open the URL in a browser")]
     Status(u16),
-    /// What the server sends is no JavaScript.
-    #[error("the server sends `{0}`; serve the hook as `text/javascript`")]
+    /// The content type of the response is not JavaScript.
+    #[error("the server returned content type `{0}`; serve the hook as `text/javascript`")]
     ContentType(String),
-    /// What the server sends is encoded, though nobody asked for that.
-    #[error("the server sends the hook encoded as `{0}`; serve it as it is")]
+    /// The response has a content encoding, which was not requested.
+    #[error("the server returned content encoding `{0}`; serve the hook unencoded")]
     Encoding(String),
-    /// What the server sends is too much.
-    #[error("the server sends more than {limit} bytes; shorten the hook, or raise the limit")]
+    /// The response is too large.
+    #[error("the server returned more than {limit} bytes; shorten the hook, or raise the limit")]
     TooLarge {
-        /// What it may send.
+        /// Maximum size in bytes.
         limit: usize,
     },
-    /// What the server sends is no text.
-    #[error("the server sends what is no UTF-8; save the hook as such")]
+    /// The response is not valid UTF-8.
+    #[error("the response is not UTF-8; save the hook as UTF-8")]
     NotText,
-    /// It took too long, with all redirects.
-    #[error("the server takes longer than {} ms", .0.as_millis())]
+    /// The request, with all redirects, timed out.
+    #[error("the request timed out after {} ms", .0.as_millis())]
     Timeout(Duration),
-    /// The connection fails.
+    /// The connection failed.
     #[error("`{url}` cannot be read: {source}")]
     Connection {
-        /// What was being read.
+        /// URL of the request.
         url: String,
-        /// Why.
+        /// Cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
-/// What a server answered.
+/// Response of a server.
 pub(super) struct Response {
-    /// None if it has not changed.
+    /// The code; `None` if it is unchanged.
     pub(super) code: Option<String>,
-    /// Behind all redirects.
+    /// URL after all redirects.
     pub(super) url: String,
     pub(super) etag: Option<String>,
     pub(super) last_modified: Option<String>,
@@ -118,7 +118,7 @@ pub(super) struct Response {
 }
 
 impl Fetcher {
-    /// The settings, all with defaults.
+    /// Returns a builder with default settings.
     pub fn builder() -> FetcherBuilder {
         FetcherBuilder {
             timeout: TIMEOUT,
@@ -129,7 +129,7 @@ impl Fetcher {
         }
     }
 
-    /// Reads a URL, or learns that it has what is kept of it.
+    /// Downloads a URL, or confirms that the stored version is unchanged.
     pub(super) async fn fetch(
         &self,
         url: &str,
@@ -155,7 +155,7 @@ impl Fetcher {
         let mut redirects: Vec<Caching> = Vec::new();
         for _ in 0..=self.redirects {
             self.admit(&url)?;
-            // What one server calls a version, another one may call another version.
+            // A validator is valid only on the server that issued it.
             let mut kept = kept.filter(|kept| kept.url.as_deref() == Some(url.as_str()));
             let mut response = self.ask(&url, kept).await?;
             if kept.is_some_and(|kept| is_about_another(&response, kept)) {
@@ -215,7 +215,7 @@ impl Fetcher {
 
 fn without_user(url: &Url) -> String {
     let mut url = url.clone();
-    // A URL that cannot be without them has none.
+    // These fail only for URLs that cannot have credentials.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.to_string()
@@ -246,14 +246,14 @@ fn header(response: &reqwest::Response, name: HeaderName) -> Option<String> {
 fn caching(response: &reqwest::Response) -> Caching {
     let cache_control = response.headers().get_all(CACHE_CONTROL).iter();
     Caching::read(
-        // What cannot be read cannot be followed either.
+        // Treat an unreadable header as forbidding storage.
         cache_control.map(|value| value.to_str().unwrap_or("no-store")),
         header(response, AGE).as_deref(),
     )
 }
 
-/// Whether a server says that what is kept has not changed, and calls it by another name than
-/// it had: then it has (RFC 9111, 4.3.4).
+/// Returns `true` if a "not modified" response carries a validator that differs from the stored
+/// one: then it is about another version (RFC 9111, 4.3.4).
 fn is_about_another(response: &reqwest::Response, kept: &Kept) -> bool {
     let named = header(response, ETAG);
     response.status() == StatusCode::NOT_MODIFIED && named.is_some() && named != kept.version.etag
@@ -276,7 +276,7 @@ async fn read(
     match (response.status(), kept) {
         (StatusCode::OK, _) => {}
         (StatusCode::NOT_MODIFIED, Some(kept)) => {
-            // What it does not repeat stays as it was.
+            // Validators that the response does not repeat are unchanged.
             answer.etag = answer.etag.or_else(|| kept.version.etag.clone());
             answer.last_modified = answer
                 .last_modified
@@ -312,7 +312,8 @@ async fn read(
     Ok(answer)
 }
 
-/// Servers call scripts many things; a page that says "not found" is not among them.
+/// Returns `true` if a content type may be a script. Servers use many types for scripts, but not
+/// those of an error page.
 fn may_be_script(content_type: &str) -> bool {
     let kind = content_type
         .split(';')
@@ -329,33 +330,33 @@ fn may_be_script(content_type: &str) -> bool {
 }
 
 impl FetcherBuilder {
-    /// How long a source may take, with all redirects; 10 seconds, unless given.
+    /// Sets the timeout of a download with all redirects. Default: 10 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How many redirects may follow on each other; 5, unless given.
+    /// Sets the maximum number of consecutive redirects. Default: 5.
     pub fn redirects(mut self, most: usize) -> Self {
         self.redirects = most;
         self
     }
 
-    /// Reads `http` URLs too. For tests: what is read so can be changed on its way.
+    /// Allows `http` URLs too. For tests: the code can be modified in transit.
     pub fn allow_http(mut self, allow: bool) -> Self {
         self.allow_http = allow;
         self
     }
 
-    /// Connects to this address too, though it is not public. For tests, and for a host that
-    /// serves sources itself: whoever chooses a URL can reach what else is at that address.
+    /// Allows connections to this address although it is not public. For tests, and for a host that
+    /// serves sources itself: anyone who chooses a URL can reach all services at that address.
     pub fn allow_address(mut self, address: IpAddr) -> Self {
         self.allowed.push(address);
         self
     }
 
-    /// How names become addresses; by the system, unless given. What it returns is held to the
-    /// same rules.
+    /// Sets the resolver of names. Its results are checked like those of the default, the system's
+    /// resolver.
     pub fn lookup<F, R>(mut self, lookup: F) -> Self
     where
         F: Fn(String) -> R + Send + Sync + 'static,
@@ -365,11 +366,11 @@ impl FetcherBuilder {
         self
     }
 
-    /// The fetcher.
+    /// Builds the fetcher.
     ///
     /// # Errors
     ///
-    /// [`FetchError::Connection`] if the system's trusted certificates cannot be used.
+    /// Returns [`FetchError::Connection`] if the system's trusted certificates cannot be used.
     pub fn build(self) -> Result<Fetcher, FetchError> {
         let guard = Guard {
             allow_http: self.allow_http,

@@ -1,4 +1,4 @@
-//! Every version of a source that was seen.
+//! Store of every version of a source that was loaded.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,21 +16,21 @@ mod sqlite;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SourceVersion {
-    /// Where it comes from: the URL, `file:` and the path, or `text:` and the name.
+    /// Key of the source: the URL, `file:` and the path, or `text:` and the name.
     pub source: String,
     /// SHA-256 of the code, in hexadecimal digits.
     pub hash: String,
-    /// When it was seen first.
+    /// Time of the first load.
     pub first_seen: Timestamp,
-    /// When it was seen last: read, or confirmed by its server.
+    /// Time of the last load or confirmation by the server.
     pub last_seen: Timestamp,
-    /// What its server calls it (`ETag`).
+    /// `ETag` of the server.
     pub etag: Option<String>,
-    /// When it was changed last, as its server says it (`Last-Modified`).
+    /// `Last-Modified` of the server.
     pub last_modified: Option<String>,
 }
 
-/// The versions of sources, with their code. Clones share them.
+/// Versions of sources, with their code. Clones share the store.
 #[derive(Clone)]
 pub struct Versions {
     backend: Backend,
@@ -43,31 +43,31 @@ enum Backend {
     Sqlite(crate::store::Database),
 }
 
-/// By source, the version that was seen last at the end.
+/// Versions by source, ordered by the time they were last seen.
 type Memory = HashMap<String, Vec<Kept>>;
 
-/// A version, with what belongs to reading it again.
+/// A stored version, with the data for requesting it again.
 #[derive(Debug, Clone)]
 #[cfg_attr(
     not(feature = "fetch"),
-    expect(dead_code, reason = "only what is fetched is read again")
+    expect(dead_code, reason = "only fetched versions are requested again")
 )]
 pub(super) struct Kept {
     pub(super) version: SourceVersion,
-    /// None of what its server does not let anyone keep.
+    /// The code; `None` if the server forbids storing it.
     pub(super) code: Option<String>,
-    /// Which URL the validators are of, behind all redirects.
+    /// URL after all redirects, to which the validators belong.
     pub(super) url: Option<String>,
     pub(super) fresh_until: Timestamp,
     pub(super) stale_allowed: bool,
 }
 
-/// A version that was just seen.
+/// A version that was just loaded.
 pub(super) struct Seen<'a> {
     pub(super) source: &'a str,
     pub(super) hash: &'a str,
     pub(super) now: Timestamp,
-    /// None of what is not to be kept, not even as it was before.
+    /// The code; `None` if it must not be stored, which also deletes a stored one.
     pub(super) code: Option<&'a str>,
     pub(super) url: Option<String>,
     pub(super) etag: Option<String>,
@@ -98,14 +98,14 @@ impl<'a> Seen<'a> {
 }
 
 impl Versions {
-    /// Versions that are gone with the process.
+    /// Creates a store in memory, which is lost when the process ends.
     pub fn in_memory() -> Self {
         Versions {
             backend: Backend::Memory(Arc::default()),
         }
     }
 
-    /// Versions in a database.
+    /// Creates a store in a database.
     #[cfg(feature = "sqlite")]
     pub fn sqlite(database: &crate::store::Database) -> Self {
         Versions {
@@ -113,12 +113,12 @@ impl Versions {
         }
     }
 
-    /// The versions of a source, the one that was seen last first. A source is named as
-    /// [`Source`](crate::Source) prints.
+    /// Returns the versions of a source, last seen first. Name the source as
+    /// [`Source`](crate::Source) formats it.
     ///
     /// # Errors
     ///
-    /// That of the store.
+    /// Returns the error of the store.
     pub async fn of(&self, source: &str) -> Result<Vec<SourceVersion>, StoreError> {
         match &self.backend {
             Backend::Memory(memory) => {
@@ -131,11 +131,11 @@ impl Versions {
         }
     }
 
-    /// The code of a version, if it was kept: `no-store` of its server forbids that.
+    /// Returns the code of a version; `None` if its server forbids storing it (`no-store`).
     ///
     /// # Errors
     ///
-    /// That of the store.
+    /// Returns the error of the store.
     pub async fn code(&self, source: &str, hash: &str) -> Result<Option<String>, StoreError> {
         Ok(self
             .kept(source, Some(hash))
@@ -143,13 +143,13 @@ impl Versions {
             .and_then(|kept| kept.code))
     }
 
-    /// Deletes the versions that were last seen before `time`, except the last one of each
-    /// source, and says how many there were. Without this, whoever serves a source can make
-    /// the store grow with every change.
+    /// Deletes versions that were last seen before `time`, except the last one of each source, and
+    /// returns their number. Without this cleanup, the server of a source can grow the store with
+    /// every change.
     ///
     /// # Errors
     ///
-    /// That of the store.
+    /// Returns the error of the store.
     pub async fn forget_before(&self, time: Timestamp) -> Result<u64, StoreError> {
         match &self.backend {
             Backend::Memory(memory) => {
@@ -168,7 +168,7 @@ impl Versions {
         }
     }
 
-    /// The version of this hash, or the one that was seen last.
+    /// Returns the version with this hash or, by default, the one last seen.
     pub(super) async fn kept(
         &self,
         source: &str,
@@ -221,7 +221,7 @@ fn remember(memory: &mut Memory, seen: Seen<'_>) -> SourceVersion {
     version
 }
 
-// Nothing that holds the lock can panic halfway through a change.
+// No holder of the lock can panic in the middle of a change, so a poisoned lock is safe to use.
 fn lock(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }

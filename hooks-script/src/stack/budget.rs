@@ -1,22 +1,22 @@
-//! What the hooks of one run of a stack may use together.
+//! Shared fuel and time of the hooks in one run of a stack.
 
 use std::time::{Duration, Instant};
 
 use crate::sandbox::Allowance;
 
-/// What the sandbox has to end a run and to say so, before the stack does.
+/// Time for the sandbox to end a run and report it before the stack's own timeout.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// Fuel and time, shared out so that no hook can take what is another's.
+/// Remaining fuel and time, divided so that no hook can use the share of another.
 #[derive(Debug)]
 pub(super) struct Budget {
     fuel: u64,
     wall: Duration,
-    /// `None` for no end: no clock goes that far.
+    /// Deadline; `None` if it is beyond the range of the clock.
     until: Option<Instant>,
-    /// All hooks.
+    /// Number of hooks.
     hooks: u32,
-    /// Those that have not run, with the one whose turn it is.
+    /// Number of hooks that have not finished, including the current one.
     left: u32,
 }
 
@@ -31,13 +31,13 @@ impl Budget {
         }
     }
 
-    /// Says how many hooks share it.
+    /// Sets the number of hooks that share the budget.
     pub(super) fn share_among(&mut self, hooks: usize) {
         self.hooks = u32::try_from(hooks).unwrap_or(u32::MAX);
         self.left = self.hooks;
     }
 
-    /// The share of the next hook: an equal part of what is left.
+    /// Returns the share of the next hook: an equal part of the rest.
     pub(super) fn share(&mut self) -> Allowance {
         let hooks = self.left.max(1);
         self.left = hooks - 1;
@@ -49,12 +49,12 @@ impl Budget {
         }
     }
 
-    /// Takes what a hook has used.
+    /// Subtracts the fuel that a hook used.
     pub(super) fn spend(&mut self, fuel: u64) {
         self.fuel = self.fuel.saturating_sub(fuel);
     }
 
-    /// How long the hook whose turn it is may take, with what it waits for a worker.
+    /// Returns the timeout of the current hook, including its wait for a worker.
     pub(super) fn patience(&self) -> Duration {
         let end = self.until.and_then(|until| until.checked_add(GRACE));
         end.map_or(Duration::MAX, |end| {
@@ -62,8 +62,8 @@ impl Budget {
         })
     }
 
-    /// Whether a hook that had so much time had about its part, if none may have more than
-    /// `most`: where others waited long for a worker, nothing is left for it.
+    /// Returns `true` if a hook had at least half of its fair share of time, given the limit `most`
+    /// of the engine. Long waits for a worker by other hooks can leave it less.
     pub(super) fn is_fair(&self, had: Duration, most: Duration) -> bool {
         had >= (self.wall / self.hooks.max(1)).min(most) / 2
     }

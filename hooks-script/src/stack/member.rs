@@ -1,4 +1,4 @@
-//! One hook of a stack, and how it has been doing.
+//! One hook of a stack, and its count of failures.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use crate::hook::ScriptHook;
 use crate::run::{Run, Verdict};
 
-/// One hook of a stack. A clone is the same.
+/// One hook of a stack. Clones share its state.
 #[derive(Clone)]
 pub(crate) struct Member {
     pub(super) id: Arc<str>,
@@ -25,15 +25,15 @@ struct Health {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookState {
-    /// What the stack calls the hook.
+    /// Id of the hook in the stack.
     pub id: Arc<str>,
-    /// The name of its manifest.
+    /// Name in the manifest.
     pub name: String,
-    /// How often in a row it has failed.
+    /// Number of consecutive failures.
     pub failures: u32,
-    /// Whether it failed too often, and is not run any more, until
-    /// [`enable`](crate::ScriptStack::enable). One that
-    /// [has to agree](ScriptHook::fail_closed) rejects every action until then.
+    /// `true` if the hook failed too often and is skipped until
+    /// [`enable`](crate::ScriptStack::enable). Until then, a hook that [fails
+    /// closed](ScriptHook::fail_closed) rejects every action.
     pub is_disabled: bool,
 }
 
@@ -64,8 +64,8 @@ impl Member {
         }
     }
 
-    /// Counts a run that ended by the hook's own doing, and disables the hook if that is one
-    /// failure too many.
+    /// Counts a run that ended because of the hook itself. Disables the hook if it failed too
+    /// often.
     pub(super) fn count(&self, run: &Run, disable_after: Option<NonZeroU32>) {
         let failure = match &run.verdict {
             Verdict::Failed(failure) => failure,
@@ -83,7 +83,7 @@ impl Member {
                 hook = &*self.id,
                 failures,
                 kind = failure.kind(),
-                "a hook has failed too often in a row, and is disabled"
+                "disabled a hook after repeated failures"
             );
         }
     }

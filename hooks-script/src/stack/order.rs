@@ -1,4 +1,4 @@
-//! The hooks of a stack, and in which order they run where.
+//! Hooks of a stack, and their order in each scope.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use super::member::Member;
 
 /// Error returned when an order names an unknown hook.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no hook `{id}` in the stack; insert it before it is put into an order")]
+#[error("unknown hook `{id}`; insert it into the stack before ordering it")]
 pub struct UnknownHook {
-    /// What it was called.
+    /// The unknown id.
     pub id: String,
 }
 
 pub(crate) struct Orders {
     timer: Arc<dyn Timer>,
-    /// As they were inserted.
+    /// Hooks in insertion order.
     inserted: Slot<Member>,
-    /// By scope; that of none is for all that have none.
+    /// Orders by scope; `None` is the general order.
     named: BTreeMap<Option<String>, Vec<String>>,
     slots: BTreeMap<Option<String>, Slot<Member>>,
 }
@@ -42,7 +42,7 @@ impl Orders {
 
     pub(super) fn remove(&mut self, id: &str) -> bool {
         let found = self.inserted.remove(id);
-        // Where it was the only one, the order for all others counts again.
+        // If the removed hook was the only one, the general order applies again.
         self.named.retain(|_, ids| {
             ids.retain(|named| named != id);
             !ids.is_empty()
@@ -67,7 +67,7 @@ impl Orders {
         Ok(())
     }
 
-    /// The hooks as they run in a scope.
+    /// Returns the hooks in the order of a scope.
     pub(super) fn slot(&self, scope: Option<&str>) -> Slot<Member> {
         let own = scope.and_then(|scope| self.slots.get(&Some(scope.to_owned())));
         let slot = own.or_else(|| self.slots.get(&None));

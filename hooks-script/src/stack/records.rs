@@ -1,4 +1,4 @@
-//! The records of one run of a stack, which are kept also where nobody waits for its end.
+//! Records of one run of a stack, stored even if the future of the run is dropped.
 
 use std::mem;
 
@@ -16,7 +16,7 @@ pub(crate) struct Records<'a> {
     stage: Stage,
     occasion: &'a Occasion,
     records: Vec<RunRecord>,
-    /// Whose record is still to come.
+    /// Hook that is running and has no record yet.
     running: Option<ScriptHook>,
 }
 
@@ -35,14 +35,14 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// The turn of a hook begins.
+    /// Starts the turn of a hook.
     pub(crate) fn begin(&mut self, hook: &ScriptHook) {
         if self.history.is_some() {
             self.running = Some(hook.clone());
         }
     }
 
-    /// The turn of the hook is over, with this run. What it throws is for the log, too.
+    /// Ends the turn of the hook with this run. Exceptions are logged too.
     pub(crate) fn put_run(
         &mut self,
         hook: &ScriptHook,
@@ -55,8 +55,8 @@ impl<'a> Records<'a> {
         self.put(is_told, || RunRecord::of(hook, stage, run, message, data));
     }
 
-    /// The turn of the hook is over, with this record, which is made only where somebody wants
-    /// it. `is_told` says that it is for the log, too.
+    /// Ends the turn of the hook with a record, which is built only if it is needed. If `is_told`
+    /// is `true`, it is also logged.
     pub(super) fn put(&mut self, is_told: bool, record: impl FnOnce() -> RunRecord) {
         self.running = None;
         let is_logged = is_told && tracing::enabled!(target: "hooks_script", tracing::Level::WARN);
@@ -72,7 +72,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Keeps them, which goes on also if nobody waits for it.
+    /// Stores the records. Writing continues if the future is dropped.
     pub(crate) async fn keep(mut self) {
         if let Some(history) = self.history {
             history.keep(mem::take(&mut self.records)).await;
@@ -81,16 +81,16 @@ impl<'a> Records<'a> {
 }
 
 impl Drop for Records<'_> {
-    /// The run was given up: what has happened has happened.
+    /// The run was cancelled: store the records so far, and a `skipped` record of the running hook.
     fn drop(&mut self) {
         if let Some(hook) = self.running.take() {
-            let (stage, why) = (self.stage, "the run was given up before the hook answered");
+            let (stage, why) = (self.stage, "the run was cancelled before the hook finished");
             self.put(false, || RunRecord::skipped(&hook, stage, why));
         }
         if let Some(history) = self.history
             && !self.records.is_empty()
         {
-            // Begun; nobody is left to wait for its end.
+            // The write has started and continues in the background.
             drop(history.keep(mem::take(&mut self.records)));
         }
     }

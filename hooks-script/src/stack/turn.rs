@@ -1,5 +1,5 @@
-//! The policy of one run of a stack: a waterfall that a stop ends before an action, onlookers
-//! after it.
+//! Policy of one run of a stack. Before the action, a waterfall that a stop ends; after it,
+//! independent observers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,20 +27,20 @@ pub(super) struct Turns<'a> {
     scope: &'a Scope,
     data: &'a ContextData,
     budget: Budget,
-    /// Whose turn it is.
+    /// The hook that is running.
     member: Option<Member>,
     done: Done,
     records: Records<'a>,
 }
 
-/// What it has come to.
+/// Result so far.
 pub(super) struct Done {
     pub(super) message: Arc<Map>,
     pub(super) rejection: Option<Rejection>,
     pub(super) runs: Vec<StackRun>,
 }
 
-/// What a hook gives back: nothing if it is disabled.
+/// Output of a hook; `None` if it is disabled.
 pub(super) type Turn = Option<(Run, Option<Permit>)>;
 
 impl<'a> Turns<'a> {
@@ -76,7 +76,7 @@ impl<'a> Turns<'a> {
         let (run, permit) = match turn {
             Some((run, permit)) => (run, permit),
             None => {
-                let why = "it failed too often in a row, and is disabled";
+                let why = "it is disabled after repeated failures";
                 self.records
                     .put(false, || RunRecord::skipped(hook, self.stage, why));
                 self.done.runs.push(StackRun {
@@ -84,7 +84,7 @@ impl<'a> Turns<'a> {
                     run: None,
                     permit: None,
                 });
-                // Its silence is no yes.
+                // A disabled hook that fails closed rejects the action.
                 let failed = hook.not_run(Failure::Engine(why.to_owned()));
                 return self.decide(&member, &failed);
             }
@@ -104,8 +104,8 @@ impl<'a> Turns<'a> {
         step
     }
 
-    /// Whether it is the hook that made the run end as it did, and not the message, the engine
-    /// or whoever had the time that was the hook's.
+    /// Returns `true` if the hook itself caused the end of the run, rather than the message, the
+    /// engine, or a lack of time because of other runs.
     fn is_its_own(&self, hook: &ScriptHook, run: &Run) -> bool {
         match &run.verdict {
             Verdict::Failed(_) if !run.began => false,
@@ -115,7 +115,7 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// Decides what a run means for the action. After the action it means nothing.
+    /// Decides if the action continues after a run. After the action, every result continues.
     fn decide(&mut self, member: &Member, run: &Run) -> Step<Self, Never<()>> {
         if self.stage == Stage::Post {
             return Step::Next;
@@ -187,8 +187,8 @@ impl<'a> Policy<Member> for Turns<'a> {
     }
 
     fn on_failure(&mut self, _: &EntryMeta, failure: HookFailure) -> Step<Self, Never<()>> {
-        // The sandbox ends a hook that takes its time: what is late here has waited for a
-        // worker, and what panics is the host's.
+        // The sandbox enforces the hook's own timeout: a timeout here is a wait for a worker, and a
+        // panic is the host's.
         let failure = match failure {
             HookFailure::Timeout(_) => Failure::NoWorker,
             failure => Failure::Engine(failure.to_string()),

@@ -1,4 +1,4 @@
-//! A SQLite database, with what this crate keeps in it.
+//! SQLite database of the stores: connection settings and migrations.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -13,15 +13,14 @@ use sqlx::sqlite::{
 
 use super::{StoreError, at_microsecond};
 
-/// How long a statement waits for another process that writes.
+/// Time for which a statement waits for another process that writes.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// How often to try to make a new file's tables, and how long after each other.
+/// Number of attempts to create the tables of a new file, and the delay between them.
 const TRIES: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// What has to be done to an older database, in order. An entry that was released stays as it
-/// is.
+/// Migrations, in order. Released entries never change.
 const MIGRATIONS: [(i64, &str, &str); 3] = [
     (
         1,
@@ -44,20 +43,21 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
 /// [`RunHistory`](crate::RunHistory) and [`Versions`](crate::Versions); one file can contain all
 /// three. Clones share the database. Needs a Tokio runtime.
 ///
-/// A change is written through to the disk before the call that makes it returns.
+/// Every change is on disk before the call that makes it returns.
 #[derive(Debug, Clone)]
 pub struct Database {
     pool: SqlitePool,
 }
 
 impl Database {
-    /// Opens the database in a file, which is made if there is none, and brings it up to date.
+    /// Opens the database in a file, creates it if it is missing, and migrates it.
     ///
     /// # Errors
     ///
-    /// If the file cannot be used, or was written by a newer version of this crate. The names
-    /// by which SQLite means no file, or not the one of that name, are refused: `:memory:`,
-    /// nothing, and what begins with `file:`. Each connection would have a database of its own.
+    /// Returns an error if the file cannot be used, or was written by a newer version of this
+    /// crate. Also refuses paths that SQLite does not take as the file of that name: `:memory:`,
+    /// the empty path, and paths that begin with `file:`. Each connection would open its own
+    /// database.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         let name = path.as_os_str().as_encoded_bytes();
@@ -71,14 +71,14 @@ impl Database {
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
-            // What is deleted does not stay readable in the file.
+            // Deleted data must not remain readable in the file.
             .pragma("secure_delete", "ON")
             .busy_timeout(BUSY);
         let mut tries = 0;
         loop {
             match opened(&options).await {
                 Ok(pool) => return Ok(Database { pool }),
-                // Somebody else may be making the same file just now.
+                // Another process may be creating this file.
                 Err(error) if tries < TRIES && is_passing(&error) => tries += 1,
                 Err(error) => return Err(error.into()),
             }
@@ -86,7 +86,7 @@ impl Database {
         }
     }
 
-    /// Waits for what is under way, and closes the file. Every later call on it fails.
+    /// Waits for pending calls and closes the file. Later calls fail.
     pub async fn close(&self) {
         self.pool.close().await;
     }
@@ -118,7 +118,7 @@ async fn opened(options: &SqliteConnectOptions) -> Result<SqlitePool, MigrateErr
     Ok(pool)
 }
 
-/// Whether SQLite is busy, or finds a table that was not there a moment ago.
+/// Returns `true` if SQLite is busy, or a table appeared while it was being created.
 fn is_passing(error: &MigrateError) -> bool {
     const ERROR: i32 = 1;
     const BUSY: i32 = 5;
@@ -128,11 +128,11 @@ fn is_passing(error: &MigrateError) -> bool {
     };
     let said = error.as_database_error().and_then(|error| error.code());
     let code = said.and_then(|code| code.parse::<i32>().ok());
-    // The rest of the number says more exactly why.
+    // The other bits are the extended error code.
     code.is_some_and(|code| [ERROR, BUSY, LOCKED].contains(&(code & 0xff)))
 }
 
-/// Times are kept as microseconds since 1970.
+/// Converts a time to microseconds since 1970, as stored.
 pub(crate) fn to_db_time(time: Timestamp) -> i64 {
     time.as_microsecond()
 }

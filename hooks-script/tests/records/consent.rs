@@ -1,4 +1,4 @@
-//! `S-21`: consent is the user's, and out of reach of any hook.
+//! Consents: the user decides, and hooks cannot access the store (`S-21`).
 
 use hooks_script::{
     Consent, ConsentError, ConsentRequest, ConsentStore, ContextKey, Decision, Manifest, Missing,
@@ -34,7 +34,7 @@ async fn s_21_there_is_no_consent_until_it_is_given() {
     }
 }
 
-/// A connection each to a database of its own would each know something else.
+/// Connections to an in-memory database would each see different data.
 #[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn s_21_a_database_is_one_file() {
@@ -62,7 +62,7 @@ async fn s_21_a_database_is_one_file() {
     }
 }
 
-/// No statement but one that takes the triggers away does more than add to the history.
+/// Without dropping the triggers, statements can only append to the history.
 #[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn s_21_no_entry_of_the_history_is_changed_or_taken_away() {
@@ -95,7 +95,7 @@ async fn s_21_no_entry_of_the_history_is_changed_or_taken_away() {
     assert!(store.permit(&request("v1")).await.is_some());
 }
 
-/// In the scope of a revocation, whatever the scope of the approval is.
+/// A revocation applies within its scope, independent of the scope of the approval.
 #[tokio::test]
 async fn s_21_a_revocation_counts_in_its_scope() {
     let everywhere = ConsentRequest::new(HOOK, "v1", "http", Scope::user("u-1"));
@@ -154,7 +154,7 @@ async fn s_21_a_changed_hook_asks_again() {
     }
 }
 
-/// Who agrees knows what the hook is told.
+/// An approval includes the context data that the hook receives.
 #[tokio::test]
 async fn s_21_a_hook_that_asks_to_be_told_more_asks_again() {
     let engine = ScriptEngine::builder().build().unwrap();
@@ -216,7 +216,8 @@ async fn s_21_a_revocation_voids_permits_that_were_handed_out() {
     for store in Stores::new().await.consents {
         store.approve(&request("v1"), "u-1").await.unwrap();
         let permit = store.permit(&request("v1")).await.unwrap();
-        // Of another version, in a wider scope: it is of all versions, and within its scope.
+        // A revocation of another version, in a wider scope, applies to all versions within its
+        // scope.
         let everywhere = ConsentRequest::new(HOOK, "v2", "http", Scope::user("u-1"));
         store.revoke(&everywhere, "u-1").await.unwrap();
         assert_eq!(
@@ -227,9 +228,9 @@ async fn s_21_a_revocation_voids_permits_that_were_handed_out() {
         let error = permit.check().await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the consent to `http` no longer holds; ask for it again"
+            "the consent to `http` is no longer valid; request it again"
         );
-        // Nor does a new approval bring it back.
+        // A new approval does not revive the old permit.
         store.approve(&request("v1"), "u-1").await.unwrap();
         assert!(permit.check().await.is_err());
         store
@@ -297,7 +298,7 @@ async fn s_21_every_change_is_kept_with_its_time_and_by_whom() {
                 Decision::Approve
             ]
         );
-        // A database keeps microseconds.
+        // A database stores times to the microsecond.
         assert!(
             history
                 .iter()
@@ -310,8 +311,8 @@ async fn s_21_every_change_is_kept_with_its_time_and_by_whom() {
     }
 }
 
-/// Many tasks check while one approves and revokes in turn: whoever begins to check after a
-/// revocation has returned, and ends before the next approval begins, never gets a yes.
+/// Many tasks check consent while another approves and revokes in turn. A check that starts after a
+/// revocation has returned, and ends before the next approval starts, never returns `Granted`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn s_21_no_check_after_a_revocation_says_yes() {
     use std::sync::Arc;
@@ -319,7 +320,7 @@ async fn s_21_no_check_after_a_revocation_says_yes() {
     use std::time::Duration;
 
     for store in Stores::new().await.consents {
-        // Even while approved or in between, odd from the return of a revocation on.
+        // Even while approved or changing; odd after a revocation has returned.
         let phase = Arc::new(AtomicU64::new(0));
         let over = Arc::new(AtomicBool::new(false));
         let checks = (0..4).map(|_| {
@@ -350,7 +351,7 @@ async fn s_21_no_check_after_a_revocation_says_yes() {
         for _ in 0..50 {
             store.approve(&request("v1"), "u-1").await.unwrap();
             assert!(store.permit(&request("v1")).await.is_some());
-            // For the checks to see both sides.
+            // Give the checks time in both states.
             tokio::time::sleep(Duration::from_millis(2)).await;
             store.revoke(&request("v1"), "u-1").await.unwrap();
             phase.fetch_add(1, SeqCst);
@@ -388,7 +389,7 @@ async fn s_21_a_store_that_fails_means_no_consent() {
     assert!(store.approve(&request("v1"), "u-1").await.is_err());
 }
 
-/// One opens the file twice, as two processes do: each sees at once what the other changed.
+/// Opens the file twice, like two processes: each sees the other's changes immediately.
 #[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn s_21_a_revocation_reaches_whoever_uses_the_same_database() {

@@ -1,4 +1,4 @@
-//! `S-20`: one record a run, and nothing in it that a hook was given.
+//! History: one record per run, without the input of the hook (`S-20`).
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn engine() -> ScriptEngine {
         .unwrap()
 }
 
-/// The record of a run of this code.
+/// Runs this code and returns the record.
 async fn run(engine: &ScriptEngine, stage: Stage, code: &str) -> RunRecord {
     let hook = crate::hook(engine, code);
     let (message, data) = (Map::new(), ContextData::new());
@@ -75,7 +75,7 @@ async fn s_20_a_record_says_who_where_how_and_at_what_cost() {
     }
 }
 
-/// A client that hangs up must not keep what has happened out of the history.
+/// Records of completed hooks are stored even if the client disconnects.
 #[tokio::test]
 async fn s_20_a_run_that_is_given_up_leaves_the_records_of_what_had_run() {
     let engine = ScriptEngine::builder()
@@ -113,7 +113,7 @@ async fn s_20_a_run_that_is_given_up_leaves_the_records_of_what_had_run() {
             () = has_failed => {}
         }
 
-        // Whatever keeps them does it without being waited for.
+        // The records are written in the background.
         let found = loop {
             let found = history.query(&RunQuery::new()).await.unwrap().records;
             if found.len() > 1 {
@@ -154,7 +154,7 @@ async fn s_20_times_are_kept_and_compared_to_the_microsecond() {
             let before = history.query(&RunQuery::new().until(time)).await.unwrap();
             assert!(before.records.is_empty(), "{before:?}");
             assert_eq!(history.forget_before(time).await.unwrap(), 0);
-            // Of this one, for the next.
+            // Upper bound of this record, lower bound of the next.
             let later = Timestamp::from_microsecond(time.as_microsecond() + 1);
             if let Ok(later) = later {
                 assert_eq!(history.forget_before(later).await.unwrap(), 1);
@@ -163,8 +163,8 @@ async fn s_20_times_are_kept_and_compared_to_the_microsecond() {
     }
 }
 
-/// A category is its author's, whatever somebody writes into a message; a name that a run makes
-/// of the message is not.
+/// Message texts cannot change the category that the author chose; a class name built from the
+/// message is not kept.
 #[tokio::test]
 async fn s_19_no_message_changes_the_category_of_its_stop() {
     let engine = engine();
@@ -281,8 +281,8 @@ async fn s_20_every_outcome_is_kept() {
     }
 }
 
-/// Secrets in the message, in the data that the hook sees and does not see, in what it returns,
-/// says on its console, and throws: none is in a record, nor in the files of the database.
+/// Secrets in the message, in visible and invisible data, in the output, the console lines and the
+/// exceptions of a hook: none is in a record or in the files of the database.
 #[tokio::test]
 async fn s_20_nothing_that_a_hook_was_given_is_kept() {
     let secrets = [
@@ -335,7 +335,7 @@ async fn s_20_nothing_that_a_hook_was_given_is_kept() {
                 "{history:?} {secret}: {records}"
             );
         }
-        // What was taken out has left a mark: the test did throw secrets.
+        // Control: the marks show that the test did throw secrets.
         assert!(records.contains("[input]"));
         assert!(records.contains("blocked: [input]"));
         assert!(!records.contains("xylophone"));
@@ -429,7 +429,7 @@ async fn s_20_what_the_host_says_is_kept_as_it_is() {
         ..Limits::default()
     });
     let loops = "export default () => { for (;;) {} }";
-    let message = serde_json::json!({ "text": "used up its fuel of the text" });
+    let message = serde_json::json!({ "text": "exceeded its fuel limit of the text" });
     let message = message.as_object().unwrap();
     for history in Stores::new().await.histories {
         let history = history.text_chars(0);
@@ -443,7 +443,7 @@ async fn s_20_what_the_host_says_is_kept_as_it_is() {
         let RunOutcome::Failure { message, .. } = kept(&fuel).await else {
             panic!("it loops");
         };
-        assert_eq!(message, "used up its fuel of 2000000");
+        assert_eq!(message, "exceeded its fuel limit of 2000000");
         let RunOutcome::Skipped { reason } = kept(&input).await else {
             panic!("it did not run");
         };
@@ -507,7 +507,7 @@ async fn s_20_ids_can_be_anonymised() {
     }
 }
 
-/// HMAC-SHA256, as another program computes it for `user`, a zero byte and `u-1`.
+/// HMAC-SHA256 of `user`, a zero byte and `u-1`, computed by another program.
 #[test]
 fn s_20_the_hash_of_an_id_is_hmac_sha256() {
     assert_eq!(

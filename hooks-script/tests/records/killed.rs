@@ -1,4 +1,4 @@
-//! What a call confirmed is there: after the process is killed, and where the disk is full.
+//! Durability: confirmed changes survive a killed process and a full disk.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -14,8 +14,7 @@ fn request(number: usize) -> ConsentRequest {
     ConsentRequest::new(HOOK, "v1", "http", Scope::user(format!("u-{number}")))
 }
 
-/// Not a test of its own: the process that is killed. Approves until then, and says of each
-/// approval when it is confirmed.
+/// Helper process that is killed: approves in a loop and prints each confirmed approval.
 #[tokio::test]
 #[ignore = "is started, and killed, by the test below"]
 async fn approves_for_ever() {
@@ -42,15 +41,15 @@ async fn s_21_a_confirmed_consent_is_there_after_the_process_is_killed() {
                 "{number} of {confirmed}"
             );
         }
-        // Nor is there anything that nobody approved.
+        // There are no other approvals.
         let history = store.history_of_hook(HOOK).await.unwrap();
         assert!(history.iter().all(|change| change.by == "u"));
         assert!(store.permit(&request(1_000_000)).await.is_none());
     }
 }
 
-/// Not a test of its own: the process whose files cannot grow. Revokes until it is told that
-/// this cannot be kept, and looks at what is there then.
+/// Helper process whose files cannot grow: revokes until it gets an error, then checks the stored
+/// state.
 #[cfg(unix)]
 #[tokio::test]
 #[ignore = "is started, where no file can grow for long, by the test below"]
@@ -68,14 +67,14 @@ async fn revokes_until_it_fails() {
     eprintln!("confirmed {confirmed}, kept {}", kept.len());
 }
 
-/// SQLite writes a change when it is committed: only then does it know that the disk is full.
+/// SQLite writes a change on commit, and detects a full disk only then.
 #[cfg(unix)]
 #[tokio::test]
 async fn s_21_what_cannot_be_written_is_not_confirmed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("records.db");
     Database::open(&path).await.unwrap().close().await;
-    // A file may have so many blocks; whoever writes more gets an error, and no signal.
+    // Limits the blocks of a file; writing more returns an error instead of a signal.
     let ended = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 128; exec \"$0\" \"$@\""])
         .arg(std::env::current_exe().unwrap())
@@ -96,7 +95,7 @@ async fn s_21_what_cannot_be_written_is_not_confirmed() {
     assert_ne!(confirmed, "0");
 }
 
-/// Kills the process right behind an approval, and says which was the last that it confirmed.
+/// Kills the process directly after an approval and returns the last one that it confirmed.
 fn approve_and_kill(path: &Path, approvals: usize) -> usize {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([
@@ -120,10 +119,10 @@ fn approve_and_kill(path: &Path, approvals: usize) -> usize {
             .unwrap();
         last = number(line).or(last);
     }
-    // On Unix, SIGKILL.
+    // SIGKILL on Unix.
     child.kill().unwrap();
     child.wait().unwrap();
-    // What it said before it was dead counts too.
+    // Lines that were printed before the kill count too.
     lines
         .map_while(Result::ok)
         .filter_map(number)

@@ -1,4 +1,4 @@
-//! Consents, the history of runs, and sources: what outlives a run.
+//! Tests of persistent state: consents, the history of runs, and sources.
 
 mod consent;
 mod history;
@@ -17,7 +17,7 @@ mod urls;
 
 use hooks_script::{ConsentStore, Manifest, RunHistory, ScriptEngine, ScriptHook, Versions};
 
-/// Everything of one kind: in memory and, with the feature, in a database of its own.
+/// Stores of one kind: in memory and, with the feature, in a database.
 struct Stores {
     consents: Vec<ConsentStore>,
     histories: Vec<RunHistory>,
@@ -60,7 +60,7 @@ impl Stores {
         }
     }
 
-    /// What is in the files of the database, also where nothing points to it any more.
+    /// Returns the bytes of the database files, including unreferenced pages.
     #[cfg(feature = "sqlite")]
     fn bytes(&self) -> Vec<u8> {
         let files = std::fs::read_dir(self.folder.path()).unwrap();

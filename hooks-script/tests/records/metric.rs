@@ -1,4 +1,4 @@
-//! What goes to the recorder of the crate `metrics`.
+//! Metrics sent to the recorder of the crate `metrics`.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -13,7 +13,7 @@ use metrics::{
 
 use crate::HOOK;
 
-/// Everything that was recorded, under its name and labels.
+/// Recorded values by name and labels.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<BTreeMap<String, Vec<f64>>>>);
 

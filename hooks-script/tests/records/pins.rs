@@ -1,4 +1,4 @@
-//! A manifest can be for one version of a hook.
+//! Manifests pinned to one version of a hook.
 
 use hooks_script::{MANIFEST_SCHEMA, Manifest, ManifestError, RegisterError, ScriptEngine};
 use serde_json::{Value, json};

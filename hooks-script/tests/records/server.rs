@@ -1,4 +1,4 @@
-//! A server on this machine that answers as it is told.
+//! HTTP server on this machine with scripted responses.
 
 use std::sync::{Arc, Mutex};
 
@@ -31,7 +31,7 @@ impl Request {
     }
 }
 
-/// An answer of a status line, headers and a body.
+/// Builds a response from a status line, headers and a body.
 pub(crate) fn answer(status: &str, headers: &[&str], body: &str) -> Vec<u8> {
     let headers: String = headers
         .iter()
@@ -49,7 +49,7 @@ impl Server {
         Self::start_with(None).await
     }
 
-    /// With `https`, if it is given a certificate.
+    /// Starts a server, with `https` if a certificate is given.
     pub(crate) async fn start_with(tls: Option<TlsAcceptor>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -66,7 +66,7 @@ impl Server {
                     match tls {
                         None => serve(stream, &answers, &seen).await,
                         Some(tls) => {
-                            // Whoever does not trust the certificate goes away here.
+                            // A client that does not trust the certificate disconnects here.
                             if let Ok(stream) = tls.accept(stream).await {
                                 serve(stream, &answers, &seen).await;
                             }
@@ -90,7 +90,7 @@ impl Server {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// What was asked since the last call.
+    /// Returns the requests since the last call.
     pub(crate) fn requests(&self) -> Vec<Request> {
         std::mem::take(&mut self.requests.lock().unwrap())
     }
@@ -115,7 +115,7 @@ async fn serve(
     let answer = Arc::clone(&answers.lock().unwrap());
     let answer = answer(&request);
     if answer.is_empty() {
-        // Never: the other side has to give up.
+        // Never responds, so that the client times out.
         std::future::pending::<()>().await;
     }
     let _ = stream.write_all(&answer).await;

@@ -1,4 +1,4 @@
-//! Texts and files as sources, and the versions that are kept of them.
+//! Texts and files as sources, and their stored versions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
@@ -53,7 +53,7 @@ async fn every_version_is_kept_with_its_hash_and_times() {
         );
         assert_eq!(versions.of("text:other").await.unwrap(), []);
 
-        // The last one stays, however old it is.
+        // The last version is kept regardless of its age.
         assert_eq!(versions.forget_before(time(100)).await.unwrap(), 1);
         let kept = versions.of("text:hook").await.unwrap();
         assert_eq!(
@@ -85,7 +85,7 @@ async fn a_pin_gets_its_version_or_nothing() {
         assert!(
             matches!(error, SourceError::Pinned { expected, found } if expected == "0" && found != one)
         );
-        // Of another source it is not the version.
+        // A version of another source does not match the pin.
         let error = sources.load(&Source::text("other", TWO), Some(&one)).await;
         assert!(matches!(error, Err(SourceError::Pinned { .. })));
     }
@@ -150,7 +150,7 @@ async fn a_file_is_read_up_to_its_limit() {
             sources.load(&source, None).await,
             Err(SourceError::NotText)
         ));
-        // What was there before is.
+        // The previous version is still stored.
         assert_eq!(sources.last_good(&source).await.unwrap().unwrap().code, ONE);
 
         assert!(matches!(

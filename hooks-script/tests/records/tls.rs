@@ -1,7 +1,7 @@
-//! Sources behind a real `https`, whose certificates the system trusts or does not.
+//! Sources over real `https`, with trusted and untrusted certificates.
 //!
-//! What the system trusts, a process learns when it starts, here from `SSL_CERT_FILE`: the tests
-//! start this program again with it.
+//! A process reads its trusted certificates at start, here from `SSL_CERT_FILE`. So the tests start
+//! this program again with that variable.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::server::{Server, answer};
 
 const CODE: &str = "export default () => ({ out: {} });";
 
-/// Where the process learns the key of its authority from.
+/// Variable with the key of the helper process's certificate authority.
 const AUTHORITY: &str = "HOOKS_SCRIPT_TEST_AUTHORITY";
 
-/// An authority, by its key.
+/// Creates a certificate authority from a key.
 fn authority(key: KeyPair) -> (String, Issuer<'static, KeyPair>) {
     let mut params = CertificateParams::new([]).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -27,7 +27,7 @@ fn authority(key: KeyPair) -> (String, Issuer<'static, KeyPair>) {
     (certificate, Issuer::new(params, key))
 }
 
-/// A server with a certificate for this name.
+/// Starts a server with a certificate for this name.
 async fn server(name: &str, issuer: &Issuer<'_, KeyPair>) -> Server {
     let key = KeyPair::generate().unwrap();
     let params = CertificateParams::new([name.to_owned()]).unwrap();
@@ -42,7 +42,7 @@ async fn server(name: &str, issuer: &Issuer<'_, KeyPair>) -> Server {
     server
 }
 
-/// Loads from `https://hook.example`, which is this machine.
+/// Loads from `https://hook.example`, which resolves to this machine.
 async fn load(server: &Server) -> Result<Loaded, SourceError> {
     let here = "127.0.0.1".parse().unwrap();
     let fetcher = Fetcher::builder()
@@ -53,7 +53,7 @@ async fn load(server: &Server) -> Result<Loaded, SourceError> {
     sources.load(&Source::url(url), None).await
 }
 
-/// Not a test of its own: the process that trusts one authority.
+/// Helper process that trusts one authority.
 #[tokio::test]
 #[ignore = "is started by the test below"]
 async fn trusts_one_authority() {

@@ -1,4 +1,4 @@
-//! Sources at URLs: kept as their servers allow, and read from nowhere but public places.
+//! Sources at URLs: caching as allowed by their servers, and connections to public addresses only.
 
 use std::io;
 use std::net::IpAddr;
@@ -19,12 +19,12 @@ const TWO: &str = "export default () => ({ out: { version: 2 } });";
 
 const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
-/// Of tests: may talk to the server on this machine, without TLS.
+/// Fetcher for tests: may connect to the server on this machine, without TLS.
 fn lenient() -> FetcherBuilder {
     Fetcher::builder().allow_http(true).allow_address(HERE)
 }
 
-/// Sources in each store, at a time that stands still until it is set.
+/// Sources in each kind of store, with a clock that the test sets.
 struct Clocked {
     sources: Sources,
     now: Arc<AtomicI64>,
@@ -80,7 +80,7 @@ async fn a_fresh_answer_is_not_asked_for_again() {
             Freshness::Read
         );
         assert_eq!(server.requests().len(), 1);
-        // What the host believes has an end, whatever the server says.
+        // The host limits freshness, even if the server allows more.
         server.answers(|_| answer("200 OK", &["cache-control: max-age=99999999999"], ONE));
         clocked.at(200, &source).await.unwrap();
         assert_eq!(
@@ -157,7 +157,7 @@ async fn an_etag_and_a_date_are_asked_about() {
             Timestamp::from_second(0).unwrap()
         );
         assert_eq!(second.version.etag, first.version.etag);
-        // "Unchanged" has a time to live of its own.
+        // A "not modified" response has its own `max-age`.
         assert_eq!(
             clocked.at(14, &source).await.unwrap().freshness,
             Freshness::Fresh
@@ -199,7 +199,7 @@ async fn what_must_not_be_stored_is_not() {
                 .unwrap(),
             None
         );
-        // That there was such a version is known.
+        // The version itself remains listed.
         assert_eq!(versions.of(&source.to_string()).await.unwrap().len(), 1);
         assert!(clocked.sources.last_good(&source).await.unwrap().is_none());
         assert_eq!(
@@ -240,7 +240,7 @@ async fn an_error_leaves_the_last_version_to_a_host_that_wants_it() {
                 .code,
             ONE
         );
-        // A version that is pinned needs no server.
+        // A stored pinned version needs no server.
         assert_eq!(
             clocked
                 .sources
@@ -265,7 +265,7 @@ async fn an_error_leaves_the_last_version_to_a_host_that_wants_it() {
         };
         assert_eq!(
             why,
-            "the server answers with status 503; look at the URL in a browser"
+            "the server returned status 503; open the URL in a browser"
         );
         assert!(
             patient.at(101, &source).await.is_err(),
@@ -305,7 +305,7 @@ async fn what_is_pinned_is_not_replaced_by_what_a_server_sends() {
     assert!(matches!(error, SourceError::Pinned { .. }), "{error}");
 }
 
-/// What is kept of another version does not stand in the way of the one that is asked for.
+/// A fresh version in the store does not replace the pinned one.
 #[tokio::test]
 async fn what_is_pinned_is_asked_for_though_another_version_is_fresh() {
     let server = Server::start().await;
@@ -353,13 +353,13 @@ async fn what_a_redirect_says_of_itself_counts() {
         leads_to("2", "x: y");
         assert_eq!(clocked.at(9, &source).await.unwrap().code, ONE);
         assert_eq!(clocked.at(10, &source).await.unwrap().code, TWO);
-        // It says nothing, so it is asked.
+        // Without caching headers, the source is requested again.
         leads_to("1", "x: y");
         assert_eq!(clocked.at(11, &source).await.unwrap().code, ONE);
     }
 }
 
-/// A date has seconds, and a file may change twice in one.
+/// A date has a resolution of one second, and a file may change twice in one.
 #[tokio::test]
 async fn an_unchanged_answer_with_another_name_is_not_believed() {
     let server = Server::start().await;
@@ -377,7 +377,7 @@ async fn an_unchanged_answer_with_another_name_is_not_believed() {
     }
 }
 
-/// What was kept before it was forbidden, too.
+/// Also deletes a version that was stored before the server forbade storage.
 #[tokio::test]
 async fn what_must_not_be_stored_any_more_is_gone() {
     let server = Server::start().await;
@@ -420,7 +420,7 @@ async fn redirects_are_followed_so_far() {
     );
 }
 
-/// One server's name of a version means nothing to another one.
+/// Validators of one server have no meaning for another.
 #[tokio::test]
 async fn validators_go_only_to_the_url_that_gave_them() {
     let server = Server::start().await;
@@ -454,7 +454,7 @@ async fn validators_go_only_to_the_url_that_gave_them() {
             step("/there.js", true)
         ]
     );
-    // "Unchanged" from where nothing was asked about is no answer.
+    // A "not modified" response to a request without validators is an error.
     server.answers(|_| answer("304 Not Modified", &[], ""));
     assert!(matches!(
         fetch_error(clocked.at(2, &source).await),
@@ -472,7 +472,7 @@ async fn what_is_too_large_too_slow_or_no_script_is_refused() {
         fetch_error(load(lenient(), &server.url("/")).await),
         FetchError::TooLarge { limit: 1000 }
     ));
-    // Without its length in the head.
+    // Without `content-length`.
     server.answers(move |_| {
         format!("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{long}").into_bytes()
     });
@@ -495,7 +495,7 @@ async fn what_is_too_large_too_slow_or_no_script_is_refused() {
         .await,
     );
     assert!(matches!(error, FetchError::Timeout(_)), "{error}");
-    // A head at once, and a body never.
+    // Headers at once, body never.
     server.answers(|_| b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx".to_vec());
     assert!(matches!(
         fetch_error(load(lenient(), &server.url("/")).await),
@@ -587,7 +587,7 @@ async fn s_01_addresses_that_are_not_public_are_refused_in_every_spelling() {
     }
 }
 
-/// Resolves every name to the next of these, and counts.
+/// Resolves every name to the next of these addresses, and counts the lookups.
 fn names(
     addresses: &'static [&'static [&'static str]],
     count: &Arc<AtomicUsize>,
@@ -608,7 +608,7 @@ fn names(
 
 #[tokio::test]
 async fn s_01_a_name_that_leads_to_this_machine_is_refused() {
-    // As the system resolves it.
+    // Resolved by the system.
     let error = fetch_error(load(Fetcher::builder(), "https://localhost/hook.js").await);
     assert!(matches!(error, FetchError::Address { .. }), "{error}");
 
@@ -632,8 +632,7 @@ async fn s_01_a_name_that_leads_to_this_machine_is_refused() {
     ));
 }
 
-/// With the switch for `http`, and without an address that is allowed: what a server on this
-/// machine never hears of was refused before a connection.
+/// `http` is allowed, but no private address: the server on this machine sees no connection.
 #[tokio::test]
 async fn s_01_nothing_is_sent_to_an_address_that_is_not_public() {
     let server = Server::start().await;
@@ -647,13 +646,13 @@ async fn s_01_nothing_is_sent_to_an_address_that_is_not_public() {
         FetchError::Address { .. }
     ));
     assert!(server.requests().is_empty());
-    // Which it would have heard of.
+    // Control: the server does see an allowed connection.
     load(lenient(), &server.url("/hook.js")).await.unwrap();
     assert_eq!(server.requests().len(), 1);
 }
 
-/// A connection is made to the addresses that were looked at, which are looked up once for it.
-/// When a name changes, the next connection is refused.
+/// A connection uses the addresses that were checked, from one lookup. If the name changes, the
+/// next connection is refused.
 #[tokio::test]
 async fn s_01_a_name_that_changes_is_looked_at_for_every_connection() {
     let server = Server::start().await;
@@ -671,7 +670,7 @@ async fn s_01_a_name_that_changes_is_looked_at_for_every_connection() {
     assert_eq!((count.load(SeqCst), server.requests().len()), (2, 0));
 }
 
-/// A server that may be talked to redirects to where nobody may go.
+/// A redirect from an allowed server to a forbidden address is refused.
 #[tokio::test]
 async fn s_01_a_redirect_is_held_to_the_same_rules() {
     let server = Server::start().await;
@@ -686,7 +685,7 @@ async fn s_01_a_redirect_is_held_to_the_same_rules() {
         assert!(matches!(error, FetchError::Url { .. }), "{to}: {error}");
     }
     server.requests();
-    // From a name that may be reached to one that may not, and to addresses.
+    // Redirects from an allowed name to a forbidden name, and to addresses.
     for to in [
         "http://127.0.0.2/",
         "http://[::1]/",
@@ -704,7 +703,7 @@ async fn s_01_a_redirect_is_held_to_the_same_rules() {
         assert!(matches!(error, FetchError::Address { .. }), "{to}: {error}");
         assert_eq!(server.requests().len(), 1);
     }
-    // From `https` to `http` nobody comes either: the switch for `http` is off.
+    // A redirect from `https` to `http` is refused too, unless `http` is allowed.
     let error = fetch_error(load(Fetcher::builder().allow_address(HERE), &server.url("/")).await);
     assert!(matches!(error, FetchError::Url { .. }), "{error}");
 }

@@ -1,4 +1,4 @@
-//! The engine itself: what the reset relies on, and what fuel relies on.
+//! Checks on the compiled engine that resets and fuel rely on.
 
 use std::collections::BTreeMap;
 
@@ -50,8 +50,8 @@ fn s_24_memory_and_the_stack_pointer_are_all_that_can_change() {
     assert_eq!((mutable, memories, exported), (1, 1, true));
 }
 
-/// Fuel counts instructions: none may do more the longer its operands are. And no table changes, and no
-/// segment is dropped.
+/// Fuel counts instructions, so no instruction may do more work for longer operands. No instruction
+/// changes a table or drops a segment.
 #[test]
 fn pitfall_01_no_instruction_does_more_than_a_fixed_amount_of_work() {
     let mut found = BTreeMap::<String, usize>::new();

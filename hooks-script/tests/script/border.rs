@@ -1,5 +1,4 @@
-//! What crosses the border, at random: data come back as they went in, and no source takes
-//! the engine down.
+//! Property tests of the boundary: data returns unchanged, and no source crashes the engine.
 
 use futures_executor::block_on;
 use hooks_runtime::Map;
@@ -9,8 +8,8 @@ use serde_json::Value;
 
 use crate::support::{engine_with, manifest, out, pre, register};
 
-/// Values that JavaScript keeps: whole numbers of 53 bits, fractions, texts, and keys that are
-/// no numbers, which it would sort.
+/// Generates values that JavaScript preserves: integers of 53 bits, fractions, strings, and keys
+/// that are not numbers, which it would sort.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -35,7 +34,7 @@ fn object(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Map> {
     prop::collection::vec((key, inner), 0..8).prop_map(|fields| fields.into_iter().collect())
 }
 
-/// Pieces of the language, in any order: more of it compiles than of random bytes.
+/// Generates pieces of JavaScript in any order: more of it compiles than of random bytes.
 fn source() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "export default ",
@@ -118,7 +117,7 @@ fn s_11_data_come_back_as_they_went_in() {
     );
     proptest!(ProptestConfig::with_cases(300), |(given in object(value()))| {
         let run = block_on(hook.run_pre(&given, &ContextData::new()));
-        // As texts: the order of keys counts, and every digit.
+        // Compare as text: the order of keys and every digit matter.
         let text = |map: &Map| serde_json::to_string(map).unwrap();
         let Value::Object(found) = out(run) else { unreachable!("`out` gives an object") };
         let found_again: Map = serde_json::from_str(&text(&found)).unwrap();

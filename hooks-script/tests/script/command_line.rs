@@ -1,4 +1,4 @@
-//! The command line: what it prints, and its exit status.
+//! Command line: output and exit status.
 
 use std::fs;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ impl Folder {
             .unwrap()
     }
 
-    /// Exit status, and what each line says.
+    /// Returns the exit status and the JSON of each line.
     fn run(&self, source: &str, context: &Value, more: &[&str]) -> (i32, Vec<Value>) {
         self.put("hook.js", source);
         self.put("context.json", &context.to_string());
@@ -221,7 +221,7 @@ fn what_cannot_be_used_is_status_2() {
     }
 }
 
-/// Nothing that a hook says reaches a terminal as a command to it.
+/// Text of a hook cannot reach a terminal as a control sequence.
 #[test]
 fn json_is_plain_whatever_a_hook_says() {
     let folder = Folder::new();
@@ -292,7 +292,7 @@ fn a_context_is_an_object_in_which_every_key_is_known() {
     let folder = Folder::new();
     folder.put("hook.js", "export default () => ({ out: {} });");
     for (text, says) in [
-        (r#"["pre", {}, {}]"#, "no list"),
+        (r#"["pre", {}, {}]"#, "is a list"),
         (r#"{"stage": "pre", "in": {}, "more": 1}"#, "`more`"),
         (
             r#"{"stage": "pre", "stage": "pre", "in": {}}"#,
@@ -385,7 +385,7 @@ fn an_answer_that_nobody_reads_is_no_panic() {
         reader.read_line(&mut line).unwrap();
         drop(reader);
         let output = child.wait_with_output().unwrap();
-        // As the runs ended that there were.
+        // The status is that of the completed runs.
         assert_eq!((output.status.code(), output.stderr.len()), (Some(3), 0));
     }
     let full = fs::OpenOptions::new()
@@ -396,7 +396,7 @@ fn an_answer_that_nobody_reads_is_no_panic() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.starts_with("error: the answer cannot be written: "),
+        said.starts_with("error: cannot write the output: "),
         "{said}"
     );
 }

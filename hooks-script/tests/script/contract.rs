@@ -1,4 +1,4 @@
-//! The contract, rule by rule.
+//! Tests of the hook contract, by rule.
 
 use std::num::NonZeroUsize;
 
@@ -193,7 +193,7 @@ fn s_07_only_requested_keys_are_present() {
         seen(fields(), &[ContextKey::Guild]),
         json!({"guild": {"id": "g"}})
     );
-    // Asked for, and not given: absent, not null.
+    // Requested but not given: absent, not null.
     assert_eq!(seen(fields(), &[ContextKey::Channel]), json!({}));
 }
 
@@ -210,7 +210,7 @@ fn s_10_private_fields_do_not_reach_a_hook() {
         ]),
         json!({"user": {"id": "7", "bot": false, "age": 36, "roles": ["admin"]}})
     );
-    // Of another type than declared: an object where a text should be.
+    // The type differs from the declaration: an object instead of a string.
     assert_eq!(
         of_user(vec![Field::text("password"), Field::text("name")]),
         json!({"user": {"name": "Ada"}})
@@ -245,7 +245,7 @@ fn s_12_a_return_value_without_an_object_out_is_a_failure() {
     for (returned, why) in [
         ("", "returned undefined"),
         ("return null;", "returned null"),
-        ("return 'out';", "returned a text"),
+        ("return 'out';", "returned a string"),
         ("return [{ out: {} }];", "returned a list"),
         ("return {};", "returned an object without `out`"),
         ("return { out: null };", "returned `out` as null"),
@@ -297,7 +297,7 @@ export default function check() {
         stop(run(&body("throw new HookStopException('no');"))).class,
         "HookStopException"
     );
-    // A class without a name has that of the class above it.
+    // A class without a name has the name of its superclass.
     assert_eq!(
         stop(run(&body(
             "throw new (class extends HookStopException {})('no');"
@@ -401,7 +401,7 @@ fn s_22_limits_out_of_range_are_refused() {
     assert!(built(|limits| limits.heap = 1).is_err());
     assert!(built(|limits| limits.fuel = 0).is_err());
     let error = built(|limits| limits.jobs = 0).unwrap_err();
-    assert_eq!(error.to_string(), "`jobs` is 0; it can be 1 to 2147483647");
+    assert_eq!(error.to_string(), "`jobs` is 0; use 1 to 2147483647");
 }
 
 #[test]
@@ -493,10 +493,10 @@ fn a_run_that_is_dropped_ends_and_the_worker_goes_on() {
     block_on(async {
         let (given, data) = (message(), ContextData::new());
         let mut run = Box::pin(endless.run_pre(&given, &data));
-        // Given to the worker, and not waited for.
+        // The worker has the run; its future is dropped.
         assert!(futures_util::poll!(&mut run).is_pending());
         drop(run);
-        // Ends only if the worker is free again.
+        // Completes only if the worker is free again.
         out(quick.run_pre(&given, &data).await);
     });
 }
@@ -559,7 +559,8 @@ fn s_15_s_16_a_stop_rejects_and_a_failure_only_where_it_fails_closed() {
     }
 }
 
-/// What was given can be given back, however deep it is; what is deeper is no hook's fault.
+/// A message that is accepted can be returned, however deep it is. A deeper message is not counted
+/// as the hook's failure.
 #[test]
 fn s_12_a_message_as_deep_as_any_can_be_returned() {
     let nested = |levels: usize| -> Map {
@@ -579,7 +580,7 @@ fn s_12_a_message_as_deep_as_any_can_be_returned() {
     assert!(matches!(failure(run), Failure::BadReturn(why) if why.contains("deeper than 127")));
 }
 
-/// A name that every engine has is no word of a message.
+/// Names of built-in exceptions are not treated as words of a message.
 #[test]
 fn s_19_the_exceptions_that_are_there_are_known() {
     let source = body(

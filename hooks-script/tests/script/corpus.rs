@@ -1,5 +1,5 @@
-//! The hooks under `tests/corpus`: each ends as its first lines say, and what runs after it is
-//! none the wiser.
+//! Runs the hooks under `tests/corpus`: each ends as its first lines expect, and does not affect
+//! later runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ fn binary_summary(shown: &Value) -> String {
     words.join(" ").trim_end().to_owned()
 }
 
-/// A canary runs after each, in the same instance.
+/// A canary runs after each hook in the same instance.
 #[test]
 fn s_22_s_24_hostile_hooks_end_as_they_should_and_leave_nothing_behind() {
     let engine = engine();
@@ -127,7 +127,7 @@ fn s_22_hostile_hooks_end_as_they_should_on_the_command_line() {
         let (status, shown) = binary(path, &context);
         let mut found = binary_summary(&shown);
         if found.starts_with("rejected") {
-            // The class of what was thrown comes with it.
+            // The class of the exception follows the kind.
             found = found.split(' ').take(2).collect::<Vec<_>>().join(" ");
         }
         let expected = header(source, "expects").unwrap();
@@ -176,7 +176,7 @@ fn s_11_benign_hooks_give_exactly_their_outputs() {
         }
         let run = benign(path, source, &engine, &data);
         let expected = map(json_header(source, "out").unwrap());
-        // Texts, so that the order of keys counts.
+        // Compare as text, because the order of keys matters.
         let text = |map: &Map| serde_json::to_string(map).unwrap();
         match &run.verdict {
             Verdict::Out(out) if text(out) == text(&expected) => {}

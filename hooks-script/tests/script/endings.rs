@@ -1,4 +1,4 @@
-//! How a run ends when more than one thing goes wrong in it: a stop is never lost.
+//! Runs in which several things fail: a stop is never lost.
 
 use hooks_script::{Failure, RegisterError, Verdict};
 
@@ -24,7 +24,7 @@ fn s_15_a_stop_is_not_lost_among_other_rejections() {
     }
 }
 
-/// The language makes one exception of several itself.
+/// The language itself combines exceptions, as `AggregateError` and `SuppressedError`.
 #[test]
 fn s_15_a_stop_is_found_among_exceptions_that_are_one() {
     for text in [
@@ -36,7 +36,7 @@ fn s_15_a_stop_is_found_among_exceptions_that_are_one() {
     ] {
         assert_eq!(stop(run(&body(text))).message, "banned", "{text}");
     }
-    // Nothing of the script is asked what is in it.
+    // Inspecting the exceptions runs no code of the script.
     for (text, expected) in [
         ("throw new AggregateError([1, new Error('x')]);", "error thrown AggregateError"),
         (
@@ -64,7 +64,7 @@ fn s_15_a_stop_is_found_among_exceptions_that_are_one() {
     }
 }
 
-/// Those that are handled by and by need no room in the end.
+/// Rejections that are handled later need no room at the end.
 #[test]
 fn s_23_any_number_of_rejections_can_be_handled() {
     let engine = engine_with(|limits| {
@@ -77,7 +77,7 @@ fn s_23_any_number_of_rejections_can_be_handled() {
     out(pre(&register(&engine, &body(text))));
 }
 
-/// The list of them is the script's to pay for.
+/// The list of rejections is charged to the script.
 #[test]
 fn s_22_rejections_without_room_fail_the_run() {
     let engine = engine_with(|limits| {
@@ -89,7 +89,7 @@ fn s_22_rejections_without_room_fail_the_run() {
     assert_eq!(summary(&run), "interrupted heap");
 }
 
-/// Whoever writes a message decides how much memory a hook asks for.
+/// The author of a message influences how much memory a hook requests.
 #[test]
 fn s_15_a_stop_stands_though_memory_was_refused() {
     let refused = "try { new Uint8Array(64 << 20); } catch {}";
@@ -139,7 +139,7 @@ fn s_15_s_16_what_a_microtask_throws_is_thrown() {
     assert_eq!(class, "RangeError");
 }
 
-/// A promise whose functions are the script's own may throw where no promise is told.
+/// A promise with custom resolve functions may throw outside of any promise.
 #[test]
 fn s_15_what_a_job_throws_is_thrown() {
     ends(
@@ -182,7 +182,7 @@ fn s_15_a_stop_wins_over_every_other_end() {
     assert_eq!(stop(run(source)).message, "s");
     let engine = engine();
     assert_eq!(stop(post(&register(&engine, source))).message, "s");
-    // Of two stops, the one that the function itself threw.
+    // Of two stops, the one thrown by the function itself takes precedence.
     let text =
         "Promise.reject(new HookStopException('left')); throw new HookStopException('thrown');";
     assert_eq!(stop(run(&body(text))).message, "thrown");
@@ -212,7 +212,7 @@ fn s_15_what_only_looks_like_a_stop_wins_over_nothing() {
             "error thrown TypeError",
         );
     }
-    // Nor does one that somebody handles.
+    // A handled stop has no effect.
     ends(
         "Promise.reject(new HookStopException('s')).catch(() => {}); throw new TypeError('e');",
         "error thrown TypeError",

@@ -1,4 +1,4 @@
-//! One input, one output: whatever ran before, wherever it runs.
+//! Determinism: one input has one output, on any worker and after any other run.
 
 use std::num::NonZeroUsize;
 use std::thread;
@@ -20,7 +20,7 @@ const HOOK: &str = "
                       sorted: [...text].sort().join(''), keys: Object.keys({ ...message, z: 1, 2: 1, 1: 1 }) } };
     }";
 
-/// What other hooks leave behind, between the runs.
+/// State that other hooks leave between the runs.
 const NOISE: &[&str] = &[
     "globalThis.noise = new Array(1000).fill('noise');",
     "throw new Error('noise');",
@@ -80,7 +80,7 @@ fn s_24_engines_hooks_and_workers_all_leave_the_same_memory() {
         .collect();
     for noise in &noise {
         pre(noise);
-        // So does one that is refused, and one that nobody waits for.
+        // Also after a refused hook, and after a cancelled run.
         let refused = shared.register(
             manifest(),
             "globalThis.n = Array(4000).fill('noise'); throw n; export default () => {};",
@@ -97,14 +97,14 @@ fn s_24_engines_hooks_and_workers_all_leave_the_same_memory() {
     }
 }
 
-/// Begins a run, and goes away.
+/// Starts a run and drops its future.
 async fn poll_once(hook: &ScriptHook) {
     let (message, data) = (message(), ContextData::new());
     let mut run = Box::pin(hook.run_pre(&message, &data));
     let _ = futures_util::poll!(&mut run);
 }
 
-/// Processors differ in the bits of what is not a number; scripts can look at bits.
+/// Processors differ in the bits of NaN, and scripts can read them.
 #[test]
 fn s_02_what_is_not_a_number_has_one_form() {
     let source = body(

@@ -1,4 +1,4 @@
-//! `S-15` to `S-17`: what a hook throws is logged, with or without a history.
+//! Logs: exceptions of hooks are logged with or without a history (`S-15` to `S-17`).
 
 use std::cell::RefCell;
 use std::fmt::{Debug, Write};
@@ -45,7 +45,7 @@ impl Subscriber for Listener {
     fn exit(&self, _: &Id) {}
 }
 
-/// Whoever pads a message past what a hook is given is heard of.
+/// A message that is padded beyond the input limit is logged.
 fn log_of_what_did_not_run() {
     let engine = engine_with(|limits| limits.input = 10);
     let stack = ScriptStack::builder().build();
@@ -66,7 +66,7 @@ fn log_of_what_did_not_run() {
     );
 }
 
-/// A registry has no stack around its hooks.
+/// Hooks in a registry, without a stack.
 fn log_of_attached_hooks() {
     let engine = engine();
     let throws = |code: &str| register(&engine, &body(code));
@@ -172,7 +172,7 @@ fn s_15_what_a_hook_throws_is_logged_with_its_trace() {
         (
             stopped,
             "INFO",
-            ["stage=pre", "Spam", "a hook says stop: call [number]"],
+            ["stage=pre", "Spam", "a hook stopped: call [number]"],
         ),
         (
             failed_after,
@@ -182,7 +182,7 @@ fn s_15_what_a_hook_throws_is_logged_with_its_trace() {
         (
             annotated,
             "INFO",
-            ["stage=post", "Spam", "a hook says stop: call [number]"],
+            ["stage=post", "Spam", "a hook stopped: call [number]"],
         ),
     ] {
         assert!(line.starts_with(level), "{line}");

@@ -1,4 +1,4 @@
-//! What hooks in JavaScript may and may not do, by the rules of the contract.
+//! Tests of JavaScript hooks against the rules of their contract.
 
 mod attach;
 mod blob;

@@ -1,4 +1,4 @@
-//! Manifests: the schema that is shipped and the rules in code say the same.
+//! Manifests: the published schema and the validation in code agree.
 
 use hooks_script::{ContextKey, MANIFEST_SCHEMA, Manifest, ManifestError};
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ fn s_05_errors_name_the_field() {
     );
     assert_eq!(
         error(r#"{"source": 1, "name": "n", "context": []}"#).to_string(),
-        "`source` is not a text"
+        "`source` is not a string"
     );
     assert!(matches!(error("{"), ManifestError::Json { .. }));
 }

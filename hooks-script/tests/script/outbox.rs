@@ -1,4 +1,4 @@
-//! Requests that hooks ask for after an action.
+//! Outbound requests of hooks after an action.
 
 use futures_executor::block_on;
 use hooks_script::{
@@ -20,7 +20,7 @@ fn permitted(hook: &ScriptHook, permit: &Permit) -> Run {
     block_on(hook.run_post_permitted(&message(), &ContextData::new(), permit))
 }
 
-/// A run of a hook that may make requests.
+/// Runs a hook with permission to make requests.
 fn run(hook: &ScriptHook) -> Run {
     permitted(hook, &permit(&ConsentStore::in_memory(), hook))
 }
@@ -34,7 +34,7 @@ fn s_21_a_request_is_left_in_the_outbox_of_a_run_with_consent() {
     assert_eq!(run.outbox[0].body, r#"{"text":"hello world"}"#);
 }
 
-/// Halves of characters are sent as three bytes for each of their own.
+/// Unpaired surrogates count as three bytes each.
 #[test]
 fn s_22_the_outbox_holds_no_more_bytes_than_it_may() {
     let engine = engine_with(|limits| limits.outbox_bytes = 1000);
@@ -47,7 +47,7 @@ fn s_22_the_outbox_holds_no_more_bytes_than_it_may() {
     assert_eq!(failure(post(112)).kind(), "thrown");
 }
 
-/// Looks for the capability on everything that can be reached.
+/// Searches every reachable object for the capability.
 const SEARCHES: &str = r#"
     const seen = new Set();
     const look = (value, path) => {
@@ -125,7 +125,7 @@ fn s_22_the_outbox_has_room_for_so_many_requests_and_so_many_bytes() {
     );
     let many = engine_with(|limits| limits.outbox = 3);
     assert_eq!(run(&register(&many, &fills)).outbox.len(), 3);
-    // A URL of 17 bytes, and one of the body.
+    // A URL of 17 bytes, and one byte for the body.
     let bytes = engine_with(|limits| limits.outbox_bytes = 2 * 18 + 17);
     assert_eq!(run(&register(&bytes, &fills)).outbox.len(), 2);
 }

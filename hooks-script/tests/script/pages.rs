@@ -1,4 +1,4 @@
-//! The JavaScript of the book's page runs, and says what the page says.
+//! Runs the JavaScript of the book's page and compares its results with the page.
 
 use serde_json::json;
 
@@ -25,7 +25,7 @@ fn the_hooks_of_the_page_run() {
     );
 }
 
-/// The limits of the page are those of the code.
+/// The limits on the page are the defaults of the code.
 #[test]
 fn the_limits_of_the_page_are_the_defaults() {
     let limits = hooks_script::Limits::default();

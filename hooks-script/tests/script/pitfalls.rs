@@ -1,4 +1,4 @@
-//! What went wrong in engines that were tried, each with a test that it does not here.
+//! Known failures of other script engines, each with a test that it does not occur here.
 
 use std::thread;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::support::{
     body, engine, engine_with, failure, out, pre, register, rejected, run, stop, summary,
 };
 
-/// Each repeats one built-in for ever, with input that makes a single call long.
+/// Each script repeats one built-in forever, with an input that makes a single call long.
 const BUILT_INS: &[(&str, &str)] = &[
     ("executor", "return new Promise(() => { for (;;) {} });"),
     (
@@ -104,14 +104,14 @@ fn pitfall_01_fuel_ends_every_built_in() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// The same with fuel without end: the clock behind it ends them as well.
+/// Without a fuel limit, the timeout ends the scripts too.
 #[test]
 fn pitfall_01_the_wall_clock_ends_every_built_in() {
     let engine = engine_with(|limits| {
         limits.fuel = u64::MAX / 2;
         limits.wall = Duration::from_millis(20);
     });
-    // To be loaded, a hook has no more, and may need more on a busy machine.
+    // Loading has the same timeout, and may exceed it on a busy machine.
     let register = |source| {
         let mut tries = (0..20).map(|_| engine.register(crate::support::manifest(), &body(source)));
         tries
@@ -160,7 +160,7 @@ fn pitfall_02_nothing_can_be_imported_neither_the_prelude_nor_the_hook_itself() 
 fn pitfall_03_out_of_memory_is_told_by_the_allocator() {
     for source in [
         "const all = []; for (;;) all.push(new Uint8Array(1 << 16));",
-        // Whatever the script makes of it.
+        // Independent of the script's return value.
         "try { const all = []; for (;;) all.push(new Uint8Array(1 << 16)); } catch { return { out: {} }; }",
         "let t = 'x'; for (;;) { t += t; t.charCodeAt(t.length - 1); }",
         "return { out: { t: 'x'.padEnd(1 << 28) } };",
@@ -171,7 +171,7 @@ fn pitfall_03_out_of_memory_is_told_by_the_allocator() {
             "{source}"
         );
     }
-    // And a script that throws `null` is not taken for it.
+    // A script that throws `null` is not mistaken for it.
     assert_eq!(summary(&run(&body("throw null;"))), "error thrown throw");
 }
 
@@ -313,7 +313,8 @@ fn pitfall_07_loading_has_a_budget_of_its_own() {
     assert_eq!(failure(pre(&register(&engine, &in_run))).kind(), "fuel");
 }
 
-/// Under load, hooks within their fuel end as ever: time does not count until far beyond it.
+/// On a busy machine, hooks within their fuel end normally: the timeout is far larger than their
+/// fuel takes.
 #[test]
 fn pitfall_08_fuel_decides_and_not_how_busy_the_machine_is() {
     let engine = engine();
@@ -346,12 +347,12 @@ fn pitfall_08_where_fuel_is_left_the_wall_clock_ends_a_run() {
         limits.wall = Duration::from_millis(10);
     });
     let run = pre(&register(&engine, &body("for (;;) {}")));
-    // What it used of the heap is known all the same.
+    // Its peak memory is still reported.
     assert!(run.memory_bytes > 0);
     assert!(matches!(failure(run), Failure::Wall(_)));
 }
 
-/// The same as in `isolation`, by way of buffers that a script does not clear.
+/// Like the test in `isolation`, with buffers that a script does not clear.
 #[test]
 fn pitfall_09_memory_that_a_run_has_used_is_empty_in_the_next() {
     let engine = engine();
@@ -361,7 +362,7 @@ fn pitfall_09_memory_that_a_run_has_used_is_empty_in_the_next() {
             "const all = []; for (let i = 0; i < 60; i++) all.push(new Uint8Array(1 << 16).fill(0xa5)); throw all.length;",
         ),
     );
-    // New buffers are cleared by the engine itself; strings that are grown in place are not.
+    // The engine clears new buffers, but not strings that grow in place.
     let clean = register(
         &engine,
         &body(
@@ -417,7 +418,7 @@ fn pitfall_11_nothing_shares_memory_or_tells_time() {
     assert_eq!(out(run(&source)), json!({"here": [], "times": 1}));
 }
 
-/// An executor of one thread goes on while a script runs.
+/// A single-threaded executor continues while a script runs.
 #[test]
 fn pitfall_12_an_executor_is_not_held_up() {
     use futures_executor::block_on;
@@ -429,7 +430,7 @@ fn pitfall_12_an_executor_is_not_held_up() {
     block_on(async {
         let caller = thread::current().id();
         let run = Box::pin(hook.run_pre(&given, &data));
-        // Ready at the first poll, which it only gets because the run gives the thread back.
+        // Ready at the first poll, which happens only because the run does not block the thread.
         let other = std::future::ready(());
         match select(run, other).await {
             Either::Right(((), _)) => assert_eq!(thread::current().id(), caller),

@@ -1,4 +1,4 @@
-//! What the context costs to be read is not the hook's to pay.
+//! Cost of reading the context: it is not charged to the hook.
 
 use std::sync::LazyLock;
 
@@ -17,7 +17,7 @@ fn given(engine: &ScriptEngine, source: &str, message: &Map) -> Run {
     block_on(register(engine, source).run_pre(message, &ContextData::new()))
 }
 
-/// Texts that the hash of the engine's names takes for one: the product of two pairs.
+/// Texts with colliding hashes in the engine's table of names: the product of two pairs.
 fn colliding(bits: u32) -> Map {
     let one = "\u{101}\u{400}";
     let two = format!("\u{102}{}", char::from_u32(0x400 - 263).unwrap());
@@ -40,11 +40,11 @@ fn s_22_a_message_cannot_use_up_the_fuel_of_a_hook() {
         colliding(11),
     ] {
         let run = given(&engine, IGNORES, &message);
-        // Not quite the same: other names lie elsewhere in the engine's table.
+        // Not exactly equal: other names change the engine's table.
         assert!(run.fuel < without + 1000, "{} and {without}", run.fuel);
         out(run);
     }
-    // Written, a number takes about as much as any other value.
+    // Writing a number costs about as much as any other value.
     let fuel = |number| given(&engine, ECHOES, &numbers(number, 1000)).fuel;
     for number in [1e300, 5e-324, f64::MAX, 0.1, 1.234_567_890_123_456_7e-300] {
         assert!(fuel(number) < 3 * fuel(1.0), "{number}");
@@ -65,13 +65,13 @@ fn s_22_a_context_that_takes_too_long_to_read_is_a_failure_of_its_own() {
     let failure = failure(run);
     assert_eq!((failure.kind(), failure.is_limit()), ("input", true));
     assert!(matches!(failure, Failure::Reading(1_000_000)));
-    // The instance is as good as before.
+    // The instance is still usable.
     let hook = register(&engine, ECHOES);
     assert_eq!(pre(&hook).fuel, pre(&hook).fuel);
     out(pre(&hook));
 }
 
-/// Floats of every exponent, short and long ones, and those at the edges.
+/// Generates floats of every exponent, short and long ones, and edge cases.
 fn number() -> impl Strategy<Value = f64> {
     let edge = prop::sample::select(vec![
         5e-324,
@@ -95,7 +95,7 @@ fn number() -> impl Strategy<Value = f64> {
     number.prop_filter("is JSON", |number| number.is_finite())
 }
 
-/// A number as the standard of the language has it written, from the digits that Rust finds.
+/// Formats a number as ECMAScript requires, from the digits that Rust prints.
 fn written(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();
@@ -147,7 +147,7 @@ proptest! {
         for (shown, given) in of_numbers(&HOOK, &numbers).iter().zip(&numbers) {
             let shown = shown.as_str().unwrap();
             let expected = written(*given);
-            // Of two that are as near, the standard takes the even one, and Rust the larger.
+            // Of two equally near decimals, the standard takes the even one, Rust the larger one.
             let tie = shown.len() == expected.len() && shown.parse() == Ok(*given);
             prop_assert!(shown == expected || tie, "{} and {}", shown, expected);
         }

@@ -1,4 +1,4 @@
-//! What authors are told: why a hook is refused or fails, and where.
+//! Errors for authors: the reason why a hook is refused or fails, and its position.
 
 use hooks_script::{Failure, RegisterError, ScriptEngine};
 
@@ -112,7 +112,7 @@ fn s_04_a_world_in_which_the_context_cannot_be_set_is_refused() {
         let said = error.to_string();
         assert!(said.contains("`context` cannot be set"), "{said}");
     }
-    // Nothing of the look is left.
+    // The check leaves no traces.
     let source = "export default () => ({ out: { own: Object.keys(globalThis) } });";
     assert_eq!(out(run(source))["own"][0], "context");
     out(run(
@@ -125,14 +125,14 @@ fn s_03_messages_say_what_is_wrong() {
     for (source, says) in [
         (
             "export default 1;\nexport default 2;",
-            "there is a second `export default`",
+            "duplicate `export default`",
         ),
         (
             "export default 1 +",
             "the source ends in the middle of an expression",
         ),
-        ("export {}", "nothing is exported as `default`"),
-        ("export default 5", "its `default` is no plain function"),
+        ("export {}", "missing `default` export"),
+        ("export default 5", "`default` is not a plain function"),
     ] {
         let said = rejected(source).to_string();
         assert!(said.starts_with(says), "{source}: {said}");
@@ -143,7 +143,7 @@ fn s_03_messages_say_what_is_wrong() {
 fn s_12_what_cannot_become_json_is_told_with_the_reason() {
     for (text, why) in [
         ("return { get out() { throw 'g'; } };", "threw `g`"),
-        ("return { out: { n: 1n } };", "it holds a BigInt"),
+        ("return { out: { n: 1n } };", "it contains a BigInt"),
         (
             "const a = {}; a.a = a; return { out: a };",
             "it contains itself",

@@ -1,4 +1,4 @@
-//! Requests on their way, to a server of the test's own.
+//! Sends requests to a server started by the test.
 
 use std::future::Future;
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.unwrap().block_on(future)
 }
 
-/// Answers one request, and gives back what it was.
+/// Answers one request and returns its text.
 async fn server(answer: &'static str) -> (u16, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -38,7 +38,7 @@ async fn server(answer: &'static str) -> (u16, JoinHandle<String>) {
     (port, served)
 }
 
-/// A sender that may talk to this machine.
+/// Returns a sender that may connect to this machine.
 fn here() -> OutboxSenderBuilder {
     OutboxSender::builder()
         .allow_host("127.0.0.1")
@@ -53,7 +53,7 @@ struct Asked {
     request: OutboundRequest,
 }
 
-/// A hook that asked for a request to this URL.
+/// Runs a hook that requests this URL.
 async fn asked(url: &str) -> Asked {
     let source = body(&format!("context.http.post('{url}', {{ a: 1 }});"));
     let hook = register(&engine(), &source);
@@ -131,15 +131,15 @@ fn s_01_only_https_to_allowed_hosts_at_public_addresses_is_sent() {
             .allow_host("[::1]")
     };
     for (url, sender, part) in [
-        ("https://b.example", plain(), "not among the hosts"),
+        ("https://b.example", plain(), "not an allowed host"),
         (
             "https://127.0.0.1.b.example",
             plain(),
-            "not among the hosts",
+            "not an allowed host",
         ),
-        ("http://127.0.0.1", plain(), "no `https` URL"),
-        ("file:///etc/passwd", plain(), "no `https` URL"),
-        ("nothing", plain(), "no URL"),
+        ("http://127.0.0.1", plain(), "not an `https` URL"),
+        ("file:///etc/passwd", plain(), "not an `https` URL"),
+        ("nothing", plain(), "not a URL"),
         (
             "https://me:secret@127.0.0.1",
             plain(),

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{body, engine, engine_with, map, message, register};
 
-/// Appends a text to what came before.
+/// Returns a hook that appends this text to the message.
 fn append(text: &str) -> String {
     body(&format!(
         "return {{ out: {{ text: context.in.text + '{text}' }} }};"
@@ -123,7 +123,7 @@ fn s_16_a_failure_of_a_hook_that_has_to_agree_rejects_without_its_words() {
     assert!(!rejection.message.contains("no'"), "{rejection}");
 }
 
-/// `S-14`: the host runs the stages before and after its action, with separate calls.
+/// The host runs the stages with separate calls before and after its action (`S-14`).
 #[test]
 fn s_17_s_18_after_an_action_all_hooks_run_whatever_they_do() {
     let stops = "export default () => { throw new HookStopException('noted'); };";
@@ -314,7 +314,7 @@ fn s_16_a_disabled_hook_that_has_to_agree_rejects_until_it_is_enabled() {
 fn s_22_what_is_not_the_hooks_fault_does_not_count() {
     let too_large = engine_with(|limits| limits.input = 10);
     let unreadable = engine_with(|limits| limits.input_fuel = 1000);
-    // Six bytes of JSON, and some hundred of the engine's.
+    // Six bytes of JSON, and some hundred of the engine's memory.
     let lists = map(json!({ "n": vec![vec![(); 0]; 150_000] }));
     for (engine, message, kind) in [
         (too_large, message(), "input"),
@@ -340,7 +340,7 @@ fn s_22_a_hook_that_takes_all_of_the_time_is_the_one_that_failed() {
         .wall(Duration::from_millis(200))
         .disable_after(NonZeroU32::new(1));
     let stack = stack_of(&engine, build, &[("a", LOOPS)]);
-    // On a machine that is busy enough, the sandbox may say so too late.
+    // On a busy machine, the sandbox may report this too late.
     let mut kinds = (0..20).map_while(|_| {
         let outcome = pre(&stack).unwrap();
         let run = outcome.runs[0].run.as_ref()?;
@@ -351,7 +351,7 @@ fn s_22_a_hook_that_takes_all_of_the_time_is_the_one_that_failed() {
     assert!(stack.hooks(None)[0].is_disabled);
 }
 
-/// Whoever waits for the worker has the time of those behind it.
+/// Waiting for the worker uses the time of the later hooks.
 #[test]
 fn s_22_a_hook_that_had_no_time_left_has_not_failed() {
     let engine = engine_with(|limits| {

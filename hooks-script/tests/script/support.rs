@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Shared helpers of the tests.
 
 use futures_executor::block_on;
 use hooks_runtime::Map;
@@ -12,7 +12,7 @@ pub(crate) fn manifest() -> Manifest {
     Manifest::new("https://example.org/hook.js", "A hook", []).unwrap()
 }
 
-/// An engine with one worker: all runs share its instance.
+/// Returns an engine with one worker, so that all runs share its instance.
 pub(crate) fn engine() -> ScriptEngine {
     engine_with(|_| ())
 }
@@ -37,7 +37,7 @@ pub(crate) fn rejected(source: &str) -> RegisterError {
     engine().register(manifest(), source).unwrap_err()
 }
 
-/// A hook whose function has this body.
+/// Returns a hook whose function has this body.
 pub(crate) fn body(text: &str) -> String {
     format!("export default async function (context) {{\n{text}\n}}\n")
 }
@@ -61,7 +61,7 @@ pub(crate) fn post(hook: &ScriptHook) -> Run {
     block_on(hook.run_post(&message(), &ContextData::new()))
 }
 
-/// Runs a source before an action, in an engine of its own.
+/// Runs a source before an action, in a new engine.
 pub(crate) fn run(source: &str) -> Run {
     pre(&register(&engine(), source))
 }
@@ -90,7 +90,8 @@ pub(crate) fn failure(run: Run) -> Failure {
     }
 }
 
-/// `out`, `stop CLASS`, `error KIND [CLASS]`, `interrupted KIND`: as the corpus expects it.
+/// Formats a run as the corpus expects it: `out`, `stop CLASS`, `error KIND [CLASS]`, `interrupted
+/// KIND`.
 pub(crate) fn summary(run: &Run) -> String {
     match &run.verdict {
         Verdict::Out(_) => "out".to_owned(),

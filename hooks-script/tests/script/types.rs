@@ -1,5 +1,4 @@
-//! The types for authors, as the compiler of TypeScript reads them. `HOOKS_TSC` names it, where
-//! it is not `tsc`.
+//! Checks the types for authors with the TypeScript compiler: `HOOKS_TSC`, or `tsc` by default.
 
 use std::process::Command;
 use std::{env, fs};
@@ -19,7 +18,7 @@ const hook: PreHook = async ({ in: message, stage, data }) => {
 export default hook;
 ";
 
-/// A hook that returns no message.
+/// A hook that does not return a message.
 const WRONG: &str = "
 import type { PreHook } from './hook';
 const hook: PreHook = ({ in: message }) => ({ output: message });
@@ -32,7 +31,7 @@ fn the_types_for_authors_say_what_a_hook_may_be() {
     let compiler = env::var_os("HOOKS_TSC").unwrap_or_else(|| "tsc".into());
     let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     put("hook.d.ts", hooks_script::HOOK_TYPES);
-    // With the names of browsers, too: an editor has them unless it is told otherwise.
+    // Also with the browser types, which editors load by default.
     let libraries = ["es2022", "es2022,dom"];
     let cases = libraries.map(|library| [(library, RIGHT, true), (library, WRONG, false)]);
     for (library, text, right) in cases.into_iter().flatten() {

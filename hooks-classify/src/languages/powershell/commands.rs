@@ -82,9 +82,9 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
     check_members(analysis, arg, &plain);
 }
 
-/// Returns whether a name in front of these words may be that of a program instead of an alias:
-/// outside Windows many aliases do not exist, and a word with a dash that is no parameter of
-/// PowerShell shows that the program is meant.
+/// Returns `true` if a name before these words may be that of a program rather than an alias:
+/// outside Windows many aliases do not exist, and a word with a dash that is not a PowerShell
+/// parameter indicates the program.
 fn may_be_program(name: &str, words: &[&str]) -> bool {
     let foreign = |word: &&str| {
         word.strip_prefix('-').is_some_and(|rest| {
@@ -98,7 +98,8 @@ fn may_be_program(name: &str, words: &[&str]) -> bool {
         || POWERSHELL.aliases.contains(name) && words.iter().skip(1).any(foreign)
 }
 
-/// Asks about a command that prints secrets, or that gets the name of a file with secrets.
+/// Requires confirmation of a command that prints secrets, or that gets the name of a file with
+/// secrets.
 fn check_secrets(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tables: &Tables) {
     let shows = tables
         .program(name)
@@ -123,7 +124,8 @@ fn check_secrets(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tab
     }
 }
 
-/// Records a member that `ForEach-Object` calls: an operand that is no block and no known property.
+/// Records a member that `ForEach-Object` calls: an operand that is neither a block nor a known
+/// property.
 fn check_members(analysis: &mut Analysis, arg: &Arg, plain: &str) {
     let mut before = "|";
     for part in plain.split_inclusive(['|', ';', '\n', '{', '}', '&']) {
@@ -286,7 +288,7 @@ fn verb_effect(name: &str, verb: &str, words: &[&str]) -> Effect {
     })
 }
 
-/// Returns the effect of the first list that a name stands in.
+/// Returns the effect of the first list that contains a name.
 fn in_lists(name: &str, lists: &[(Set, Effect)]) -> Option<Effect> {
     let found = lists.iter().find(|(names, _)| names.contains(name));
     found.map(|(_, effect)| *effect)

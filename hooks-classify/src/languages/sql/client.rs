@@ -17,7 +17,7 @@ pub(super) fn read_client_command(
 ) {
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
-    // A backslash behind a command begins another one, and two begin statements.
+    // A backslash after a command begins another one, and two begin statements.
     let whole_line = matches!(name, "\\!" | "\\copy");
     if line.starts_with('\\')
         && !whole_line

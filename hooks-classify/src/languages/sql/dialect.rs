@@ -19,13 +19,13 @@ pub(super) fn readings(dialect: SqlDialect, text: &str) -> Vec<Option<Vec<Statem
         SqlDialect::Sqlite => &SQLiteDialect {},
         SqlDialect::Unknown => &GenericDialect {},
     };
-    // MariaDB, whose client has the names of that of MySQL, runs what stands in `/*M! … */`.
+    // MariaDB, whose client has the names of MySQL's, runs the text in `/*M! … */`.
     let text = &match dialect {
         SqlDialect::MySql | SqlDialect::Unknown => text.replace("/*M!", "/*!"),
         SqlDialect::PostgreSql | SqlDialect::Sqlite => text.to_owned(),
     };
     let may_differ = may_differ(text);
-    // The general grammar knows more statements, but its strings and comments are its own.
+    // The general grammar knows more statements, but has different strings and comments.
     let general = || parse_any(text).filter(|_| !may_differ);
     let mut readings = vec![parse(grammar, text).or_else(general)];
     if dialect == SqlDialect::Unknown && may_differ {
@@ -53,7 +53,7 @@ fn parse(grammar: &dyn Dialect, text: &str) -> Option<Vec<Statement>> {
     Parser::parse_sql(grammar, text).ok()
 }
 
-/// Returns true if a string or a comment may end elsewhere in another dialect: a quote behind a
+/// Returns `true` if a string or a comment may end elsewhere in another dialect: a quote after a
 /// backslash, `$$…$$`, a comment within a comment, a comment that begins with `#`, and `--` that
 /// begins a comment only before a blank.
 fn may_differ(text: &str) -> bool {

@@ -113,7 +113,7 @@ pub(super) const PRAGMAS: &[&str] = &[
     "QUICK_CHECK",
 ];
 
-/// Returns true if a pragma without `=` writes.
+/// Returns `true` if a pragma without `=` writes.
 pub(super) fn pragma_writes(name: &str) -> bool {
     // An argument is a new value.
     if let Some((name, _)) = name.split_once('(') {

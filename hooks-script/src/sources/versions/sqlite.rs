@@ -1,4 +1,4 @@
-//! Versions in a database.
+//! Store of versions in a SQLite database.
 
 use jiff::Timestamp;
 use sqlx::Row;
@@ -43,7 +43,7 @@ pub(super) async fn kept(
 }
 
 pub(super) async fn seen(database: &Database, seen: Seen<'_>) -> Result<SourceVersion, StoreError> {
-    // All rows, though there is one: only then the statement has ended, and is committed or not.
+    // Read all rows, although there is only one: the statement ends and commits only then.
     let rows = sqlx::query(
         "INSERT INTO source_versions (source, hash, seen, first_seen_us, last_seen_us, text, url, etag,
                                       last_modified, fresh_until_us, stale_allowed)
