@@ -43,7 +43,7 @@ impl Default for QuestionLimits {
 pub struct TooManyQuestions {
     /// Number of pending questions; never more than the limit.
     pub total: u32,
-    /// Number of pending questions of the session of the request. Not counted if the total limit is
+    /// Number of pending questions of the session of the request. 0 if the total limit is
     /// reached.
     pub of_session: u32,
 }

@@ -1,4 +1,4 @@
-//! JSON bodies, whatever their content type.
+//! JSON request bodies. Takes a body of any content type; returns its fields, or an API error.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use tokio::time::timeout;
 
 use super::error::ApiError;
 
-/// More than the longest command in its longest form, in bytes.
+/// Maximum length of a body in bytes; longer than the longest command in its longest encoding.
 const MOST: usize = 512 * 1024;
-/// How long a client may take to send a body.
+/// Timeout for receiving a body.
 const TIME: Duration = Duration::from_secs(10);
 
 /// Reads a body.
@@ -58,8 +58,8 @@ pub(crate) fn text(
     }
 }
 
-/// A flag of a body. Null says neither yes nor no, and is refused: in all other optional fields it
-/// is as good as absent.
+/// Parses a flag of a body. `null` is rejected, although in all other optional fields it counts as
+/// absent.
 pub(crate) fn flag(map: &mut Map<String, Value>, field: &str) -> Result<bool, ApiError> {
     match map.remove(field) {
         None => Ok(false),
@@ -68,13 +68,13 @@ pub(crate) fn flag(map: &mut Map<String, Value>, field: &str) -> Result<bool, Ap
     }
 }
 
-/// A whole number of a body, if it is there; `1.0` is one as well.
+/// Parses an optional integer of a body; accepts `1.0`.
 pub(crate) fn integer(
     map: &mut Map<String, Value>,
     field: &'static str,
     expected: &str,
 ) -> Result<Option<i64>, ApiError> {
-    // Beyond these a number of JSON need not be the one that was meant.
+    // Outside this range, JSON numbers may be rounded.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let whole = |number: f64| {
         let is_whole = number.fract() == 0.0 && number.abs() < EXACT;

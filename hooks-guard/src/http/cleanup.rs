@@ -1,4 +1,4 @@
-//! `DELETE /api/hooks/cleanup`. In: an age in days. Out: what the cleanup did.
+//! `DELETE /api/hooks/cleanup`. Takes an age in days; returns the result of the cleanup.
 
 use axum::Json;
 use axum::extract::{Extension, State};
@@ -12,7 +12,7 @@ use super::state::AppState;
 use crate::audit::Cleanup;
 use crate::config::CleanupAccess;
 
-/// Deletes records that are older than so many days.
+/// Deletes records that are older than a number of days.
 #[utoipa::path(
     delete,
     path = "/api/hooks/cleanup",

@@ -1,5 +1,5 @@
-//! The audit trail: `GET /api/hooks/decisions`, one decision of it, and the report that something ran.
-//! In: a request. Out: records, or an error of the API.
+//! The audit trail over HTTP: `GET /api/hooks/decisions`, a single decision, and the report that a
+//! command was executed. Takes a request; returns records or an API error.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ use super::state::AppState;
 use super::{body, reads};
 use crate::audit::{AuditRecord, Executed, Page, Redeemed, Totals};
 
-/// Upper bound of the records of one response.
+/// Maximum number of records per response.
 const MOST: u64 = 1000;
-/// Longest wait for an answer, in seconds.
+/// Maximum time to wait for an answer, in seconds.
 const LONGEST_WAIT: u64 = 60;
 
-/// A part of the trail, as its shape is described; it is written piece by piece.
+/// A page of the trail. Only describes the schema; the response is written record by record.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Decisions {
     decisions: Vec<AuditRecord>,
@@ -31,7 +31,7 @@ pub(crate) struct Decisions {
     rest: DecisionsRest,
 }
 
-/// What a part of the trail has beside its records.
+/// Fields of a page besides its records.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct DecisionsRest {
     stats: Totals,
@@ -45,12 +45,12 @@ pub(crate) struct DecisionsRest {
 pub(crate) struct Pagination {
     limit: u64,
     offset: u64,
-    /// How many records the filters leave.
+    /// Total number of records that match the filters.
     total: u64,
     returned: usize,
 }
 
-/// The trail, newest first.
+/// Lists decisions, newest first.
 #[utoipa::path(
     get,
     path = "/api/hooks/decisions",
@@ -104,7 +104,7 @@ pub(crate) async fn list(
     reads::list(&state, &id, &headers, "decisions", numbers, &rest).await
 }
 
-/// One decision; waits up to a minute for the answer, where it waits for one.
+/// Returns a decision; waits up to a minute for the answer if one is pending.
 #[utoipa::path(
     get,
     path = "/api/hooks/decisions/{id}",
@@ -139,17 +139,17 @@ pub(crate) async fn one(
     found.map(Json).ok_or_else(unknown)
 }
 
-/// What came of it.
+/// Report of an execution.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
 #[expect(dead_code, reason = "the shape of a body that is read field by field")]
 pub(crate) struct ExecutedBody {
     /// The decision's `secret`.
     secret: String,
-    /// The exit status, if there was one.
+    /// Exit status of the command, if it has one.
     exit_status: Option<i32>,
 }
 
-/// Reports that what was decided about ran.
+/// Reports that the command of a decision was executed.
 #[utoipa::path(
     post,
     path = "/api/hooks/decisions/{id}/executed",
@@ -190,7 +190,7 @@ pub(crate) async fn executed(
     }
 }
 
-/// What proves whose decision it is.
+/// Proof that the caller owns a decision.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
 #[expect(dead_code, reason = "the shape of a body that is read field by field")]
 pub(crate) struct RedeemBody {
@@ -198,7 +198,7 @@ pub(crate) struct RedeemBody {
     secret: String,
 }
 
-/// Uses the approval of a decision, which serves once.
+/// Uses the approval of a decision, which is possible once.
 #[utoipa::path(
     post,
     path = "/api/hooks/decisions/{id}/redeem",

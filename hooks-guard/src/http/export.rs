@@ -1,4 +1,4 @@
-//! `GET /api/hooks/export`. In: a filter and a format. Out: the trail as JSON lines or as a table.
+//! `GET /api/hooks/export`. Takes a filter and a format; returns the trail as JSON lines or CSV.
 
 use axum::body::Body;
 use axum::extract::{Extension, State};
@@ -18,10 +18,11 @@ enum Format {
     Jsonl,
 }
 
-/// What the filters find, the oldest first, as a file; few records are in memory at a time.
+/// Exports the records that match the filters, oldest first, as a file. Few records are in memory
+/// at a time.
 ///
-/// A cell that a spreadsheet would calculate begins with an apostrophe. Where reading fails in the
-/// middle the connection is cut, so that half a file is not taken for a whole one.
+/// A cell that a spreadsheet would evaluate gets a leading apostrophe. If reading fails in the
+/// middle, the connection is cut, so that a partial file is not mistaken for a complete one.
 #[utoipa::path(
     get,
     path = "/api/hooks/export",
@@ -85,7 +86,7 @@ pub(crate) async fn export(
         (header::CACHE_CONTROL, "no-store"),
     ];
     let whole = stream::iter([Ok(head)]).chain(lines).map(move |line| {
-        // Given back with the end of the export.
+        // Released at the end of the export.
         let _place = &place;
         line
     });

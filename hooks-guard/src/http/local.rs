@@ -1,7 +1,8 @@
-//! Accepts requests of clients on this machine only, and only if the client meant to send them.
+//! Accepts only requests that clients on this machine sent on purpose. Takes the headers of a
+//! request; returns an error if a web page may have caused it.
 //!
-//! A web page can have a browser send requests to an address of this machine, under a name of
-//! its own (DNS rebinding) or across origins. Both show in headers that a page cannot choose.
+//! A web page can make a browser send requests to a local address, under a host name of its choice
+//! (DNS rebinding) or across origins. Both are visible in headers that a page cannot set.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,7 +11,7 @@ use axum::http::{HeaderMap, Uri, header};
 
 use super::error::ApiError;
 
-/// By which names the service may be called.
+/// Host names of the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     more: Vec<String>,
@@ -25,8 +26,8 @@ impl Names {
         }
     }
 
-    /// Whether a request was meant for this service: its `Host` is one of the names, and so is
-    /// the site that made a browser send it, if one did.
+    /// Checks that `Host` is a name of this service, and that `Origin`, if the request has one, is
+    /// its site.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok());
@@ -43,7 +44,7 @@ impl Names {
                 let secure = origin.strip_prefix("https://");
                 secure.or_else(|| origin.strip_prefix("http://"))
             });
-            // The very one that was called: another port is another site.
+            // Including the port: another port is another site.
             let own = site
                 .zip(host)
                 .is_some_and(|(site, host)| site.eq_ignore_ascii_case(host));
@@ -57,7 +58,7 @@ impl Names {
         Ok(())
     }
 
-    /// Whether `host`, with or without a port, is one of the names.
+    /// Returns `true` if `host`, with or without a port, is one of the names.
     fn has(&self, host: &str) -> bool {
         let Ok(authority) = host.parse::<Authority>() else {
             return false;

@@ -1,4 +1,4 @@
-//! `POST /api/hooks/permission-request`.
+//! `POST /api/hooks/permission-request`. Takes a command with its context; returns a decision.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,8 +22,8 @@ use crate::log_limit;
 use crate::request::{FileAccess, MOST_NAME, MOST_PATH, NetworkAccess, PermissionRequest, Ruling};
 use crate::service::ServiceError;
 
-/// What a decision may take in all. Its classification ends by itself, before that; what is left
-/// is its record, which waits for the disk.
+/// Deadline of a request. The classification has a shorter timeout; the rest of the time is for the
+/// record, which waits for the disk.
 const BUDGET: Duration = Duration::from_secs(6);
 
 /// Decides about a command.
@@ -72,7 +72,7 @@ pub(crate) async fn request(
 /// Adds the rate limit headers.
 fn tell(response: &mut Response, allowance: Allowance) {
     let reset = Timestamp::now() + allowance.reset;
-    // Whole seconds, of which the last one has begun.
+    // Whole seconds, rounded up.
     let reset = reset.as_second() + i64::from(reset.subsec_nanosecond() > 0);
     let headers = response.headers_mut();
     headers.insert("x-ratelimit-limit", HeaderValue::from(allowance.most));
@@ -143,7 +143,7 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
     })
 }
 
-/// The value of an optional field.
+/// Parses the value of an optional field.
 fn value<T: DeserializeOwned>(
     map: &mut Map<String, Value>,
     field: &str,

@@ -1,5 +1,5 @@
-//! What was approved for longer than once: `GET` and `DELETE /api/hooks/remembered`. In: a request.
-//! Out: the remembered answers, or the revoked one.
+//! Remembered answers over HTTP: `GET` and `DELETE /api/hooks/remembered`. Returns the remembered
+//! answers, or the revoked answer.
 
 use axum::Json;
 use axum::extract::{Extension, Path, State};
@@ -12,20 +12,20 @@ use super::query::Query;
 use super::state::AppState;
 use crate::audit::Remembered;
 
-/// Most approvals of one response.
+/// Maximum number of answers per response.
 const MOST: u64 = 1000;
 
-/// What was approved for longer than once.
+/// A page of remembered answers.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct List {
     remembered: Vec<Remembered>,
-    /// How many hold altogether.
+    /// Total number of active remembered answers.
     total: u64,
-    /// `after` of the next page; null on the last page.
+    /// `after` of the next page; `null` on the last page.
     next: Option<i64>,
 }
 
-/// What was approved for longer than once, and not revoked since.
+/// Lists active remembered answers.
 #[utoipa::path(
     get,
     path = "/api/hooks/remembered",
@@ -50,7 +50,7 @@ pub(crate) async fn list(
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let _turn = state.turn(&headers).await?;
     let audit = state.audit(&headers);
-    // One more tells whether there is another page.
+    // One more than the limit, to detect another page.
     let found = audit.remembered_page(after, limit + 1).await;
     let (mut remembered, total) = found.map_err(|error| failed(&id, &error))?;
     let is_last = remembered.len() as u64 <= limit;
@@ -63,7 +63,7 @@ pub(crate) async fn list(
     }))
 }
 
-/// Revokes an approval, from the next request on.
+/// Revokes a remembered answer; effective from the next request.
 #[utoipa::path(
     delete,
     path = "/api/hooks/remembered/{id}",

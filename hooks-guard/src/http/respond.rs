@@ -1,5 +1,5 @@
-//! `POST /api/hooks/permission-response`. In: what a person says to a question. Out: the record with
-//! the answer.
+//! `POST /api/hooks/permission-response`. Takes the operator's answer to a question; returns the
+//! record with the answer.
 
 use axum::Json;
 use axum::body::Body;
@@ -13,25 +13,25 @@ use super::{body, metrics};
 use crate::audit::{Answered, AuditRecord};
 use crate::service::{Remember, Reply, Responded};
 
-/// Longest note, in characters.
+/// Maximum length of a note in characters.
 const MOST_NOTE: usize = 1000;
 
 /// An answer to a question.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
 #[expect(dead_code, reason = "the shape of a body that is read field by field")]
 pub(crate) struct ResponseBody {
-    /// The decision.
+    /// Id of the decision.
     id: i64,
     /// `APPROVED` or `DENIED`.
     #[schema(example = "APPROVED", pattern = "^(APPROVED|DENIED)$")]
     response: String,
-    /// For what else it may happen, too; only the command that was asked about, unless given.
+    /// Scope in which an approval is remembered. Default: it applies only to this request.
     remember: Option<Remember>,
-    /// What there is to add.
+    /// Note that is stored with the answer.
     note: Option<String>,
 }
 
-/// Answers a question. The first answer counts.
+/// Answers a question. The first answer takes effect.
 #[utoipa::path(
     post,
     path = "/api/hooks/permission-response",

@@ -1,5 +1,5 @@
-//! `GET /api/hooks/stats`, and `GET /api/hooks/series`: the same over time. In: a period.
-//! Out: statistics.
+//! `GET /api/hooks/stats` and `GET /api/hooks/series`. Takes a period; returns its statistics, in
+//! total or over time.
 
 use axum::Json;
 use axum::extract::{Extension, State};
@@ -11,7 +11,7 @@ use super::query::Query;
 use super::state::AppState;
 use crate::audit::{Period, Series, Stats};
 
-/// Statistics about all decisions of a period.
+/// Returns statistics about all decisions of a period.
 #[utoipa::path(
     get,
     path = "/api/hooks/stats",
@@ -37,7 +37,7 @@ pub(crate) async fn stats(
     stats.map(Json).map_err(|error| failed(&id, &error))
 }
 
-/// The statistics over time: in hours, days or weeks, of which each counts as a whole.
+/// Returns statistics over time, in whole hours, days or weeks.
 #[utoipa::path(
     get,
     path = "/api/hooks/series",
