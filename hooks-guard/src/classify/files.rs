@@ -1,13 +1,14 @@
-//! Judges what a tool that is not a shell would do to files, or reach in the network.
+//! Classification of tool calls other than shell commands. Takes an access to a file or to the
+//! network; returns its class and findings.
 
 use super::{Classification, Crud, Judgement, Tables, ToolEffect};
 use crate::request::{FileAccess, NetworkAccess};
 
 impl FileAccess {
-    /// Judges the access. `line` describes it and is the text of the findings.
+    /// Classifies the access. `line` describes the access and is the text of the findings.
     ///
-    /// The class is the effect of the tool. A read of a file that holds secrets has to be
-    /// confirmed, and so has an access that names no file.
+    /// The class is the effect of the tool. A read of a file that holds secrets requires
+    /// confirmation, and so does an access without a file name.
     #[must_use]
     pub fn judge(&self, line: &str) -> Judgement {
         let tables = Tables::embedded();
@@ -53,8 +54,9 @@ impl FileAccess {
 }
 
 impl NetworkAccess {
-    /// Judges the access apart from the command that needs it. `line` describes it and is the text
-    /// of the finding. It always has to be confirmed, because the guard does not see what is sent.
+    /// Classifies the access separately from the command that needs it. `line` describes the access
+    /// and is the text of the finding. It always requires confirmation, because the guard cannot
+    /// see which data is sent.
     #[must_use]
     pub fn judge(&self, line: &str) -> Judgement {
         let effect = ToolEffect {
