@@ -1,4 +1,4 @@
-//! The section of the page of figures: everything in it is measured when it is written.
+//! The section of `docs/performance.md`: measures all its figures and formats them.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,23 +10,23 @@ use crate::process::{self, Server};
 use crate::shared::runtime;
 use crate::{crowd, hook, memory, pages, plain};
 
-/// Where the section begins; it ends where another's does.
+/// Start of the section; it ends at the next section.
 pub(crate) const MARK: &str = "<!-- the permission service -->";
 
 const RATE_TARGET: f64 = 2_000.0;
 const P99_TARGET_MS: f64 = 20.0;
 const HOOK_TARGET_MS: f64 = 15.0;
-/// From when on a page is waited for.
+/// Latency from which a page counts as slow.
 const PAUSE_MS: f64 = 500.0;
 
 const CONNECTIONS: [usize; 5] = [1, 4, 16, 64, 256];
 const ROUNDS: usize = 3;
 const TURN: Duration = Duration::from_secs(2);
-/// For how long the load of a fixed rate lasts.
+/// Duration of the load at a fixed rate.
 pub(crate) const STEADY: Duration = Duration::from_secs(20);
 const STEADY_CONNECTIONS: usize = 64;
 
-/// `decisions` for the memory, if that is to be looked at.
+/// Returns the section. Includes the memory over `decisions`, if given.
 pub(crate) fn section(decisions: Option<usize>) -> Result<String, String> {
     let mut misses = Vec::new();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -57,8 +57,7 @@ pub(crate) fn section(decisions: Option<usize>) -> Result<String, String> {
     Ok(text)
 }
 
-/// One server under load for one turn: what it answered, and the microseconds of processors that
-/// it used for each answer.
+/// Runs a load on a server. Returns the responses, and the CPU time per response in microseconds.
 fn turn(server: &Server, connections: usize, time: Duration) -> Result<(Answered, f64), String> {
     let before = server.used()?;
     let run = load::run(server.port, connections, Until::Time(time), Pace::Full);
@@ -170,12 +169,12 @@ fn steady(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     Ok(())
 }
 
-/// The load of a fixed rate.
+/// Result of the load at a fixed rate.
 struct Steady {
     answered: Answered,
-    /// How much of a core the daemon had.
+    /// CPU usage of the daemon, as a share of one core.
     busy: f64,
-    /// What windows of the console saw, if they were open.
+    /// Observations of console windows, if they were open.
     seen: Option<Seen>,
 }
 
@@ -242,7 +241,7 @@ impl Steady {
     }
 }
 
-/// The fixed rate, for so long without and with the console open.
+/// Runs the fixed rate without and with the console open.
 pub(crate) fn watched(time: Duration) -> Result<(), String> {
     println!("alone: {}", Steady::of(time, false)?.shown());
     let watched = Steady::of(time, true)?;
@@ -348,7 +347,7 @@ fn turned(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     Ok(())
 }
 
-/// One number of connections, for so long.
+/// Runs a load with one number of connections.
 pub(crate) fn once(connections: usize, time: Duration) -> Result<(), String> {
     let folder = process::folder()?;
     let daemon = Server::daemon(folder.path())?;
