@@ -125,9 +125,9 @@ pub(super) async fn follow(
         let done = look(&backend, &written, &changes, &mut last).await;
         if let Err(error) = done {
             if let Some(suppressed) =
-                log_limit::suppressed("changes of the audit trail cannot be read", &error)
+                log_limit::suppressed("cannot read changes of the audit trail", &error)
             {
-                tracing::warn!(%error, suppressed, "changes of the audit trail cannot be read");
+                tracing::warn!(%error, suppressed, "cannot read changes of the audit trail");
             }
             tokio::time::sleep(AGAIN).await;
             written.look.notify_one();
@@ -241,9 +241,9 @@ pub(super) async fn watch(backend: Backend, written: Arc<Written>) {
             return;
         };
         if let Some(suppressed) =
-            log_limit::suppressed("changes by other processes cannot be noticed", &error)
+            log_limit::suppressed("cannot detect changes by other processes", &error)
         {
-            tracing::warn!(%error, suppressed, "changes by other processes cannot be noticed");
+            tracing::warn!(%error, suppressed, "cannot detect changes by other processes");
         }
         tokio::time::sleep(AGAIN).await;
         written.look.notify_one();

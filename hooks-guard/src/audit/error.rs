@@ -11,13 +11,13 @@ use std::sync::Arc;
 #[non_exhaustive]
 pub enum AuditError {
     /// The address is not the address of a supported database.
-    #[error("`{url}` is no address of a database; give a path, `sqlite:PATH` or `postgres://…`")]
+    #[error("`{url}` is not a database address; give a path, `sqlite:PATH` or `postgres://…`")]
     Address {
         /// The address without its credentials.
         url: String,
     },
     /// This build does not support the database.
-    #[error("this build cannot use {backend}; build it with the feature `{feature}`")]
+    #[error("this build does not support {backend}; build it with the feature `{feature}`")]
     Unsupported {
         /// Name of the database.
         backend: &'static str,
@@ -25,7 +25,7 @@ pub enum AuditError {
         feature: &'static str,
     },
     /// The folder or the file cannot be created.
-    #[error("`{path}` cannot be made: {source}; see that its folder exists and may be written to")]
+    #[error("cannot create `{path}`: {source}; check that its folder exists and is writable")]
     Create {
         /// Path of the folder or file.
         path: String,
@@ -33,15 +33,13 @@ pub enum AuditError {
         source: Arc<io::Error>,
     },
     /// Backups of this database are made with its own tools.
-    #[error("a trail in PostgreSQL is copied with `pg_dump`; see the page on operation")]
+    #[error("a trail in PostgreSQL cannot be backed up here; use `pg_dump`")]
     CopiedElsewhere,
     /// The file is not a database.
-    #[error("the file is no SQLite database, or is damaged; give another path, or restore it")]
+    #[error("the file is damaged or not a SQLite database; give another path, or restore it")]
     NotADatabase,
     /// The database was written by a newer version.
-    #[error(
-        "the database has schema {version}, which this version does not know; use a newer `hooks-guard`"
-    )]
+    #[error("unknown database schema {version}; use a newer `hooks-guard`")]
     Newer {
         /// Schema version of the database.
         version: i64,
@@ -57,7 +55,7 @@ pub enum AuditError {
     /// The trail does not continue from an entry that this process wrote or read before: the trail
     /// was replaced, reset or rewritten.
     #[error(
-        "the trail no longer continues from entry {entry}, which this process knows: {problem}; run `hooks-guard audit verify` with a noted `--head`, restore the trail, or restart the service to accept it as it is"
+        "the trail no longer continues from entry {entry}, the last known entry: {problem}; run `hooks-guard audit verify` with a noted `--head`, restore the trail, or restart the service to accept the current trail"
     )]
     Rewritten {
         /// Number of the last known entry.
@@ -67,7 +65,7 @@ pub enum AuditError {
     },
     /// A row allows a command, but the log has no entry for it: the row was written by hand.
     #[error(
-        "the log does not vouch for {what} {number}, which would allow something; run `hooks-guard audit verify`, and restore the trail"
+        "the log does not confirm {what} {number}, which would allow a command; run `hooks-guard audit verify`, and restore the trail"
     )]
     Unvouched {
         /// Kind of the row.
@@ -77,7 +75,7 @@ pub enum AuditError {
     },
     /// The database has tables, triggers or indexes that its migrations do not create.
     #[error(
-        "the database has another schema than this version makes: {difference}; look at it and run `{remedy}`, or restore the database"
+        "the schema of the database differs from the schema of this version: {difference}; check it and run `{remedy}`, or restore the database"
     )]
     Schema {
         /// The first difference.
@@ -86,19 +84,19 @@ pub enum AuditError {
         remedy: String,
     },
     /// Another process holds the write lock and does not release it.
-    #[error("the database is locked by another process; end that process, or try again")]
+    #[error("the database is locked by another process; stop that process, or try again")]
     Locked,
     /// The disk or the database is full.
-    #[error("the disk of the database is full; make room, or clean up old decisions")]
+    #[error("the disk of the database is full; free disk space, or clean up old decisions")]
     Full,
     /// The database is read-only.
     #[error(
-        "the database may only be read; allow writing to its file and folder, or give the address of the primary server"
+        "the database is read-only; make its file and folder writable, or give the address of the primary server"
     )]
     ReadOnly,
     /// The database is read-only and has an older schema.
     #[error(
-        "the database has schema {version} and may only be read, so that it cannot be brought up to date; copy it to where it may be written to"
+        "the database has the older schema {version} and is read-only, so it cannot be migrated; copy it to a writable folder"
     )]
     Older {
         /// Schema version of the database.
@@ -107,7 +105,7 @@ pub enum AuditError {
     /// The file is read-only, and its latest changes are in a write-ahead log, which SQLite cannot
     /// read there.
     #[error(
-        "`{path}` may only be read, and has a log beside it that cannot be read there; copy both to a folder that may be written to"
+        "`{path}` is read-only, and its write-ahead log cannot be read there; copy both to a writable folder"
     )]
     UnreadableLog {
         /// Path of the file.
@@ -115,14 +113,14 @@ pub enum AuditError {
     },
     /// The file cannot be opened, or the server cannot be reached.
     #[error(
-        "the database cannot be reached: {source}; see that its address is right, that its server runs if it has one, and that you may use it"
+        "cannot reach the database: {source}; check its address, that its server is running, and your permissions"
     )]
     Unreachable {
         /// Error of the driver.
         source: Arc<dyn std::error::Error + Send + Sync>,
     },
     /// A stored value is invalid.
-    #[error("the database has a `{column}` that is none; see what `audit verify` says")]
+    #[error("invalid `{column}` in the database; run `hooks-guard audit verify`")]
     Damaged {
         /// Column of the value.
         column: &'static str,
@@ -131,7 +129,7 @@ pub enum AuditError {
     #[error("the audit trail is closed; open it again")]
     Closed,
     /// Any other error.
-    #[error("the database fails: {source}")]
+    #[error("database error: {source}")]
     Database {
         /// Error of the driver.
         source: Arc<dyn std::error::Error + Send + Sync>,

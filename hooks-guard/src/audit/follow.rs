@@ -28,10 +28,10 @@ pub(super) fn check_order(known: &Head, now: &Head) -> Result<(), AuditError> {
         return Err(rewritten(known, problem));
     }
     if now.seq == known.seq && now.hash != known.hash {
-        return Err(rewritten(known, "the entry has another hash"));
+        return Err(rewritten(known, "the entry has a different hash"));
     }
     if now.seq == known.seq && !now.same_counters(known) {
-        return Err(rewritten(known, "the last numbers given are others"));
+        return Err(rewritten(known, "the last assigned ids differ"));
     }
     Ok(())
 }
@@ -76,7 +76,7 @@ pub(super) async fn recognize(
         .await?;
     match row {
         Some(row) if row.hash(0)? == known.hash => Ok(()),
-        Some(_) => Err(rewritten(&known, "the entry has another hash")),
+        Some(_) => Err(rewritten(&known, "the entry has a different hash")),
         None => match gap_of(tx, known.seq).await? {
             Some(gap) if gap.last > known.seq || gap.hash == known.hash => Ok(()),
             _ => Err(rewritten(&known, "the entry is missing")),

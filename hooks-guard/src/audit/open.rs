@@ -52,10 +52,10 @@ impl fmt::Display for TooManyQuestions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { total, of_session } = self;
         match of_session {
-            0 => write!(f, "{total} questions wait for an answer"),
+            0 => write!(f, "{total} questions are pending"),
             _ => write!(
                 f,
-                "{total} questions wait for an answer, {of_session} of them of this session"
+                "{total} questions are pending, {of_session} of them in this session"
             ),
         }
     }

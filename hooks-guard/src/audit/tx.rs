@@ -13,11 +13,14 @@ use super::error::AuditError;
 /// SQL text, one for both databases or one for each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sql {
-    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "the other one's"))]
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(dead_code, reason = "used by the other backend")
+    )]
     sqlite: &'static str,
     #[cfg_attr(
         not(feature = "postgres"),
-        expect(dead_code, reason = "the other one's")
+        expect(dead_code, reason = "used by the other backend")
     )]
     postgres: &'static str,
 }

@@ -154,7 +154,7 @@ impl AuditStore {
                 Some(found) => {
                     let why = changed(found.scope, scope);
                     let id = found.id;
-                    Granted::Changed(format!("remembered answer {id} does not serve; {why}"))
+                    Granted::Changed(format!("remembered answer {id} does not apply; {why}"))
                 }
                 None => Granted::No,
             });
@@ -193,7 +193,7 @@ impl AuditStore {
 }
 
 /// Reason why an approval does not apply that has no scope, or whose files cannot be read.
-const UNKNOWN_SCOPE: &str = "it is not known what it was given for";
+const UNKNOWN_SCOPE: &str = "the scope of the approval is unknown";
 
 /// Timeout for reading the files of a scope.
 const MAX_LOOK: Duration = Duration::from_secs(1);
@@ -217,7 +217,7 @@ pub(crate) async fn in_time<T: Send + 'static>(
 /// Describes the difference between the approved scope and the current scope.
 fn changed(approved: Option<ApprovalScope>, now: &ApprovalScope) -> String {
     let Some(approved) = approved else {
-        return "it is from a version that did not bind approvals to files".to_owned();
+        return "it was given by a version that did not bind approvals to files".to_owned();
     };
     match (approved.changed_in(now), now.refused()) {
         (Some(why), _) => why,

@@ -67,17 +67,16 @@ pub(super) async fn verify(
         Ok(()) => (walk.entries(&mut tx, &mut head).await?, None),
         Err(AuditError::Schema { difference, remedy }) => {
             let schema = Broken::whole(format!(
-                "the database has another schema than this version makes: {difference}; {}",
+                "the schema of the database differs from the schema of this version: {difference}; {}",
                 match remedy.starts_with("hooks-guard ") {
                     true => "restore the database".to_owned(),
-                    false => format!("look at it and run `{remedy}`, or restore the database"),
+                    false => format!("check it and run `{remedy}`, or restore the database"),
                 }
             ));
-            let unchecked =
-                |why: &str| Broken::whole(format!("the entries cannot be checked: {why}"));
+            let unchecked = |why: &str| Broken::whole(format!("cannot check the entries: {why}"));
             let entries = match backend.database().has_plain_tables(&mut tx).await {
                 // Reading anything else could run planted code.
-                Ok(false) => Some(unchecked("a table is missing, or is no table")),
+                Ok(false) => Some(unchecked("a table is missing or not a plain table")),
                 Ok(true) => match walk.entries(&mut tx, &mut head).await {
                     Ok(entries) => entries,
                     Err(error) => Some(unchecked(&error.to_string())),

@@ -40,7 +40,7 @@ impl fmt::Display for ChainHead {
 /// Error returned if a text is not a [`ChainHead`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "not a head; give the number of entries and the 64 hexadecimal digits of the hash as `COUNT:HASH`, as `hooks-guard audit head` prints them"
+    "invalid head; give `COUNT:HASH` as printed by `hooks-guard audit head`, the number of entries and 64 hexadecimal digits"
 )]
 #[non_exhaustive]
 pub struct InvalidHead;
@@ -192,7 +192,7 @@ pub(super) async fn continues(
         // A cleanup has removed the known entry.
         Some(gap) if gap.first <= from.seq => {
             if gap.last == from.seq && gap.hash != from.hash {
-                return Ok(Err("the entry has another hash".to_owned()));
+                return Ok(Err("the entry has a different hash".to_owned()));
             }
             walk.seq = gap.last;
             walk.hash = gap.hash;
@@ -204,7 +204,7 @@ pub(super) async fn continues(
                 .await?;
             match row {
                 Some(row) if row.hash(0)? == from.hash => {}
-                Some(_) => return Ok(Err("the entry has another hash".to_owned())),
+                Some(_) => return Ok(Err("the entry has a different hash".to_owned())),
                 None => return Ok(Err("the entry is missing".to_owned())),
             }
         }
@@ -221,7 +221,7 @@ pub(super) async fn continues(
     let removed = walk.gaps_used > 0;
     let vouched = walk.gaps_hash == Some(chain::gaps_hash(&all_gaps));
     if (removed || walk.gaps_hash.is_some()) && !vouched {
-        let problem = "entries are missing that no cleanup took away";
+        let problem = "entries are missing that no cleanup removed";
         return Ok(Err(problem.to_owned()));
     }
     let of = |kind: Kind| walk.kinds[kind as usize];
@@ -236,7 +236,7 @@ pub(super) async fn continues(
 }
 
 /// Problem reported if the counters of the head do not match the log.
-pub(super) const NUMBERS: &str = "the last numbers given are not those of the log";
+pub(super) const NUMBERS: &str = "the last assigned ids do not match the log";
 
 /// Returns how many decision ids were assigned: to existing decisions and to those that cleanups
 /// counted.
@@ -321,7 +321,7 @@ impl Walk {
                 return Ok(Some(Broken {
                     entry: Some(self.seq + 1),
                     decision: None,
-                    problem: "the entry is missing, and no cleanup took it away".to_owned(),
+                    problem: "the entry is missing, and no cleanup removed it".to_owned(),
                 }));
             };
             self.gaps_used += 1;
@@ -337,7 +337,7 @@ impl Walk {
                 let stored = match Stored::read(row, 9) {
                     Ok(stored) => stored,
                     Err(AuditError::Damaged { column }) => {
-                        let problem = format!("the `{column}` of its decision is none");
+                        let problem = format!("the `{column}` of its decision is invalid");
                         return Ok(Some(Broken::at(&entry, &problem)));
                     }
                     Err(error) => return Err(error),
@@ -351,7 +351,8 @@ impl Walk {
                 match of_remembered(tx, kind, &entry).await? {
                     Some(content) => content,
                     None => {
-                        let problem = "its remembered answer is missing, or another's";
+                        let problem =
+                            "its remembered answer is missing or belongs to another entry";
                         return Ok(Some(Broken::at(&entry, problem)));
                     }
                 }
@@ -368,14 +369,19 @@ impl Walk {
             },
             Some(Kind::Used) => match chain::of_entry(tx, entry.seq, entry.subject).await? {
                 Some(content) => content,
-                None => return Ok(Some(Broken::at(&entry, "its use is missing, or another's"))),
+                None => {
+                    return Ok(Some(Broken::at(
+                        &entry,
+                        "its use is missing or belongs to another entry",
+                    )));
+                }
             },
-            None => return Ok(Some(Broken::at(&entry, "it is of no known kind"))),
+            None => return Ok(Some(Broken::at(&entry, "it has an unknown kind"))),
         };
         if chain::link(&self.hash, content) != entry.hash {
             return Ok(Some(Broken::at(
                 &entry,
-                "what is stored is not what was written",
+                "the stored data differs from the data that was written",
             )));
         }
         self.seq = entry.seq;
@@ -449,7 +455,7 @@ impl Walk {
                 }
                 // An id is never assigned twice, and only a cleanup leaves a gap.
                 if entry.subject <= self.decision {
-                    return Ok(Err("the number of its decision was given before"));
+                    return Ok(Err("the id of its decision was assigned before"));
                 }
                 self.decision = entry.subject;
                 let unanswered = match stored.denied {
@@ -468,11 +474,11 @@ impl Walk {
                     }
                 };
                 if stored.answered_seq.is_none() && !unanswered {
-                    return Ok(Err("its decision has an answer that nobody gave"));
+                    return Ok(Err("its decision has an answer that was not recorded"));
                 }
                 let unexecuted = stored.executed_at.is_none() && stored.exit_status.is_none();
                 if stored.executed_seq.is_none() && !unexecuted {
-                    return Ok(Err("its decision has an execution that nobody reported"));
+                    return Ok(Err("its decision has an execution that was not reported"));
                 }
                 let searched = row.maybe_text(4)? == Some(fold(&stored.command))
                     && row.maybe_int(5)? == Some(stored.class)
@@ -480,7 +486,7 @@ impl Walk {
                     && row.maybe_int(7)? == stored.response
                     && row.maybe_text(8)? == stored.agent;
                 if !searched {
-                    return Ok(Err("a search for its decision finds something else"));
+                    return Ok(Err("the search data of its decision differs"));
                 }
                 self.answered += i64::from(stored.answered_seq.is_some());
                 self.executed += i64::from(stored.executed_seq.is_some());
@@ -489,7 +495,7 @@ impl Walk {
             }
             Kind::Answered if stored.answered_seq == Some(entry.seq) => Ok(chain::answered(stored)),
             Kind::Executed if stored.executed_seq == Some(entry.seq) => Ok(chain::executed(stored)),
-            _ => Err("its decision does not know of it"),
+            _ => Err("its decision does not refer to it"),
         })
     }
 
@@ -504,12 +510,12 @@ impl Walk {
             return Ok(Some(Broken {
                 entry: Some(self.seq + 1),
                 decision: None,
-                problem: format!("the log ends before its end, which is entry {}", head.seq),
+                problem: format!("the log ends before its last entry, entry {}", head.seq),
             }));
         }
         let gaps_hash = self.gaps_hash.unwrap_or_else(|| chain::gaps_hash(&[]));
         if self.gaps_used != gaps.len() || chain::gaps_hash(gaps) != gaps_hash {
-            let problem = "entries are missing that no cleanup took away";
+            let problem = "entries are missing that no cleanup removed";
             return Ok(Some(Broken::whole(problem)));
         }
         let of = |kind: Kind| self.kinds[kind as usize];
@@ -543,7 +549,9 @@ impl Walk {
             }
         }
         if row.int(5)? > head.decisions {
-            return Ok(Some(Broken::whole("numbers were given that will be again")));
+            return Ok(Some(Broken::whole(
+                "ids were used that will be assigned again",
+            )));
         }
         // Each decision has one id, and each cleanup records how many decisions it deleted.
         let given = of(Kind::Decided) + self.deleted;
@@ -589,7 +597,7 @@ impl Walk {
             times.insert((row.int(0)?, row.int(1)?, row.int(2)?), row.int(3)?);
         }
         let same = tallies == self.counted.tallies && times == self.counted.times;
-        Ok((!same).then(|| Broken::whole("the running counts are not those of the decisions")))
+        Ok((!same).then(|| Broken::whole("the running counts do not match the decisions")))
     }
 }
 

@@ -263,8 +263,8 @@ impl Writing {
     }
 
     fn fail(&self, error: &AuditError, waiting: usize) {
-        if let Some(suppressed) = log_limit::suppressed("the audit trail was not written", error) {
-            tracing::error!(%error, waiting, suppressed, "the audit trail was not written");
+        if let Some(suppressed) = log_limit::suppressed("cannot write the audit trail", error) {
+            tracing::error!(%error, waiting, suppressed, "cannot write the audit trail");
         }
         set(&self.failure, Some(error.clone()));
     }

@@ -21,11 +21,7 @@ impl FileAccess {
         };
         let mut effects = Vec::new();
         if self.paths.is_empty() {
-            effects.push(effect(
-                true,
-                false,
-                format!("`{tool}` does not say which file"),
-            ));
+            effects.push(effect(true, false, format!("`{tool}` names no file")));
         }
         for path in &self.paths {
             let shown = path.display();
@@ -36,7 +32,7 @@ impl FileAccess {
                 tables.secret(path) || reads && tables.may_be_private(path) || below && folder()
             };
             if path.to_str().is_none_or(secret) {
-                let reason = format!("`{tool}` gets at secrets in `{shown}`");
+                let reason = format!("`{tool}` accesses secrets in `{shown}`");
                 effects.push(effect(true, true, reason));
             } else {
                 let verb = match self.effect {
@@ -62,7 +58,7 @@ impl NetworkAccess {
         let effect = ToolEffect {
             effect: Crud::Create,
             ask: true,
-            reason: format!("a command wants to reach `{}`", self.host),
+            reason: format!("a command connects to `{}`", self.host),
             understood: true,
         };
         Classification::of_tool(line, [effect]).into()

@@ -99,7 +99,7 @@ impl Stage {
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn StdError,
-                    "the semantic stage gives no answer"
+                    "no answer from the semantic stage"
                 );
                 without_answer(verdict, unsure, &error)
             }
@@ -141,7 +141,7 @@ fn combine(mut verdict: Classification, answer: &Answer) -> Classification {
         verdict.explanation.as_str()
     };
     let explanation = format!(
-        "A language model takes this for {}: {why}. That is not proven, and requires approval. {before}",
+        "A language model classified this as {}: {why}. This is not proven and requires approval. {before}",
         answer.class
     );
     explanation.trim_end().clone_into(&mut verdict.explanation);

@@ -23,7 +23,7 @@ pub(super) async fn bytes(body: Body) -> Result<Bytes, ApiError> {
     match timeout(TIME, Limited::new(body, MOST).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::too_large(MOST)),
-        Ok(Err(_)) => Err(ApiError::invalid_json("The body ended before its time")),
+        Ok(Err(_)) => Err(ApiError::invalid_json("incomplete body")),
         Err(_) => Err(ApiError::too_slow(TIME)),
     }
 }
@@ -33,7 +33,7 @@ pub(crate) async fn object(body: Body) -> Result<Map<String, Value>, ApiError> {
     let bytes = bytes(body).await?;
     match serde_json::from_slice(&bytes) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(ApiError::invalid_json("The body must be a JSON object")),
+        Ok(_) => Err(ApiError::invalid_json("the body must be a JSON object")),
         Err(error) => Err(ApiError::invalid_json(format!(
             "Failed to parse JSON at line {} column {}",
             error.line(),
@@ -91,5 +91,5 @@ pub(crate) fn integer(
 
 /// Error for a field of a wrong type.
 pub(crate) fn wrong_type(field: &str, expected: &str) -> ApiError {
-    ApiError::invalid_json(format!("Field '{field}' must be {expected}"))
+    ApiError::invalid_json(format!("field `{field}` must be {expected}"))
 }

@@ -13,7 +13,7 @@ pub(crate) fn number(text: &str) -> Result<i64, ApiError> {
 }
 
 pub(crate) fn unknown() -> ApiError {
-    ApiError::not_found("There is no such decision")
+    ApiError::not_found("unknown decision")
 }
 
 /// Returns the time of a response, in millisecond precision.
@@ -23,20 +23,20 @@ pub(crate) fn now() -> Timestamp {
 
 /// Logs a failure of the trail, and returns an API error without its details.
 pub(crate) fn failed(id: &RequestId, error: &impl std::error::Error) -> ApiError {
-    if let Some(suppressed) = log_limit::suppressed("the audit trail failed", error) {
-        tracing::error!(request_id = id.0, %error, suppressed, "the audit trail failed");
+    if let Some(suppressed) = log_limit::suppressed("cannot access the audit trail", error) {
+        tracing::error!(request_id = id.0, %error, suppressed, "cannot access the audit trail");
     }
     ApiError::database(id)
 }
 
 pub(super) async fn no_such_path() -> ApiError {
-    ApiError::not_found("There is nothing at this path")
+    ApiError::not_found("unknown path")
 }
 
 pub(super) async fn no_such_method() -> ApiError {
     ApiError::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "METHOD_NOT_ALLOWED",
-        "This path has no such method",
+        "method not allowed for this path",
     )
 }

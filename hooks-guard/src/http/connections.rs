@@ -217,7 +217,7 @@ impl Connections {
         if let Some(task) = open.remove(id).and_then(|slot| slot.task) {
             task.abort();
         }
-        tracing::debug!("a connection was closed to have room for another");
+        tracing::debug!("closed a connection to make room for another");
         true
     }
 

@@ -85,7 +85,7 @@ async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {
 
 fn serve(name: &str, headers: &HeaderMap) -> Response {
     let Some(at) = ASSETS.iter().position(|asset| asset.name == name) else {
-        return ApiError::not_found("There is nothing at this path").into_response();
+        return ApiError::not_found("unknown path").into_response();
     };
     let tag = &TAGS[at];
     let known = headers

@@ -55,20 +55,20 @@ pub(crate) struct Pagination {
     get,
     path = "/api/hooks/decisions",
     params(
-        ("limit" = Option<u64>, Query, description = "Most records, 50 unless given; more than 1000 is 1000"),
-        ("offset" = Option<u64>, Query, description = "How many records to leave out"),
-        ("classification" = Option<crate::classify::Crud>, Query, description = "Only this class"),
-        ("response" = Option<crate::audit::UserResponse>, Query, description = "Only what was answered so"),
-        ("since" = Option<String>, Query, format = DateTime, description = "Only what was decided after this time"),
-        ("until" = Option<String>, Query, format = DateTime, description = "Only what was decided before this time"),
-        ("command_filter" = Option<String>, Query, description = "Only commands with this text in them, in any case"),
-        ("agent" = Option<String>, Query, description = "Only what this agent asked"),
-        ("session_id" = Option<String>, Query, description = "Only what was asked in this session"),
+        ("limit" = Option<u64>, Query, description = "Maximum number of records, at most 1000. Default: 50"),
+        ("offset" = Option<u64>, Query, description = "Number of records to skip"),
+        ("classification" = Option<crate::classify::Crud>, Query, description = "Only decisions of this class"),
+        ("response" = Option<crate::audit::UserResponse>, Query, description = "Only decisions with this answer"),
+        ("since" = Option<String>, Query, format = DateTime, description = "Only decisions after this time"),
+        ("until" = Option<String>, Query, format = DateTime, description = "Only decisions before this time"),
+        ("command_filter" = Option<String>, Query, description = "Only commands that contain this text, ignoring case"),
+        ("agent" = Option<String>, Query, description = "Only requests of this agent"),
+        ("session_id" = Option<String>, Query, description = "Only requests of this session"),
     ),
     responses(
         (status = 200, description = "The records", body = Decisions),
         (status = 400, description = "INVALID_FILTER, INVALID_DATE", body = super::error::ErrorBody),
-        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many concurrent reads", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn list(
@@ -109,14 +109,14 @@ pub(crate) async fn list(
     get,
     path = "/api/hooks/decisions/{id}",
     params(
-        ("id" = i64, Path, description = "The decision"),
-        ("wait" = Option<u64>, Query, description = "For how many seconds to wait for the answer; more than 60 is 60"),
+        ("id" = i64, Path, description = "Id of the decision"),
+        ("wait" = Option<u64>, Query, description = "Seconds to wait for the answer, at most 60"),
     ),
     responses(
-        (status = 200, description = "The record as it is now", body = AuditRecord),
+        (status = 200, description = "The current record", body = AuditRecord),
         (status = 400, description = "INVALID_FILTER", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
-        (status = 503, description = "SHUTTING_DOWN, to who waits", body = super::error::ErrorBody),
+        (status = 503, description = "SHUTTING_DOWN: only if `wait` is given", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn one(
@@ -141,7 +141,7 @@ pub(crate) async fn one(
 
 /// Report of an execution.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
-#[expect(dead_code, reason = "the shape of a body that is read field by field")]
+#[expect(dead_code, reason = "describes a body that is parsed field by field")]
 pub(crate) struct ExecutedBody {
     /// The decision's `secret`.
     secret: String,
@@ -153,10 +153,10 @@ pub(crate) struct ExecutedBody {
 #[utoipa::path(
     post,
     path = "/api/hooks/decisions/{id}/executed",
-    params(("id" = i64, Path, description = "The decision")),
+    params(("id" = i64, Path, description = "Id of the decision")),
     request_body = ExecutedBody,
     responses(
-        (status = 200, description = "The record as it is now", body = AuditRecord),
+        (status = 200, description = "The current record", body = AuditRecord),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 403, description = "WRONG_SECRET", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
@@ -183,7 +183,7 @@ pub(crate) async fn executed(
         Executed::Done(record) => Ok(Json(*record)),
         Executed::Already(_) => Err(ApiError::conflict(
             "ALREADY_EXECUTED",
-            "It has been reported that this ran",
+            "the execution was already reported",
         )),
         Executed::WrongSecret => Err(wrong_secret()),
         Executed::Unknown => Err(unknown()),
@@ -192,7 +192,7 @@ pub(crate) async fn executed(
 
 /// Proof that the caller owns a decision.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
-#[expect(dead_code, reason = "the shape of a body that is read field by field")]
+#[expect(dead_code, reason = "describes a body that is parsed field by field")]
 pub(crate) struct RedeemBody {
     /// The decision's `secret`.
     secret: String,
@@ -202,10 +202,10 @@ pub(crate) struct RedeemBody {
 #[utoipa::path(
     post,
     path = "/api/hooks/decisions/{id}/redeem",
-    params(("id" = i64, Path, description = "The decision")),
+    params(("id" = i64, Path, description = "Id of the decision")),
     request_body = RedeemBody,
     responses(
-        (status = 200, description = "It may run, now", body = AuditRecord),
+        (status = 200, description = "The command may run now, once", body = AuditRecord),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 403, description = "WRONG_SECRET", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
@@ -226,15 +226,15 @@ pub(crate) async fn redeem(
         Redeemed::Done(record) => Ok(Json(*record)),
         Redeemed::Already(_) => Err(ApiError::conflict(
             "ALREADY_USED",
-            "An approval serves once",
+            "the approval was already used",
         )),
         Redeemed::NotApproved(_) => Err(ApiError::conflict(
             "NOT_APPROVED",
-            "Nobody has approved this",
+            "the command was not approved",
         )),
         Redeemed::Changed(_, why) => Err(ApiError::conflict(
             "CHANGED",
-            format!("This is not what was approved: {why}; ask again"),
+            format!("the command has changed since its approval: {why}; request a new decision"),
         )),
         Redeemed::WrongSecret => Err(wrong_secret()),
         Redeemed::Unknown => Err(unknown()),
@@ -244,6 +244,6 @@ pub(crate) async fn redeem(
 fn wrong_secret() -> ApiError {
     ApiError::forbidden(
         "WRONG_SECRET",
-        "This is not the secret that came with the decision",
+        "wrong secret; send the `secret` of the decision",
     )
 }

@@ -110,7 +110,7 @@ impl ApiError {
         Self::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "BODY_TOO_LARGE",
-            format!("Request body exceeds {most} bytes"),
+            format!("request body exceeds {most} bytes"),
         )
     }
 
@@ -120,7 +120,7 @@ impl ApiError {
             StatusCode::REQUEST_TIMEOUT,
             "BODY_TOO_SLOW",
             format!(
-                "Request body did not arrive within {} seconds",
+                "request body not received within {} seconds",
                 most.as_secs()
             ),
         )
@@ -201,9 +201,9 @@ impl ApiError {
         let mut error = Self::new(
             StatusCode::UNAUTHORIZED,
             "OPERATOR_TOKEN_REQUIRED",
-            "This needs the operator's token",
+            "the operator's token is required",
         )
-        .details("Send `Authorization: Bearer TOKEN`; the daemon shows the token on its terminal");
+        .details("send `Authorization: Bearer TOKEN`; the daemon prints the token on its terminal");
         error.challenge = true;
         error
     }
@@ -234,7 +234,7 @@ impl ApiError {
         Self::new(
             StatusCode::TOO_MANY_REQUESTS,
             "TOO_MANY_QUESTIONS",
-            "Too many questions wait for an answer",
+            "too many pending questions",
         )
         .details(error)
         .retry_after(60)
@@ -255,9 +255,9 @@ impl ApiError {
         let mut error = Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "SHUTTING_DOWN",
-            "The service ends",
+            "the service is shutting down",
         )
-        .details("What was asked stays open; ask again as soon as the service runs again");
+        .details("the question stays open; retry when the service is running again");
         error.body.retry_after_seconds = Some(1);
         error
     }

@@ -34,7 +34,7 @@ const PART: usize = 16;
 /// | `hello` | first event: `{"resumed", "generated_at"}`; reload all if not resumed |
 /// | `asked`, `answered`, `executed` | the current record |
 /// | `remembered`, `forgotten` | `{"id"}` of the approval |
-/// | `cleaned` | `{}`: old decisions were deleted |
+/// | `cleaned` | `{}`: deleted old decisions |
 /// | `missed` | `{"count"}`: this many events were dropped; reload everything |
 ///
 /// `id` is the number of the log entry. To resume, send the last `id` in `Last-Event-ID` or in
@@ -43,11 +43,11 @@ const PART: usize = 16;
     get,
     path = "/api/hooks/events",
     params(
-        ("after" = Option<u64>, Query, description = "The `id` of the last event that was seen; before `Last-Event-ID`"),
-        ("csrf" = Option<String>, Query, description = "For a browser that is signed in, whose streams have no headers of their own: what signing in has given"),
+        ("after" = Option<u64>, Query, description = "The `id` of the last received event; takes precedence over `Last-Event-ID`"),
+        ("csrf" = Option<String>, Query, description = "The `csrf` of the browser session, because event streams of browsers cannot send headers"),
     ),
     responses(
-        (status = 200, description = "The events, without an end", body = String, content_type = "text/event-stream"),
+        (status = 200, description = "An endless stream of events", body = String, content_type = "text/event-stream"),
         (status = 400, description = "INVALID_FILTER", body = super::error::ErrorBody),
         (status = 503, description = "TOO_MANY_LISTENERS", body = super::error::ErrorBody),
     )
@@ -71,10 +71,10 @@ pub(crate) async fn events(
         let error = ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "TOO_MANY_LISTENERS",
-            format!("{LISTENERS} already listen to what happens"),
+            format!("too many listeners: {LISTENERS} are connected"),
         );
         return Err(error
-            .details("The operator has places of its own")
+            .details("the operator has reserved places")
             .retry_after(5));
     };
     let audit = match is_operator {
@@ -106,7 +106,7 @@ pub(crate) async fn events(
             async move {
                 let told = told(&trail, &part).await;
                 told.unwrap_or_else(|error| {
-                    tracing::warn!(%error, "what happened cannot be told");
+                    tracing::warn!(%error, "event stream unavailable");
                     vec![Told::missed(part.len() as u64)]
                 })
             }

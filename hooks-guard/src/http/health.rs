@@ -34,7 +34,7 @@ pub(crate) struct Hooks {
     get,
     path = "/health",
     responses(
-        (status = 200, description = "It works", body = Health),
+        (status = 200, description = "The service is healthy", body = Health),
         (status = 503, description = "The audit trail cannot be read or written", body = Health),
     )
 )]

@@ -118,10 +118,9 @@ impl Hub {
                 some.push(change);
             }
             let told = told(&audit, &some).await.unwrap_or_else(|error| {
-                if let Some(suppressed) =
-                    log_limit::suppressed("what happened cannot be told", &error)
+                if let Some(suppressed) = log_limit::suppressed("event stream unavailable", &error)
                 {
-                    tracing::warn!(%error, suppressed, "what happened cannot be told");
+                    tracing::warn!(%error, suppressed, "event stream unavailable");
                 }
                 vec![Told::missed(some.len() as u64)]
             });

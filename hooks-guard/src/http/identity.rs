@@ -70,7 +70,7 @@ pub(crate) struct Identity {
     path = "/api/hooks/identity",
     params(
         ("X-Hooks-Guard-Challenge" = String, Header, description = "32 random bytes in hexadecimal"),
-        ("X-Hooks-Guard-Address" = String, Header, description = "The address that the client connected to, as `127.0.0.1:3000`, or `unix`"),
+        ("X-Hooks-Guard-Address" = String, Header, description = "Address that the client connected to, such as `127.0.0.1:3000`, or `unix`"),
     ),
     responses(
         (status = 200, description = "The proof", body = Identity),
@@ -88,7 +88,7 @@ pub(crate) async fn identity(
         return Err(ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "NO_KEY",
-            "This service has no key",
+            "the service has no key",
         ));
     };
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
@@ -103,9 +103,11 @@ pub(crate) async fn identity(
     if !reached.is(address) && !is_published {
         return Err(ApiError::forbidden(
             "WRONG_ADDRESS",
-            "This service is not reached at that address",
+            "the service does not listen on that address",
         )
-        .details("Behind a port mapping, set `published_address` to the address of the clients"));
+        .details(
+            "behind a port mapping, set `published_address` to the address that clients use",
+        ));
     }
     let nonce = proof::nonce();
     let handshake = Handshake::new(key.clone(), challenge.to_owned(), nonce.clone());
@@ -144,11 +146,8 @@ pub(super) async fn check(request: Request) -> Result<(Request, Option<Proved>),
     });
     match proved {
         Some(proved) => Ok((Request::from_parts(parts, Body::from(bytes)), Some(proved))),
-        None => Err(
-            ApiError::forbidden("WRONG_PROOF", "The proof of this request does not hold").details(
-                "Leave the proof out, or begin the connection with `GET /api/hooks/identity`",
-            ),
-        ),
+        None => Err(ApiError::forbidden("WRONG_PROOF", "invalid proof")
+            .details("omit the proof, or begin the connection with `GET /api/hooks/identity`")),
     }
 }
 

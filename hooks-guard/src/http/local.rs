@@ -33,11 +33,10 @@ impl Names {
         let host = hosts.next().and_then(|host| host.to_str().ok());
         let host = uri.authority().map(Authority::as_str).or(host);
         if hosts.next().is_some() || !host.is_some_and(|host| self.has(host)) {
-            return Err(ApiError::forbidden(
-                "FORBIDDEN_HOST",
-                "The Host header names no host of this service",
-            )
-            .details("Call it as localhost, or add the name to `allowed_hosts`"));
+            return Err(
+                ApiError::forbidden("FORBIDDEN_HOST", "unknown host in the `Host` header")
+                    .details("call the service as `localhost`, or add the name to `allowed_hosts`"),
+            );
         }
         for origin in headers.get_all(header::ORIGIN) {
             let site = origin.to_str().ok().and_then(|origin| {
@@ -51,7 +50,7 @@ impl Names {
             if !own {
                 return Err(ApiError::forbidden(
                     "FORBIDDEN_ORIGIN",
-                    "Requests from other sites are not answered",
+                    "requests from other sites are not allowed",
                 ));
             }
         }

@@ -16,7 +16,7 @@ pub fn document() -> OpenApi {
 #[openapi(
     info(
         title = "hooks-guard",
-        description = "Permission service for coding agents: what would a command do, and may it?"
+        description = "Permission service for coding agents: classifies commands and asks for approval"
     ),
     paths(
         super::identity::identity,

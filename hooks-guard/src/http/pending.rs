@@ -64,16 +64,16 @@ pub(crate) struct PendingRest {
     get,
     path = "/api/hooks/pending",
     params(
-        ("limit" = Option<u64>, Query, description = "Most questions, 100 unless given; more than 1000 is 1000"),
-        ("order" = Option<String>, Query, pattern = "^(oldest|fair)$", description = "`oldest` or `fair`; `oldest` unless given"),
-        ("after" = Option<String>, Query, description = "The `next` of the page before, in the same order"),
-        ("agent" = Option<String>, Query, description = "Only what this agent asked"),
-        ("session_id" = Option<String>, Query, description = "Only what was asked in this session"),
+        ("limit" = Option<u64>, Query, description = "Maximum number of questions, at most 1000. Default: 100"),
+        ("order" = Option<String>, Query, pattern = "^(oldest|fair)$", description = "`oldest` or `fair`. Default: `oldest`"),
+        ("after" = Option<String>, Query, description = "The `next` of the previous page, with an equal `order`"),
+        ("agent" = Option<String>, Query, description = "Only requests of this agent"),
+        ("session_id" = Option<String>, Query, description = "Only requests of this session"),
     ),
     responses(
         (status = 200, description = "The questions", body = Pending),
         (status = 400, description = "INVALID_FILTER", body = super::error::ErrorBody),
-        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many concurrent reads", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn list(
@@ -156,13 +156,13 @@ fn cursor(text: &str, order: QuestionOrder) -> Result<QuestionCursor, ApiError> 
             Some(QuestionCursor { place, id })
         }),
     };
-    let expected = "`next` of a page in the same order";
+    let expected = "`next` of a page with an equal `order`";
     cursor.ok_or_else(|| ApiError::invalid_parameter("after", expected))
 }
 
 /// Selects the questions to deny; at least one field is required.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
-#[expect(dead_code, reason = "the shape of a body that is read field by field")]
+#[expect(dead_code, reason = "describes a body that is parsed field by field")]
 pub(crate) struct DenyBody {
     /// Selects all open questions.
     #[serde(default)]
@@ -194,7 +194,7 @@ pub(crate) struct Denied {
     request_body = DenyBody,
     security(("operator" = [])),
     responses(
-        (status = 200, description = "What was denied", body = Denied),
+        (status = 200, description = "Number of denied questions", body = Denied),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 401, description = "OPERATOR_TOKEN_REQUIRED", body = super::error::ErrorBody),
     )

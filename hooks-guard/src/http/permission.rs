@@ -32,9 +32,9 @@ const BUDGET: Duration = Duration::from_secs(6);
     path = "/api/hooks/permission-request",
     request_body = PermissionRequest,
     responses(
-        (status = 200, description = "The decision, which is in the audit trail", body = Ruling),
+        (status = 200, description = "The recorded decision", body = Ruling),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
-        (status = 408, description = "TIMEOUT: nothing was decided, and nothing recorded that holds; its body has the fields of a fallback, too", body = super::error::ErrorBody),
+        (status = 408, description = "TIMEOUT: no decision was made or recorded; the body also has the fields of a fallback", body = super::error::ErrorBody),
         (status = 429, description = "RATE_LIMITED; TOO_MANY_QUESTIONS: nothing was decided or recorded", body = super::error::ErrorBody),
         (status = 503, description = "CLASSIFIER_NOT_READY", body = super::error::ErrorBody),
     )
@@ -103,14 +103,14 @@ async fn rule(
     let ruling = timeout(budget, state.inner.service.request(request)).await;
     let ruling = ruling.map_err(|_| ApiError::timed_out(budget))?;
     let ruling = ruling.map_err(|error| match error {
-        ServiceError::NoClassifier => ApiError::not_ready("No classifier is registered"),
+        ServiceError::NoClassifier => ApiError::not_ready("no classifier is registered"),
         ServiceError::TooManyQuestions(_) => {
-            tracing::debug!(request_id = id.0, %error, "a question was refused");
+            tracing::debug!(request_id = id.0, %error, "refused a question");
             ApiError::too_many_questions(error.to_string())
         }
         error => {
-            if let Some(suppressed) = log_limit::suppressed("no decision could be recorded", &error) {
-                tracing::error!(request_id = id.0, %error, suppressed, "no decision could be recorded");
+            if let Some(suppressed) = log_limit::suppressed("cannot record the decision", &error) {
+                tracing::error!(request_id = id.0, %error, suppressed, "cannot record the decision");
             }
             ApiError::internal(id)
         }
@@ -159,7 +159,7 @@ fn value<T: DeserializeOwned>(
                     inner if inner.starts_with('[') => format!("{field}{inner}"),
                     inner => format!("{field}.{inner}"),
                 };
-                ApiError::invalid_json(format!("Field '{path}': {}", error.into_inner()))
+                ApiError::invalid_json(format!("field `{path}`: {}", error.into_inner()))
             }),
     }
 }

@@ -24,7 +24,7 @@ impl<S: Sync> FromRequestParts<S> for Query {
             ApiError::new(
                 axum::http::StatusCode::BAD_REQUEST,
                 "INVALID_FILTER",
-                "Invalid query string",
+                "invalid query string",
             )
         })?;
         Ok(Self(pairs))
@@ -46,7 +46,7 @@ impl Query {
         match self.value(name) {
             Some("") => Err(ApiError::invalid_parameter(
                 name,
-                "a value; leave it out to have the default",
+                "a value; omit it for the default",
             )),
             value => Ok(value),
         }

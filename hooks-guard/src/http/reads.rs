@@ -189,7 +189,7 @@ pub(crate) async fn list<T: Serialize>(
             match parts.next().await {
                 Ok(part) => Ok(part.map(|part| (part, parts))),
                 Err(error) => {
-                    tracing::error!(request_id = id.0, %error, "a list was cut off");
+                    tracing::error!(request_id = id.0, %error, "cut off a list");
                     Err(error)
                 }
             }
@@ -252,7 +252,7 @@ impl ApiError {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "BUSY",
-            "Too many clients read the audit trail at the same time",
+            "too many concurrent reads of the audit trail",
         )
         .retry_after(1)
     }

@@ -30,13 +30,13 @@ pub(crate) struct List {
     get,
     path = "/api/hooks/remembered",
     params(
-        ("limit" = Option<u64>, Query, description = "Most approvals, 1000 unless given; more is 1000"),
-        ("after" = Option<u64>, Query, description = "The `next` of the page before"),
+        ("limit" = Option<u64>, Query, description = "Maximum number of answers, at most 1000. Default: 1000"),
+        ("after" = Option<u64>, Query, description = "The `next` of the previous page"),
     ),
     responses(
-        (status = 200, description = "The approvals, the oldest first", body = List),
+        (status = 200, description = "The remembered answers, oldest first", body = List),
         (status = 400, description = "INVALID_FILTER", body = super::error::ErrorBody),
-        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many concurrent reads", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn list(
@@ -67,10 +67,10 @@ pub(crate) async fn list(
 #[utoipa::path(
     delete,
     path = "/api/hooks/remembered/{id}",
-    params(("id" = i64, Path, description = "The approval")),
+    params(("id" = i64, Path, description = "Id of the remembered answer")),
     security(("operator" = [])),
     responses(
-        (status = 200, description = "What was revoked", body = Remembered),
+        (status = 200, description = "The revoked answer", body = Remembered),
         (status = 401, description = "OPERATOR_TOKEN_REQUIRED", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
     )
@@ -85,7 +85,7 @@ pub(crate) async fn revoke(
     let audit = state.audit(&headers);
     let failed = |error| failed(&id, &error);
     let number = number(&remembered)?;
-    let gone = || ApiError::not_found("There is no such approval");
+    let gone = || ApiError::not_found("unknown approval");
     let before = number.checked_sub(1).ok_or_else(gone)?;
     let (first, _) = audit.remembered_page(before, 1).await.map_err(failed)?;
     let found = first

@@ -18,7 +18,7 @@ const MOST_NOTE: usize = 1000;
 
 /// An answer to a question.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
-#[expect(dead_code, reason = "the shape of a body that is read field by field")]
+#[expect(dead_code, reason = "describes a body that is parsed field by field")]
 pub(crate) struct ResponseBody {
     /// Id of the decision.
     id: i64,
@@ -38,7 +38,7 @@ pub(crate) struct ResponseBody {
     request_body = ResponseBody,
     security(("operator" = [])),
     responses(
-        (status = 200, description = "The record as it is now", body = AuditRecord),
+        (status = 200, description = "The current record", body = AuditRecord),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 401, description = "OPERATOR_TOKEN_REQUIRED", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
@@ -77,7 +77,7 @@ pub(crate) async fn respond(
         Responded::NotRemembered(Some(why)) => {
             return Err(ApiError::conflict(
                 "CANNOT_BE_REMEMBERED",
-                format!("This cannot be remembered: {why}"),
+                format!("the answer cannot be remembered: {why}"),
             ));
         }
         Responded::NotRemembered(None) => {
@@ -97,7 +97,7 @@ pub(crate) async fn respond(
         Responded::NoSession => {
             return Err(ApiError::conflict(
                 "CANNOT_BE_REMEMBERED",
-                "This belongs to no session; approve it once, or always",
+                "the request has no session; approve it with `once` or `always`",
             ));
         }
     };
@@ -110,12 +110,12 @@ pub(crate) async fn respond(
             let response = record.user_response.map_or("nothing", |said| said.as_str());
             Err(ApiError::conflict(
                 "ALREADY_ANSWERED",
-                format!("This was answered before: {response}"),
+                format!("already answered: {response}"),
             ))
         }
         Answered::NotAsked(_) => Err(ApiError::conflict(
             "CANNOT_BE_ANSWERED",
-            "This needs no answer: it was allowed at once, or a rule denies it",
+            "no answer needed: the command was allowed without a question, or denied by a rule",
         )),
         Answered::Unknown => Err(unknown()),
     }

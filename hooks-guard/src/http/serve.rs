@@ -40,7 +40,7 @@ const GRACE: Duration = Duration::from_secs(5);
 #[non_exhaustive]
 pub enum ServeError {
     /// The address is in use or does not belong to this machine.
-    #[error("cannot listen on {address}; {source}{}", remedy(.source))]
+    #[error("cannot listen on {address}: {source}{}", remedy(.source))]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -48,7 +48,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// The Unix socket cannot be created.
-    #[error("cannot listen on `{path}`; {source}", path = .path.display())]
+    #[error("cannot listen on `{path}`: {source}", path = .path.display())]
     Socket {
         /// Path of the socket.
         path: PathBuf,
@@ -56,13 +56,13 @@ pub enum ServeError {
         source: io::Error,
     },
     /// The path of the Unix socket exists and is not a socket.
-    #[error("`{path}` is no socket; move it away, or set `socket` to another path", path = .path.display())]
+    #[error("`{path}` is not a socket; move it away, or set `socket` to another path", path = .path.display())]
     NoSocket {
         /// Path of the socket.
         path: PathBuf,
     },
     /// Another process listens on the Unix socket.
-    #[error("another process listens on `{path}`; end it, or set `socket` to another path", path = .path.display())]
+    #[error("another process listens on `{path}`; stop it, or set `socket` to another path", path = .path.display())]
     SocketTaken {
         /// Path of the socket.
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum ServeError {
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            ": end what listens there, which may be another `hooks-guard serve`, or choose another address with `--listen`"
+            "; stop the process that listens there, which may be another `hooks-guard serve`, or choose another address with `--listen`"
         }
         _ => "",
     }
@@ -169,7 +169,7 @@ impl Server {
                     let pause = match connections.close_one() {
                         true => Duration::from_millis(1),
                         false => {
-                            tracing::warn!(%error, "a connection could not be accepted");
+                            tracing::warn!(%error, "cannot accept a connection");
                             Duration::from_millis(100)
                         }
                     };
@@ -194,10 +194,10 @@ impl Server {
             connections.spawn(connection, run);
         }
         drop((tcp, unix));
-        tracing::info!("the service ends");
+        tracing::info!("shutting down");
         state.inner.ending.begin();
         if timeout(GRACE, graceful.shutdown()).await.is_err() {
-            tracing::warn!("requests that still ran were cut off");
+            tracing::warn!("cut off running requests");
         }
         upkeep.abort();
     }

@@ -50,7 +50,7 @@ pub(crate) async fn begin(
 #[utoipa::path(
     get,
     path = "/api/console/session",
-    responses((status = 200, description = "Whether", body = SignedIn))
+    responses((status = 200, description = "State of the session", body = SignedIn))
 )]
 pub(crate) async fn state(State(state): State<AppState>, headers: HeaderMap) -> Json<SignedIn> {
     let signed_in = state.inner.operator.sessions.check(&headers).is_ok();
@@ -63,7 +63,7 @@ pub(crate) async fn state(State(state): State<AppState>, headers: HeaderMap) -> 
     path = "/api/console/session",
     responses(
         (status = 200, description = "Signed out", body = SignedIn),
-        (status = 401, description = "OPERATOR_TOKEN_REQUIRED: nobody was signed in", body = super::error::ErrorBody),
+        (status = 401, description = "OPERATOR_TOKEN_REQUIRED: not signed in", body = super::error::ErrorBody),
         (status = 403, description = "CSRF_REQUIRED", body = super::error::ErrorBody),
     )
 )]

@@ -83,7 +83,7 @@ impl Sessions {
             true => Ok(()),
             false => Err(ApiError::forbidden(
                 "CSRF_REQUIRED",
-                "This needs the value that signing in has given, as `X-Guard-CSRF`",
+                "missing or wrong CSRF value; send the `csrf` of the sign-in as `X-Guard-CSRF`",
             )),
         }
     }

@@ -16,13 +16,13 @@ use crate::audit::{Period, Series, Stats};
     get,
     path = "/api/hooks/stats",
     params(
-        ("since" = Option<String>, Query, format = DateTime, description = "Only what was decided after this time"),
-        ("until" = Option<String>, Query, format = DateTime, description = "Only what was decided before this time"),
+        ("since" = Option<String>, Query, format = DateTime, description = "Only decisions after this time"),
+        ("until" = Option<String>, Query, format = DateTime, description = "Only decisions before this time"),
     ),
     responses(
         (status = 200, description = "The statistics", body = Stats),
         (status = 400, description = "INVALID_DATE", body = super::error::ErrorBody),
-        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many concurrent reads", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn stats(
@@ -42,13 +42,13 @@ pub(crate) async fn stats(
     get,
     path = "/api/hooks/series",
     params(
-        ("since" = Option<String>, Query, format = DateTime, description = "From the hour, day or week of this time on"),
-        ("until" = Option<String>, Query, format = DateTime, description = "Up to the hour, day or week of this time"),
+        ("since" = Option<String>, Query, format = DateTime, description = "Start: the hour, day or week of this time"),
+        ("until" = Option<String>, Query, format = DateTime, description = "End: the hour, day or week of this time"),
     ),
     responses(
         (status = 200, description = "The points", body = Series),
         (status = 400, description = "INVALID_DATE", body = super::error::ErrorBody),
-        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many concurrent reads", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn series(

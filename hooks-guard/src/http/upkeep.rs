@@ -37,9 +37,9 @@ async fn expire(state: &AppState) {
         sleep(EXPIRY).await;
         if let Err(error) = state.service().expire().await {
             if let Some(suppressed) =
-                log_limit::suppressed("questions whose time is up could not be closed", &error)
+                log_limit::suppressed("cannot close expired questions", &error)
             {
-                tracing::error!(%error, suppressed, "questions whose time is up could not be closed");
+                tracing::error!(%error, suppressed, "cannot close expired questions");
             }
             sleep(AGAIN).await;
         }
@@ -68,8 +68,8 @@ async fn retain(state: &AppState, days: u32) {
     loop {
         match delete_older(state, days).await {
             Ok(0) => {}
-            Ok(deleted) => tracing::info!(deleted, days, "old decisions were deleted"),
-            Err(error) => tracing::error!(%error, "old decisions could not be deleted"),
+            Ok(deleted) => tracing::info!(deleted, days, "deleted old decisions"),
+            Err(error) => tracing::error!(%error, "cannot delete old decisions"),
         }
         sleep(RETENTION).await;
     }

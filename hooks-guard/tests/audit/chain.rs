@@ -438,7 +438,7 @@ fn a_database_of_before_is_brought_up_to_date() {
             let scope = scope(&request);
             let grant = trail.grant(hash("mkdir a"), &request, &scope, true).await;
             let grant = grant.expect("an answer");
-            let why = "remembered answer 1 does not serve; it is from a version that did not bind \
+            let why = "remembered answer 1 does not apply; it was given by a version that did not bind \
                        approvals to files";
             assert_eq!(grant, Granted::Changed(why.to_owned()));
             let mut new = decision("mkdir b", Crud::Create, minute(1));

@@ -350,12 +350,12 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ),
     (
         "ALTER TABLE remembered ADD COLUMN planted TEXT DEFAULT 'x'",
-        "table `remembered` has another definition",
+        "table `remembered` has a different definition",
         "ALTER TABLE remembered DROP COLUMN planted",
     ),
     (
         "ALTER TABLE decisions ADD COLUMN planted INTEGER GENERATED ALWAYS AS (id + 1) VIRTUAL",
-        "table `decisions` has another definition",
+        "table `decisions` has a different definition",
         "ALTER TABLE decisions DROP COLUMN planted",
     ),
     (
@@ -365,7 +365,7 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ),
     (
         "DROP INDEX decisions_open",
-        "index `decisions_open` is missing",
+        "missing index `decisions_open`",
         "CREATE INDEX decisions_open ON decisions (deadline) WHERE response IS NULL AND deadline IS NOT NULL",
     ),
 ];
@@ -657,37 +657,37 @@ fn p_15_a_standby_serves_readers_and_is_not_used_if_it_was_promoted_without_the_
 const OTHER_SCHEMAS: &[(&str, &str, bool)] = &[
     (
         "CREATE TRIGGER t AFTER INSERT ON decisions BEGIN DELETE FROM log; END",
-        "there is a trigger `t` on `decisions`",
+        "unexpected trigger `t` on `decisions`",
         true,
     ),
-    ("CREATE VIEW v AS SELECT 1", "there is a view `v`", true),
+    ("CREATE VIEW v AS SELECT 1", "unexpected view `v`", true),
     (
         "CREATE INDEX x ON decisions (command)",
-        "there is a index `x` on `decisions`",
+        "unexpected index `x` on `decisions`",
         true,
     ),
-    ("CREATE TABLE extra (a)", "there is a table `extra`", true),
+    ("CREATE TABLE extra (a)", "unexpected table `extra`", true),
     (
         "ALTER TABLE decisions ADD COLUMN c TEXT",
-        "the table `decisions` has another definition",
+        "table `decisions` has a different definition",
         true,
     ),
     (
         "DROP INDEX decisions_open",
-        "the index `decisions_open` is missing",
+        "missing index `decisions_open`",
         true,
     ),
-    ("DROP TABLE head", "the table `head` is missing", false),
+    ("DROP TABLE head", "missing table `head`", false),
     (
         "ALTER TABLE used RENAME TO used_; CREATE VIEW used AS SELECT * FROM used_",
-        "there is a table `used_`",
+        "unexpected table `used_`",
         false,
     ),
     (
         "ALTER TABLE log RENAME TO log_; CREATE VIEW log AS
             WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n)
             SELECT seq, 1 AS kind, 1 AS subject, zeroblob(32) AS hash FROM n ORDER BY random()",
-        "the index `log_ended` has another definition",
+        "index `log_ended` has a different definition",
         false,
     ),
 ];
@@ -741,7 +741,10 @@ fn p_15_another_schema_is_damage_and_the_entries_are_verified_all_the_same() {
                     }
                     (false, _) => {
                         let entries = found.broken_entries.expect(planted);
-                        assert!(entries.problem.contains("cannot be checked"), "{entries:?}");
+                        assert!(
+                            entries.problem.contains("cannot check the entries"),
+                            "{entries:?}"
+                        );
                         assert_eq!(found.heads[0].found, HeadState::Unreachable);
                     }
                 }

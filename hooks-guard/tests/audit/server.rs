@@ -85,7 +85,7 @@ fn a_server_that_does_not_answer_is_called_so_and_works_again() {
         ];
         for error in errors {
             assert!(matches!(error, AuditError::Unreachable { .. }), "{error:?}");
-            assert!(error.to_string().contains("does not answer"), "{error}");
+            assert!(error.to_string().contains("does not respond"), "{error}");
         }
         let _open = detour.open();
         assert_eq!(trail.record(new).await.expect("recorded"), 2);

@@ -447,10 +447,10 @@ fn always_holds_while_the_files_that_decide_are_unchanged() {
         fs::write(&path, &before).unwrap();
         expect("as before", allows, "remembered answer");
         fs::rename(&path, folder.path().join("elsewhere")).unwrap();
-        expect("gone", asks, "does not serve");
+        expect("gone", asks, "does not apply");
         // Equal contents at another path are another file.
         symlink(folder.path().join("elsewhere"), &path).unwrap();
-        expect("a link", asks, "does not serve");
+        expect("a link", asks, "does not apply");
     }
     assert!(
         wrong.is_empty(),
@@ -495,7 +495,7 @@ fn a_file_that_appears_asks_again() {
         serves(&daemon, &body);
         write(folder.path(), appears, "new\n");
         let why = asks(&daemon, &body);
-        assert!(why.contains("does not serve"), "{command}: {why}");
+        assert!(why.contains("does not apply"), "{command}: {why}");
     }
 }
 

@@ -45,7 +45,7 @@ fn assert_told(daemon: &Daemon, how: &str) {
         [
             "deleted or replaced",
             "no longer continues",
-            "another schema",
+            "schema of the database differs",
         ]
         .iter()
         .any(|why| said.contains(why))

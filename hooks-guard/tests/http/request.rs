@@ -142,7 +142,7 @@ fn p_02_an_error_names_the_place_within_a_field() {
             .post(&json!({ "command": "ls", field: value }))
             .error(400, "INVALID_JSON");
         let details = body["details"].as_str().unwrap();
-        let start = format!("Field '{place}': ");
+        let start = format!("field `{place}`: ");
         assert!(details.starts_with(&start), "{details}");
     }
 }

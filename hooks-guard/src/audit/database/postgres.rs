@@ -265,7 +265,7 @@ impl Postgres {
         Err(match (planted, missing) {
             (Some(line), _) => planted_object(line),
             (None, line) => AuditError::Schema {
-                difference: format!("there is no {}", line.map_or("table", String::as_str)),
+                difference: format!("missing {}", line.map_or("table", String::as_str)),
                 remedy: REMEDY.to_owned(),
             },
         })
@@ -335,7 +335,7 @@ fn planted_object(line: &str) -> AuditError {
         _ => REMEDY.to_owned(),
     };
     AuditError::Schema {
-        difference: format!("there is a {line}"),
+        difference: format!("unexpected {line}"),
         remedy,
     }
 }
@@ -374,7 +374,7 @@ async fn check_active(connection: &mut PgConnection) -> Result<(), AuditError> {
         };
         if let Some(other) = other {
             return Err(AuditError::Schema {
-                difference: format!("the schema `{other}` hides tables of the trail in `{trail}`"),
+                difference: format!("schema `{other}` hides tables of the trail in `{trail}`"),
                 remedy: format!("DROP SCHEMA \"{other}\""),
             });
         }
@@ -435,7 +435,7 @@ fn failed(error: sqlx::Error) -> AuditError {
         sqlx::Error::PoolTimedOut => AuditError::Unreachable {
             source: Arc::new(io::Error::new(
                 io::ErrorKind::TimedOut,
-                "it does not answer",
+                "the server does not respond",
             )),
         },
         error => error.into(),

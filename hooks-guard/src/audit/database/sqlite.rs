@@ -234,7 +234,7 @@ impl OpenFiles {
             false => None,
         };
         connection.close().await?;
-        let damaged = || sqlx::Error::Decode("the hash has not 32 bytes".into());
+        let damaged = || sqlx::Error::Decode("the hash is not 32 bytes long".into());
         Ok(FileState {
             stamp,
             head: match head {
@@ -334,7 +334,7 @@ fn difference(found: &str, expected: &str) -> Option<(String, String)> {
         (None, None) => None,
         (Some(line), _) => {
             let Some([kind, name, table]) = object(line) else {
-                return Some(("an object without a name".to_owned(), restore));
+                return Some(("unexpected object without a name".to_owned(), restore));
             };
             let is_ours = expected
                 .iter()
@@ -342,7 +342,7 @@ fn difference(found: &str, expected: &str) -> Option<(String, String)> {
                 .any(|[a, b, _]| (a.as_str(), b.as_str()) == (kind.as_str(), name.as_str()));
             Some(match is_ours {
                 true => (
-                    format!("the {kind} `{name}` has another definition"),
+                    format!("{kind} `{name}` has a different definition"),
                     restore,
                 ),
                 false => {
@@ -352,14 +352,14 @@ fn difference(found: &str, expected: &str) -> Option<(String, String)> {
                     };
                     let quoted = name.replace('"', "\"\"");
                     let remedy = format!("DROP {} \"{quoted}\"", kind.to_uppercase());
-                    (format!("there is a {kind} `{name}`{on}"), remedy)
+                    (format!("unexpected {kind} `{name}`{on}"), remedy)
                 }
             })
         }
         (None, Some(line)) => {
             let object = object(line);
             let [kind, name, _] = object.unwrap_or_default();
-            Some((format!("the {kind} `{name}` is missing"), restore))
+            Some((format!("missing {kind} `{name}`"), restore))
         }
     }
 }
@@ -649,7 +649,7 @@ impl Sqlite {
         let whole = plain(path).map_err(failed)?;
         let name = whole
             .to_str()
-            .ok_or_else(|| failed(io::Error::other("its name is no UTF-8")))?;
+            .ok_or_else(|| failed(io::Error::other("the path is not valid UTF-8")))?;
         // Create the file here, so that only its owner has access and no existing file is
         // overwritten.
         let file = private().open(path).map_err(failed)?;

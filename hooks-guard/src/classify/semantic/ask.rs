@@ -92,22 +92,22 @@ pub enum SemanticError {
     #[error("the answer is malformed: {0}; use a model that follows a JSON schema")]
     Malformed(&'static str),
     /// The answer is too long.
-    #[error("the answer has more than {limit} bytes; use a model that follows a JSON schema")]
+    #[error("the answer is longer than {limit} bytes; use a model that follows a JSON schema")]
     TooLarge {
         /// Maximum length.
         limit: usize,
     },
     /// The server responded with a status other than success.
-    #[error("the server answers with status {0}; look into its log")]
+    #[error("the server responded with status {0}; check its log")]
     Status(u16),
     /// The answer took too long.
-    #[error("there is no answer in time; use a smaller model")]
+    #[error("no answer within the timeout; use a smaller model")]
     Late,
     /// The implementation panicked.
     #[error("the implementation of `Semantic` panicked")]
     Panicked,
     /// The question or the answer could not be transferred.
-    #[error("there is no answer: {0}")]
+    #[error("no answer: {0}")]
     Failed(#[source] Box<dyn StdError + Send + Sync>),
 }
 
@@ -138,7 +138,7 @@ pub enum SemanticError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not judge commands; implement `Semantic` for it",
+    message = "`{Self}` does not classify commands; implement `Semantic` for it",
     label = "not a semantic stage"
 )]
 pub trait Semantic: Send + Sync {

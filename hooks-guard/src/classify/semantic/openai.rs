@@ -57,21 +57,21 @@ pub struct OpenAiCompatibleBuilder {
 #[non_exhaustive]
 pub enum EndpointError {
     /// The URL is not usable.
-    #[error("the base URL is refused: {0}")]
+    #[error("invalid base URL: {0}")]
     Url(&'static str),
     /// Requests to the URL would be unencrypted.
     #[error(
-        "the base URL is `http` and not of this machine; give an `https` one, or say `allow_http(true)`"
+        "the base URL is unencrypted and not on this machine; use `https`, or set `allow_http(true)`"
     )]
     Http,
     /// The key contains characters that are invalid in a header.
-    #[error("the API key has characters that cannot be sent; look for a line break in it")]
+    #[error("the API key contains characters that cannot be sent; check it for a line break")]
     Key,
     /// The temperature is out of range.
-    #[error("the temperature is {0}; give one from 0 to 2")]
+    #[error("invalid temperature {0}; use a value from 0 to 2")]
     Temperature(f64),
     /// The certificates or proxies of the system cannot be used.
-    #[error("the HTTP client cannot be made: {0}")]
+    #[error("cannot create the HTTP client: {0}")]
     Client(#[source] reqwest::Error),
 }
 
@@ -219,7 +219,7 @@ impl OpenAiCompatibleBuilder {
 
 fn endpoint(base: &str, allow_http: bool) -> Result<Url, EndpointError> {
     let mut url = Url::parse(base).map_err(|_| {
-        EndpointError::Url("it is no URL; give one such as `http://localhost:11434/v1`")
+        EndpointError::Url("not a URL; use one such as `http://localhost:11434/v1`")
     })?;
     match url.scheme() {
         "https" => {}
@@ -227,18 +227,18 @@ fn endpoint(base: &str, allow_http: bool) -> Result<Url, EndpointError> {
         "http" => return Err(EndpointError::Http),
         _ => {
             return Err(EndpointError::Url(
-                "it is neither `https` nor `http`; give one that is",
+                "the scheme is neither `https` nor `http`; use one of them",
             ));
         }
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(EndpointError::Url(
-            "it has a user or a password in it; give a key with `api_key`",
+            "it contains a user or a password; set a key with `api_key`",
         ));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(EndpointError::Url(
-            "it has a query or a fragment; give it without",
+            "it contains a query or a fragment; remove it",
         ));
     }
     let path = format!("{}/chat/completions", url.path().trim_end_matches('/'));

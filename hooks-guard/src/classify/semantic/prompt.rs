@@ -90,20 +90,20 @@ struct Said {
 pub(super) fn read(body: &[u8]) -> Result<Answer, SemanticError> {
     let malformed = |why| Err(SemanticError::Malformed(why));
     let Ok(completion) = serde_json::from_slice::<Completion>(body) else {
-        return malformed("it is no chat completion");
+        return malformed("not a chat completion");
     };
     let [choice] = completion.choices.as_slice() else {
-        return malformed("it has not exactly one choice");
+        return malformed("it does not have exactly one choice");
     };
     if choice
         .finish_reason
         .as_deref()
         .is_some_and(|reason| reason != "stop")
     {
-        return malformed("the model did not come to an end");
+        return malformed("the model's output is incomplete");
     }
     if choice.message.refusal.is_some() {
-        return malformed("the model refuses to answer");
+        return malformed("the model refused to answer");
     }
     let content = choice.message.content.as_deref().unwrap_or_default();
     match serde_json::from_str::<Said>(content) {
@@ -112,6 +112,6 @@ pub(super) fn read(body: &[u8]) -> Result<Answer, SemanticError> {
             said.reasoning,
             said.confidence,
         )),
-        Err(_) => malformed("what the model says does not follow the schema"),
+        Err(_) => malformed("the model's output does not follow the schema"),
     }
 }
