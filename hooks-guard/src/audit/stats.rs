@@ -245,8 +245,8 @@ impl Sums {
         mean(sum as f64, self.n)
     }
 
-    /// Returns the nearest-rank percentile: of `n` ordered latencies, the one at `⌈n · percent /
-    /// 100⌉`.
+    /// Returns the nearest-rank percentile: of `n` ordered latencies, the one at
+    /// `⌈n · percent / 100⌉`.
     fn percentile(&self, percent: i128) -> u64 {
         let rank = (i128::from(self.n) * percent + 99) / 100;
         let mut seen = 0;

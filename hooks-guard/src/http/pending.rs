@@ -1,5 +1,5 @@
-//! Open questions over HTTP: `GET /api/hooks/pending` lists them in pages, `POST
-//! /api/hooks/pending/deny` denies many at once.
+//! Open questions over HTTP: `GET /api/hooks/pending` lists them in pages,
+//! `POST /api/hooks/pending/deny` denies many at once.
 
 use axum::Json;
 use axum::body::Body;

@@ -1,4 +1,4 @@
-//! A process that is killed while it writes loses no record that it was told is written.
+//! A process that is killed during a write loses no record whose write was confirmed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
