@@ -72,6 +72,6 @@ pub(crate) fn shown(connections: usize) -> Result<(), String> {
     }
     match crowd.well {
         true => Ok(()),
-        false => Err("the daemon does not answer any more".to_owned()),
+        false => Err("the daemon no longer responds".to_owned()),
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn section() -> Result<String, String> {
             counted(folder.path(), &config, command, number).ok()
         });
         let now = now.ok_or(
-            "no hook decided in time under valgrind; is it installed, and the machine quiet?",
+            "no hook decided in time under valgrind; check that it is installed and the machine is idle",
         )?;
         let ratio = now as f64 / before as f64;
         let _ = writeln!(

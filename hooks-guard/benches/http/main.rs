@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         // `cargo test --benches` only checks that the bench starts.
         ["--test", ..] => Ok(()),
         other => Err(format!(
-            "unknown command `{}`; see the beginning of the bench",
+            "unknown command `{}`; see the module documentation",
             other.join(" ")
         )),
     };

@@ -50,7 +50,7 @@ pub(crate) fn over(decisions: usize) -> Result<Seen, String> {
 pub(crate) fn shown(decisions: usize) -> Result<(), String> {
     let seen = over(decisions)?;
     println!(
-        "{:.0} decisions a second, p99 {:.1} ms at most",
+        "{:.0} decisions/s, p99 at most {:.1} ms",
         seen.per_second, seen.p99
     );
     Ok(())

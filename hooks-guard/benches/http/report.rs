@@ -33,10 +33,10 @@ pub(crate) fn section(decisions: Option<usize>) -> Result<String, String> {
     let mut text = format!(
         "{MARK}\n\n## The permission service\n\n\
          Written by `cargo bench -p hooks-guard --bench http -- write` on {}, with {cores} cores. \
-         The daemon is a process of its own, with its trail in a SQLite file on a disk, \
-         `synchronous=FULL`, and no rate limit; the load comes from one thread of another process \
-         on the same machine. Of six commands of ten that are judged nobody is asked anything, the \
-         others change something.\n",
+         The daemon runs in a separate process, with its trail in a SQLite file on a disk, \
+         `synchronous=FULL`, and no rate limit. One thread of another process on this machine \
+         generates the load. Six of ten commands are allowed reads, the others change \
+         something.\n",
         jiff::Timestamp::now().strftime("%Y-%m-%d")
     );
     eprintln!("decisions");
@@ -108,11 +108,11 @@ fn decide(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     }
     let _ = write!(
         text,
-        "\nAs many decisions as there can be: each connection asks again as soon as it has its \
-         answer. Beside it an axum handler that does nothing, and rows of 400 bytes into a table \
-         without an index, as durable, as many in a transaction as there are connections; medians \
-         of {ROUNDS} turns of {} s each.\n\n\
-         | Connections | decisions a second | p50, ms | p99, ms | processor each, µs | nothing, a second | p99, ms | processor each, µs | rows a second | decisions / rows |\n\
+        "\nMaximum throughput: each connection sends the next request after each response. For \
+         comparison: an axum handler that does nothing, and durable inserts of 400 bytes into a \
+         table without an index, with one row per connection in each transaction. Medians of \
+         {ROUNDS} runs of {} s.\n\n\
+         | Connections | decisions/s | p50, ms | p99, ms | CPU per decision, µs | empty handler, requests/s | p99, ms | CPU per request, µs | rows/s | decisions / rows |\n\
          |---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
         TURN.as_secs()
     );
@@ -123,7 +123,7 @@ fn decide(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
         if rate >= RATE_TARGET && p99 < P99_TARGET_MS {
             reached = true;
         }
-        best = format!("{rate:.0} a second with p99 {p99:.1} ms");
+        best = format!("{rate:.0}/s with p99 {p99:.1} ms");
         let plain = median(row.plain);
         let _ = writeln!(
             text,
@@ -138,7 +138,7 @@ fn decide(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     }
     if !reached {
         misses.push(format!(
-            "no number of connections has {RATE_TARGET:.0} decisions a second with p99 under \
+            "no number of connections reaches {RATE_TARGET:.0} decisions/s with p99 under \
              {P99_TARGET_MS:.0} ms; {} connections: {best}",
             CONNECTIONS[CONNECTIONS.len() - 1]
         ));
@@ -151,8 +151,8 @@ fn steady(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     let (shown, missed) = (alone.shown(), alone.missed());
     let _ = writeln!(
         text,
-        "\n{RATE_TARGET:.0} decisions a second for {} s, each asked when it is due, whether the \
-         others were answered or not, on {STEADY_CONNECTIONS} connections: {shown}.",
+        "\nFixed rate of {RATE_TARGET:.0} decisions/s for {} s, independent of the responses, on \
+         {STEADY_CONNECTIONS} connections: {shown}.",
         STEADY.as_secs(),
     );
     misses.extend(missed);
@@ -161,8 +161,8 @@ fn steady(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     let (shown, seen) = (watched.shown(), watched.seen());
     let _ = writeln!(
         text,
-        "\nThe same with {WINDOWS} windows of the console open, the inbox, the hooks and the \
-         statistics, which listen to what happens and read what their pages read: {shown}. {seen}",
+        "\nWith {WINDOWS} open windows of the console (inbox, hooks and statistics), which \
+         receive events and read what their pages read: {shown}. {seen}",
     );
     let missed = watched.missed();
     misses.extend(missed.map(|missed| format!("with the console open, {missed}")));
@@ -207,8 +207,8 @@ impl Steady {
     fn shown(&self) -> String {
         let answered = &self.answered;
         format!(
-            "{:.0} a second were answered, p50 {:.1} ms, p99 {} ms (target < {P99_TARGET_MS:.0} \
-             ms), longest {:.1} ms, with {:.2} of a core",
+            "{:.0} responses/s, p50 {:.1} ms, p99 {} ms (target < {P99_TARGET_MS:.0} ms), maximum \
+             {:.1} ms, {:.2} of a core",
             answered.per_second(),
             answered.share(0.5),
             judged(format!("{:.1}", answered.share(0.99)), self.reached()),
@@ -220,8 +220,8 @@ impl Steady {
     fn seen(&self) -> String {
         let seen = self.seen.unwrap_or_default();
         format!(
-            "Each window was told of {} of {} decisions, {} times that it missed some; the \
-             slowest of {} answers to pages took {:.1} ms.",
+            "Each window received {} of {} decisions and {} notices of missed events; the \
+             slowest of {} responses to pages took {:.1} ms.",
             seen.events / WINDOWS,
             self.answered.many(),
             seen.missed,
@@ -233,7 +233,7 @@ impl Steady {
     fn missed(&self) -> Option<String> {
         (!self.reached()).then(|| {
             format!(
-                "{RATE_TARGET:.0} decisions a second: {:.0} were answered, p99 {:.1} ms",
+                "{RATE_TARGET:.0} decisions/s: {:.0} responses/s, p99 {:.1} ms",
                 self.answered.per_second(),
                 self.answered.share(0.99),
             )
@@ -256,16 +256,16 @@ fn call(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     let reached = p50 < HOOK_TARGET_MS;
     let _ = writeln!(
         text,
-        "\nA call of `hooks-guard hook claude-code` where no daemon runs, with the start of the \
-         process and the record on the disk: median {} ms (target < {HOOK_TARGET_MS:.0} ms), p99 \
-         {p99:.1} ms, over {} calls; `/bin/true`, called in turns with it: {none:.1} ms, {most:.1} \
-         ms.",
+        "\nA call of `hooks-guard hook claude-code` without a daemon, including the start of the \
+         process and the record on disk: median {} ms (target < {HOOK_TARGET_MS:.0} ms), p99 \
+         {p99:.1} ms, over {} calls. `/bin/true`, called alternately: median {none:.1} ms, p99 \
+         {most:.1} ms.",
         judged(format!("{p50:.1}"), reached),
         times.hook.len(),
     );
     if !reached {
         misses.push(format!(
-            "a call of a hook: {p50:.1} ms, not {HOOK_TARGET_MS:.0} ms"
+            "a call of a hook: {p50:.1} ms instead of {HOOK_TARGET_MS:.0} ms"
         ));
     }
     Ok(())
@@ -280,7 +280,7 @@ fn many(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
         .collect();
     let _ = writeln!(
         text,
-        "\n{} connections at once, a request on each: answered within {:.1} s with {}.",
+        "\n{} connections at once, with a request on each: completed within {:.1} s with {}.",
         crowd::MANY,
         crowd.whole.as_secs_f64(),
         became.join(", "),
@@ -298,7 +298,7 @@ fn remembered(text: &mut String, decisions: usize) -> Result<(), String> {
     let seen = memory::over(decisions)?;
     let _ = write!(
         text,
-        "\nThe memory of the daemon over {decisions} decisions ({:.0} a second; p99 at most {:.1} ms):\n\n| Decisions |",
+        "\nThe memory of the daemon over {decisions} decisions ({:.0} decisions/s, p99 at most {:.1} ms):\n\n| Decisions |",
         seen.per_second, seen.p99
     );
     for (answers, _) in &seen.memory {
@@ -317,9 +317,9 @@ fn remembered(text: &mut String, decisions: usize) -> Result<(), String> {
 fn turned(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     let _ = write!(
         text,
-        "\nA trail of {} decisions read through the daemon as the console reads it, fifty to a \
-         page, each page by the time of the last decision before it; where a text is searched, a \
-         page at each of some places between the newest and the oldest:\n\n\
+        "\nA trail of {} decisions, read through the daemon like the console: fifty decisions per \
+         page, each page by the time of the last decision of the previous page. For text searches, \
+         one page at each of several places between the newest and the oldest decision:\n\n\
          | Filter | pages | decisions shown | median, ms | p99, ms | slowest, ms |\n\
          |---|---:|---:|---:|---:|---:|\n",
         pages::MANY
@@ -339,7 +339,7 @@ fn turned(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
         );
         if !reached {
             misses.push(format!(
-                "the slowest page of {}: {slowest:.1} ms, not {PAUSE_MS:.0} ms",
+                "the slowest page of {}: {slowest:.1} ms instead of {PAUSE_MS:.0} ms",
                 read.what
             ));
         }
@@ -353,7 +353,7 @@ pub(crate) fn once(connections: usize, time: Duration) -> Result<(), String> {
     let daemon = Server::daemon(folder.path())?;
     let (answered, used) = turn(&daemon, connections, time)?;
     println!(
-        "{:.0} decisions a second, p50 {:.2} ms, p99 {:.2} ms, {used:.0} µs of processor each",
+        "{:.0} decisions/s, p50 {:.2} ms, p99 {:.2} ms, {used:.0} µs CPU per decision",
         answered.per_second(),
         answered.share(0.5),
         answered.share(0.99)

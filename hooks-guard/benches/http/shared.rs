@@ -12,7 +12,8 @@ pub(crate) const SERVE_EMPTY: &str = "empty";
 pub(crate) const LISTENS: &str = "listens on http://";
 
 pub(crate) fn number<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("`{text}` is no number"))
+    text.parse()
+        .map_err(|_| format!("`{text}` is not a number"))
 }
 
 /// Returns a single-threaded runtime for the load, so that the other core is free for the server.

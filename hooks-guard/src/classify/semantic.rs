@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(verdict.method, Method::Semantic);
         assert_eq!(verdict.context.as_deref(), Some("git"));
         assert_eq!(verdict.confidence, MOST_CONFIDENCE);
-        assert!(!verdict.understood(), "nobody can prove it");
+        assert!(!verdict.understood(), "the class is not proven");
     }
 
     #[test]

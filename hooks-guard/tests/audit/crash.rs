@@ -46,7 +46,7 @@ fn say(line: &str) {
     let mut out = io::stdout().lock();
     out.write_all(line.as_bytes())
         .and_then(|()| out.flush())
-        .expect("somebody listens");
+        .expect("a receiver");
 }
 
 #[test]

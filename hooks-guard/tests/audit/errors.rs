@@ -252,7 +252,7 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
         .await;
         let done = service.executed(id, "secret", Some(0)).await;
         let Executed::Done(done) = done.expect("reported") else {
-            panic!("nobody has reported it");
+            panic!("no execution was reported");
         };
         assert!(done.execution_happened);
         assert_eq!(done.user_response, Some(UserResponse::Approved));

@@ -48,7 +48,7 @@ impl Detour {
             loop {
                 tokio::select! {
                     come = gate.accept() => {
-                        let (mut from, _) = come.expect("somebody comes");
+                        let (mut from, _) = come.expect("a connection");
                         let server = &server;
                         passing.push(async move {
                             let mut to = UnixStream::connect(server).await.expect("a server");

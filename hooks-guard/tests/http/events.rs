@@ -82,7 +82,7 @@ impl Listener {
                         return Some(Event { kind, id, data });
                     }
                 }
-                _ => panic!("{line:?} is no line of an event"),
+                _ => panic!("{line:?} is not a line of an event"),
             }
         }
     }

@@ -209,7 +209,7 @@ async fn load_killed_in_the_middle_no_answer_is_without_its_record() {
         while answered.load(Ordering::SeqCst) < 40 {
             assert!(
                 asking.iter().any(|task| !task.is_finished()),
-                "nobody asks any more"
+                "the load is over"
             );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

@@ -66,7 +66,7 @@ fn faults(document: &Value, schema: &Value, value: &Value, at: &str) -> Vec<Stri
         _ => Vec::new(),
     };
     if !kinds.is_empty() && !kinds.iter().any(|kind| is_of(value, kind)) {
-        return vec![format!("{at}: {value} is no {kinds:?}")];
+        return vec![format!("{at}: {value} is not {kinds:?}")];
     }
     if let Some(all) = schema["enum"].as_array()
         && !all.contains(value)
