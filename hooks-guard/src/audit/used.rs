@@ -29,7 +29,7 @@ pub enum Redeemed {
     Done(Box<AuditRecord>),
     /// The approval was used before.
     Already(Box<AuditRecord>),
-    /// There is no approval.
+    /// There is no approval, or its deadline has passed.
     NotApproved(Box<AuditRecord>),
     /// The command that would run now differs from the approved command; contains the reason. A new
     /// question is needed.
@@ -94,10 +94,10 @@ impl AuditStore {
         self.inner.writer.run(redeem).await
     }
 
-    /// Searches an approval of a command in its directory and session, with an equal scope. Returns
-    /// a remembered answer, if `may_be_remembered`, or an unused approval whose deadline has
-    /// not passed, and marks that approval as used. A remembered answer replaces all earlier
-    /// approvals: if it is revoked, they do not apply again.
+    /// Searches for an approval of a command in its directory and session, with an equal scope.
+    /// Returns a remembered answer if `may_be_remembered` is `true`, or an unused approval whose
+    /// deadline has not passed. That approval is then marked as used. A remembered answer replaces
+    /// all earlier approvals: if it is revoked, they do not apply again.
     ///
     /// # Errors
     ///

@@ -804,7 +804,7 @@ fn seeds() -> Vec<Rule> {
     ]
 }
 
-/// Returns `false` for the value of a variable with a line break.
+/// Returns `false` for a variable, also if a line break follows it.
 fn no_variable(_: &Captures<'_>, text: &str) -> bool {
     let text = text.trim_matches(['"', '\'', '\\', '{', '}']);
     let text = text.trim_end_matches("\\r").trim_end_matches("\\n");
