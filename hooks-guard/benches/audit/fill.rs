@@ -1,4 +1,4 @@
-//! Decisions with which a trail is filled.
+//! Sample decisions for a trail.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use hooks_guard::classify::{Crud, Decision, Method};
 use hooks_guard::{PermissionRequest, Ruling};
 use jiff::Timestamp;
 
-/// How many decisions are made at the same time.
+/// Number of decisions recorded concurrently.
 const TOGETHER: usize = 1024;
 
-/// Made as decisions are: mostly reads, some answered, over ninety days.
+/// Returns a typical decision: mostly reads, some answered, over ninety days.
 pub(crate) fn decision(n: i64, rows: i64) -> NewDecision {
     let (class, command) = match n % 20 {
         0..12 => (Crud::Read, format!("git status --short src/module_{n}")),
@@ -60,7 +60,7 @@ pub(crate) fn decision(n: i64, rows: i64) -> NewDecision {
     }
 }
 
-/// Records those of these numbers, of `rows` in all, some with an answer.
+/// Records the decisions with these numbers out of `rows`, some with an answer.
 pub(crate) async fn record(trail: &AuditStore, numbers: Range<i64>, rows: i64) {
     stream::iter(numbers)
         .for_each_concurrent(TOGETHER, |n| async move {

@@ -1,11 +1,10 @@
-//! What the audit trail costs: durable inserts beside plain ones, filters, searches, statistics.
+//! Benchmarks of the audit trail: durable inserts compared with plain ones, filters, searches,
+//! statistics.
 //!
-//! With `-- write` it writes what it finds into `docs/performance.md`, and leaves the other sections
-//! of the page as they are.
+//! With `-- write` it replaces its section of `docs/performance.md` by the results.
 //!
-//! `HOOKS_AUDIT_ROWS` says over how many decisions (20 000, unless given), `HOOKS_AUDIT_DIR` in
-//! which folder; without it in a temporary one. A file of an earlier run in that folder is used
-//! again.
+//! `HOOKS_AUDIT_ROWS` sets the number of decisions (default: 20 000), `HOOKS_AUDIT_DIR` the folder
+//! (default: a temporary folder). A file of an earlier run in that folder is reused.
 
 mod fill;
 #[path = "../../../tests/benches/page.rs"]
@@ -23,16 +22,16 @@ use jiff::Timestamp;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection};
 
-/// How often something that reads is measured; the median counts.
+/// Number of measurements of each read; the median is reported.
 const TIMES: usize = 5;
 
-/// Where the section of the page of figures begins; it ends where another's does.
+/// Start of the section in `docs/performance.md`; it ends at the next section.
 const MARK: &str = "<!-- the audit trail -->";
 
 const FILTER_TARGET_MS: f64 = 50.0;
 const TEXT_TARGET_MS: f64 = 500.0;
 
-/// What was measured of something that reads.
+/// Result of a read benchmark.
 struct Read {
     what: String,
     found: u64,
@@ -43,7 +42,7 @@ struct Read {
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     if arguments.iter().any(|argument| argument == "--test") {
-        // `cargo test --benches` only asks whether it starts.
+        // `cargo test --benches` only checks that the bench starts.
         return;
     }
     let rows = env::var("HOOKS_AUDIT_ROWS")

@@ -1,5 +1,4 @@
-//! Windows of the console that are open while it is asked: each listens to what happens, and reads
-//! what its page reads.
+//! Open windows of the console during a load: each receives events and reads what its page reads.
 
 use std::io;
 use std::sync::Arc;
@@ -15,10 +14,10 @@ use tokio::time::timeout;
 use crate::load::Connection;
 use crate::shared::runtime;
 
-/// How long a window waits for the next event before it looks whether it is to close.
+/// Time that a window waits for the next event before it checks if it must close.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// A page, and what it reads when something happened, so long after it at the earliest.
+/// A page, and what it reads after an event, no sooner than after a delay.
 #[derive(Clone, Copy)]
 enum Page {
     Inbox,
@@ -30,7 +29,7 @@ const PAGES: [Page; 3] = [Page::Inbox, Page::Hooks, Page::Statistics];
 pub(crate) const WINDOWS: usize = PAGES.len();
 
 impl Page {
-    /// What it reads again and again while things happen, and how often.
+    /// Returns the interval and the paths of the reads while events arrive.
     fn reads(self) -> (Duration, &'static [&'static str]) {
         match self {
             Self::Inbox => (Duration::MAX, &[]),
@@ -42,7 +41,7 @@ impl Page {
         }
     }
 
-    /// What it reads when it is told that it missed something, beside that.
+    /// Returns the paths that it also reads after missed events.
     fn reads_anew(self) -> &'static [&'static str] {
         match self {
             Self::Inbox => &["/api/hooks/pending", "/api/hooks/decisions?limit=20"],
@@ -51,27 +50,27 @@ impl Page {
     }
 }
 
-/// What the windows saw.
+/// Observations of the windows.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Seen {
-    /// Events of decisions.
+    /// Number of events about decisions.
     pub(crate) events: usize,
-    /// How often one was told that it missed some.
+    /// Number of `missed` events.
     pub(crate) missed: usize,
-    /// Answers to what pages read.
+    /// Number of responses to reads.
     pub(crate) reads: usize,
-    /// The slowest of them.
+    /// Latency of the slowest read.
     pub(crate) slowest: Duration,
 }
 
-/// Windows that are open, on a thread of their own.
+/// Open windows, on a separate thread.
 pub(crate) struct Windows {
     over: Arc<AtomicBool>,
     thread: JoinHandle<Result<Seen, String>>,
 }
 
 impl Windows {
-    /// One window for each page.
+    /// Opens a window for each page.
     pub(crate) fn open(port: u16) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let end = Arc::clone(&over);
@@ -113,7 +112,7 @@ async fn window(port: u16, page: Page, over: &AtomicBool) -> io::Result<Seen> {
     let (pause, reads) = page.reads();
     let mut due: Option<Instant> = None;
     let mut buffer = vec![0; 256 * 1024];
-    // What may be the beginning of a line that ends in the next piece.
+    // The start of a line that ends in the next chunk.
     let mut kept = 0;
     while !over.load(Ordering::Relaxed) {
         let wait = due.map_or(LOOK, |due| due.saturating_duration_since(Instant::now()));
@@ -141,7 +140,7 @@ async fn window(port: u16, page: Page, over: &AtomicBool) -> io::Result<Seen> {
             due = None;
             seen = seen.and(read_all(&mut connection, reads).await?);
         }
-        // The others have their turn, however fast it comes.
+        // Let the other windows run, however fast the data arrives.
         yield_now().await;
     }
     Ok(seen)
@@ -162,7 +161,7 @@ async fn read_all(connection: &mut Connection, paths: &[&str]) -> io::Result<See
     Ok(seen)
 }
 
-/// How often a line is there that ends in the part from `new` on.
+/// Counts the lines equal to `line` that end after `new`.
 fn count(bytes: &[u8], new: usize, line: &[u8]) -> usize {
     let ends = (new..bytes.len()).filter(|at| bytes[*at] == b'\n');
     ends.filter(|at| bytes[..=*at].ends_with(line)).count()

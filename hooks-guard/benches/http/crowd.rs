@@ -1,4 +1,4 @@
-//! Very many connections at once: each gets an answer, or is refused; the daemon stays up.
+//! Very many connections at once: each gets a response or is refused; the daemon keeps running.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -8,15 +8,15 @@ use crate::process::{self, Server};
 use crate::shared::runtime;
 
 pub(crate) const MANY: usize = 10_000;
-/// How long one of them waits.
+/// Timeout of a connection.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What became of them.
+/// Result of the test.
 pub(crate) struct Crowd {
-    /// How many got which status, or failed how.
+    /// Number of connections by status or error.
     pub(crate) became: BTreeMap<String, usize>,
     pub(crate) whole: Duration,
-    /// Whether the daemon answers one more afterwards.
+    /// If `true`, the daemon still answers afterwards.
     pub(crate) well: bool,
 }
 
@@ -72,6 +72,6 @@ pub(crate) fn shown(connections: usize) -> Result<(), String> {
     }
     match crowd.well {
         true => Ok(()),
-        false => Err("the daemon does not answer any more".to_owned()),
+        false => Err("the daemon no longer responds".to_owned()),
     }
 }

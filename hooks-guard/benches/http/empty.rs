@@ -1,5 +1,5 @@
-//! The limit: a server whose handler reads what it is sent. In: nothing. Out: its address; then empty
-//! responses.
+//! Baseline: a server whose handler only reads the request. Takes nothing; prints its address, then
+//! sends empty responses.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -12,7 +12,7 @@ async fn empty(_: Bytes) -> &'static str {
     "{}"
 }
 
-/// Serves until it is killed.
+/// Serves until the process is killed.
 pub(crate) fn serve() -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

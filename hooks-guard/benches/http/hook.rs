@@ -1,4 +1,4 @@
-//! A call of an agent's hook where no daemon runs: a process that reads, decides, records, answers.
+//! An agent's hook without a daemon: a process that reads, decides, records and answers.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,11 +9,11 @@ use crate::process;
 
 const CALLS: usize = 300;
 
-/// Milliseconds, the shortest first.
+/// Durations in milliseconds, in ascending order.
 pub(crate) struct Times {
-    /// Of the hook, whose decision is in a trail that there is already.
+    /// Durations of the hook, with an existing trail.
     pub(crate) hook: Vec<f64>,
-    /// Of a program that does nothing.
+    /// Durations of a program that does nothing.
     pub(crate) nothing: Vec<f64>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn share(times: &[f64], share: f64) -> f64 {
 
 pub(crate) fn times() -> Result<Times, String> {
     let folder = process::folder()?;
-    // A port at which nobody listens.
+    // A port without a listener.
     let config = folder.path().join("config.toml");
     std::fs::write(&config, "listen = \"127.0.0.1:9\"\n").map_err(|error| error.to_string())?;
     once(folder.path(), &config, 0)?;
@@ -57,7 +57,7 @@ fn once(folder: &Path, config: &Path, number: usize) -> Result<f64, String> {
     ended(command, Some(&input.to_string()))
 }
 
-/// How long it runs, with its start; says so where it does not decide.
+/// Returns the duration of a process including its start, or an error if it does not decide.
 fn ended(mut command: Command, input: Option<&str>) -> Result<f64, String> {
     command
         .stdin(Stdio::piped())

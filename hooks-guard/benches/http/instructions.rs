@@ -1,4 +1,5 @@
-//! Commands in, the instructions of the process of an agent's hook out, as callgrind counts them.
+//! Instruction counts of an agent's hook. Takes commands; returns the instructions of the process
+//! as counted by callgrind.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -9,21 +10,21 @@ use std::process::{Command, Stdio};
 use crate::page::{judged, missed};
 use crate::process;
 
-/// Where the section stands in the page.
+/// Start of the section in the page.
 pub(crate) const MARK: &str = "<!-- the start of a hook -->";
 
-/// Commands, with the instructions of the last version that parsed its tables as TOML in every
-/// process, counted in the same way on the same machine.
+/// Commands, with the instruction counts of the last version that parsed its tables as TOML in
+/// every process, counted with the current method on the current machine.
 const COMMANDS: [(&str, u64); 3] = [
     ("ls -la", 18_800_000),
     ("git status", 40_600_000),
     ("docker ps", 29_700_000),
 ];
 
-/// A hook that waits for the trail longer than it may decides nothing; valgrind is slow.
+/// Maximum number of attempts: under valgrind, a hook may time out while it waits for the trail.
 const TRIES: usize = 5;
 
-/// Counts, and writes the section of the page.
+/// Counts instructions and returns the section of the page.
 pub(crate) fn section() -> Result<String, String> {
     let folder = process::folder()?;
     // A port without a service.
@@ -46,7 +47,7 @@ pub(crate) fn section() -> Result<String, String> {
             counted(folder.path(), &config, command, number).ok()
         });
         let now = now.ok_or(
-            "no hook decided in time under valgrind; is it installed, and the machine quiet?",
+            "no hook decided in time under valgrind; check that it is installed and the machine is idle",
         )?;
         let ratio = now as f64 / before as f64;
         let _ = writeln!(
@@ -69,7 +70,7 @@ pub(crate) fn section() -> Result<String, String> {
     Ok(text)
 }
 
-/// Returns the instructions of a hook that allows a command.
+/// Returns the instruction count of a hook that allows a command.
 fn counted(folder: &Path, config: &Path, command: &str, number: usize) -> Result<u64, String> {
     let valgrind = [
         "valgrind",
@@ -82,8 +83,8 @@ fn counted(folder: &Path, config: &Path, command: &str, number: usize) -> Result
     count.ok_or_else(|| format!("valgrind counted nothing: {log}"))
 }
 
-/// Runs a hook, by another program if its words are given. Returns what is on standard error if the
-/// hook allows the command.
+/// Runs a hook, optionally under another program. Returns its standard error if the hook allows the
+/// command.
 fn run(
     by: &[&str],
     folder: &Path,

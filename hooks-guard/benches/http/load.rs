@@ -1,4 +1,4 @@
-//! The load: connections that ask, wait for the answer, and ask again.
+//! Load generator: connections that send a request, wait for the response, and repeat.
 
 use std::cell::RefCell;
 use std::io;
@@ -10,11 +10,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::LocalSet;
 
-/// What was answered.
+/// Result of a load.
 pub(crate) struct Answered {
-    /// How long each answer took, the shortest first.
+    /// Latencies in ascending order.
     times: Vec<Duration>,
-    /// How long all of them took.
+    /// Duration of the load.
     whole: Duration,
 }
 
@@ -27,7 +27,7 @@ impl Answered {
         self.times.len() as f64 / self.whole.as_secs_f64()
     }
 
-    /// What this share of the answers did not exceed, in milliseconds.
+    /// Returns a percentile of the latency in milliseconds.
     pub(crate) fn share(&self, share: f64) -> f64 {
         let at = ((self.times.len().max(1) - 1) as f64 * share).round() as usize;
         self.times
@@ -36,22 +36,22 @@ impl Answered {
     }
 }
 
-/// When the load is over.
+/// End of a load.
 #[derive(Clone, Copy)]
 pub(crate) enum Until {
-    /// After this time.
+    /// After a duration.
     Time(Duration),
-    /// After so many answers.
+    /// After a number of responses.
     Answers(usize),
 }
 
-/// How fast it is asked.
+/// Rate of a load.
 #[derive(Clone, Copy)]
 pub(crate) enum Pace {
-    /// As soon as there was an answer.
+    /// The next request follows each response immediately.
     Full,
-    /// So often a second, whether there was an answer or not; an answer's time begins when its
-    /// request was due.
+    /// Fixed number of requests per second, regardless of the responses. Latency is measured from
+    /// the time at which a request was due.
     PerSecond(u32),
 }
 
@@ -60,7 +60,7 @@ struct State {
     times: Vec<Duration>,
 }
 
-/// Asks on so many connections.
+/// Runs a load on a number of connections.
 pub(crate) async fn run(
     port: u16,
     connections: usize,
@@ -129,8 +129,8 @@ async fn ask(
     }
 }
 
-/// What agents ask: mostly to look, sometimes to change something, and then they ask their user
-/// themselves. No two are the same, so that nothing is found in a cache.
+/// Returns a typical request of an agent: mostly reads, some changes that the agent asks its user
+/// about. All requests differ, so that no cache has a result.
 pub(crate) fn request(number: usize) -> Vec<u8> {
     let command = match number % 20 {
         0..12 => format!("git status --short src/module_{number}"),
@@ -158,7 +158,7 @@ pub(crate) fn request(number: usize) -> Vec<u8> {
     .into_bytes()
 }
 
-/// A connection that is kept.
+/// A persistent connection.
 pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -174,13 +174,13 @@ impl Connection {
         })
     }
 
-    /// The body of the last answer.
+    /// Returns the body of the last response.
     pub(crate) fn body(&self) -> &[u8] {
         let end = head(&self.buffer).unwrap_or(self.buffer.len());
         &self.buffer[end..]
     }
 
-    /// Sends a request, reads the answer, and returns its status.
+    /// Sends a request, reads the response, and returns its status.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> io::Result<u16> {
         self.stream.write_all(request).await?;
         self.buffer.clear();
@@ -195,7 +195,7 @@ impl Connection {
     }
 }
 
-/// The status of an answer, if all of it is there.
+/// Returns the status of a response, if the response is complete.
 fn complete(bytes: &[u8]) -> Option<u16> {
     let end = head(bytes)?;
     let head = std::str::from_utf8(&bytes[..end]).ok()?;
@@ -208,7 +208,7 @@ fn complete(bytes: &[u8]) -> Option<u16> {
     (bytes.len() >= end + length).then_some(status)
 }
 
-/// Where the head of an answer ends.
+/// Returns the end of the head of a response.
 fn head(bytes: &[u8]) -> Option<usize> {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
     Some(end + 4)

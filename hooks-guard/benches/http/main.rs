@@ -1,20 +1,20 @@
-//! Measures what a decision over HTTP costs, with its record on the disk.
+//! Benchmarks of a decision over HTTP, including its record on disk.
 //!
-//! | `cargo bench -p hooks-guard --bench http` | Does |
+//! | `cargo bench -p hooks-guard --bench http` | Description |
 //! |---|---|
 //! | | prints the tables, in about three minutes |
-//! | `-- write` | runs all of it, a million decisions as well, and writes it into `docs/performance.md` |
-//! | `-- load CONNECTIONS SECONDS` | asks on so many connections for so long, for a profiler |
-//! | `-- million [DECISIONS]` | shows the memory of the daemon over so many decisions |
-//! | `-- pages [DECISIONS]` | reads a trail of a million decisions, or so many, page by page |
-//! | `-- crowd [CONNECTIONS]` | opens 10 000 connections at once, and asks on each |
-//! | `-- console [SECONDS]` | asks at the fixed rate for so long, without and with the console open |
-//! | `-- hook` | times calls of an agent's hook without a daemon |
-//! | `-- instructions [write]` | counts the instructions of such a call; needs valgrind |
+//! | `-- write` | runs everything, with a million decisions, and updates `docs/performance.md` |
+//! | `-- load CONNECTIONS SECONDS` | runs a load, for a profiler |
+//! | `-- million [DECISIONS]` | shows the memory of the daemon over many decisions |
+//! | `-- pages [DECISIONS]` | reads a trail of a million decisions (or `DECISIONS`) page by page |
+//! | `-- crowd [CONNECTIONS]` | opens 10 000 connections at once, with a request on each |
+//! | `-- console [SECONDS]` | runs the fixed rate without and with the console open |
+//! | `-- hook` | times an agent's hook without a daemon |
+//! | `-- instructions [write]` | counts the instructions of such a hook; needs valgrind |
 //!
-//! The load comes from this process, on one thread; the daemon is a process of its own, and so is
-//! the server whose handler does nothing. The trail is in `HOOKS_AUDIT_DIR`, or a temporary
-//! folder: of a disk, or there is nothing to wait for.
+//! One thread of this process generates the load. The daemon and the server with an empty handler
+//! are separate processes. The trail is in `HOOKS_AUDIT_DIR` or a temporary folder; use a disk,
+//! because a file system in memory needs no flushes.
 
 mod console;
 mod crowd;
@@ -67,12 +67,12 @@ fn main() -> ExitCode {
         ["instructions"] => instructions::section().map(|section| print!("{section}")),
         ["instructions", "write"] => instructions::section()
             .and_then(|section| page::write(Some(instructions::MARK), &section)),
-        // A process of its own.
+        // Run in a separate process.
         [SERVE_EMPTY] => empty::serve(),
-        // `cargo test --benches` only asks whether it starts.
+        // `cargo test --benches` only checks that the bench starts.
         ["--test", ..] => Ok(()),
         other => Err(format!(
-            "unknown command `{}`; see the beginning of the bench",
+            "unknown command `{}`; see the module documentation",
             other.join(" ")
         )),
     };

@@ -1,21 +1,21 @@
-//! The memory of the daemon over very many decisions.
+//! Memory of the daemon over very many decisions.
 
 use crate::load::{Pace, Until};
 use crate::process::{self, Server};
 use crate::shared::runtime;
 
 pub(crate) const MANY: usize = 1_000_000;
-/// How often it is looked at.
+/// Number of samples.
 const STEPS: usize = 10;
 const CONNECTIONS: usize = 64;
 
-/// What was seen.
+/// Result of the benchmark.
 pub(crate) struct Seen {
-    /// After how many decisions there was how much, in KiB.
+    /// Memory in KiB by number of decisions.
     pub(crate) memory: Vec<(usize, u64)>,
-    /// Decisions a second, of all of them.
+    /// Decisions per second over the whole run.
     pub(crate) per_second: f64,
-    /// What 99 of 100 answers did not exceed in the worst of the steps, in milliseconds.
+    /// p99 latency in the slowest step, in milliseconds.
     pub(crate) p99: f64,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn over(decisions: usize) -> Result<Seen, String> {
 pub(crate) fn shown(decisions: usize) -> Result<(), String> {
     let seen = over(decisions)?;
     println!(
-        "{:.0} decisions a second, p99 {:.1} ms at most",
+        "{:.0} decisions/s, p99 at most {:.1} ms",
         seen.per_second, seen.p99
     );
     Ok(())

@@ -1,5 +1,5 @@
-//! A long trail, read page by page as the console does: each page is asked for by the time of the
-//! last decision of the one before.
+//! Reads a long trail page by page like the console: each page is requested by the time of the last
+//! decision of the previous page.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,17 +14,17 @@ use crate::process::{self, Server};
 use crate::shared::runtime;
 
 pub(crate) const MANY: i64 = 1_000_000;
-/// How many decisions a page shows.
+/// Number of decisions per page.
 const ROWS: usize = 50;
-/// At how many places of the trail a search is begun.
+/// Number of places of the trail at which a search starts.
 const PLACES: i32 = 20;
 
-/// What was read with one filter.
+/// Result of reading with one filter.
 pub(crate) struct Read {
     pub(crate) what: &'static str,
-    /// How many decisions were shown.
+    /// Number of decisions shown.
     pub(crate) shown: usize,
-    /// How long each page took, the shortest first.
+    /// Latencies of the pages in ascending order.
     times: Vec<Duration>,
 }
 
@@ -33,7 +33,7 @@ impl Read {
         self.times.len()
     }
 
-    /// What this share of the pages did not exceed, in milliseconds.
+    /// Returns a percentile of the latency in milliseconds.
     pub(crate) fn share(&self, share: f64) -> f64 {
         let at = ((self.times.len().max(1) - 1) as f64 * share).round() as usize;
         let time = self.times.get(at).copied().unwrap_or_default();
@@ -41,7 +41,7 @@ impl Read {
     }
 }
 
-/// Fills a trail, and reads it.
+/// Fills a trail and reads it.
 pub(crate) fn of(rows: i64) -> Result<Vec<Read>, String> {
     let folder = process::folder()?;
     filled(&process::trail(folder.path()), rows)?;
@@ -77,14 +77,14 @@ fn filled(file: &Path, rows: i64) -> Result<(), String> {
     })
 }
 
-/// Where a page ends.
+/// End of a page.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 struct Place(Timestamp, i64);
 
 struct Reader(Connection);
 
 impl Reader {
-    /// From the first page to the last.
+    /// Reads from the first page to the last.
     async fn all(&mut self, what: &'static str, filter: &str) -> Result<Read, String> {
         let mut read = Read::of(what);
         let mut before = None;
@@ -95,11 +95,11 @@ impl Reader {
         Ok(read)
     }
 
-    /// One page at each of some places from the newest to the oldest.
+    /// Reads one page at each of several places, from the newest to the oldest.
     async fn here_and_there(&mut self, what: &'static str, filter: &str) -> Result<Read, String> {
         let mut read = Read::of(what);
         for place in 0..PLACES {
-            // The trail is filled over ninety days.
+            // The trail covers ninety days.
             let ago = SignedDuration::from_hours(90 * 24) / PLACES * place;
             let before = Some(Place(Timestamp::now() - ago, i64::MAX));
             self.page(filter, before, &mut read).await?;
@@ -108,7 +108,8 @@ impl Reader {
         Ok(read)
     }
 
-    /// One page, as `trail.js` asks for it; where it ends, if there are more.
+    /// Reads a page with the request that `trail.js` sends. Returns its end if there are more
+    /// pages.
     async fn page(
         &mut self,
         filter: &str,
@@ -117,7 +118,7 @@ impl Reader {
     ) -> Result<Option<Place>, String> {
         let began = Instant::now();
         let (until, again) = match before {
-            // The last one that was shown comes again: others may have its time.
+            // The last decision shown is returned again, because others may have an equal time.
             Some(Place(at, _)) => {
                 let until = at + SignedDuration::from_micros(1);
                 (format!("&until={until}"), 1)

@@ -1,4 +1,4 @@
-//! The other limit: rows of one column into SQLite, as durable, and as many in a transaction.
+//! Another baseline: inserts of one column into SQLite, with equal durability and batch size.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection};
 
-/// How many rows a second are inserted, `together` in each transaction.
+/// Returns the number of inserts per second, with `together` rows per transaction.
 pub(crate) async fn inserts(
     folder: &Path,
     together: usize,
@@ -22,7 +22,7 @@ pub(crate) async fn inserts(
     sqlx::query("CREATE TABLE IF NOT EXISTS plain (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
         .execute(&mut connection)
         .await?;
-    // As long as a decision is with all its texts.
+    // About the length of a decision with all its texts.
     let text = "x".repeat(400);
     let began = Instant::now();
     let mut rows = 0;

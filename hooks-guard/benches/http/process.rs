@@ -1,5 +1,4 @@
-//! The processes that are measured. In: a folder. Out: a server that runs, what it has used, and its
-//! end.
+//! Processes under measurement. Takes a folder; returns a running server, and its resource usage.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -11,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::shared::{LISTENS, SERVE_EMPTY, number};
 
-/// The folder for trails.
+/// Returns the folder for trails.
 pub(crate) fn folder() -> Result<TempDir, String> {
     match std::env::var_os("HOOKS_AUDIT_DIR") {
         Some(folder) => tempfile::tempdir_in(folder),
@@ -20,7 +19,7 @@ pub(crate) fn folder() -> Result<TempDir, String> {
     .map_err(|error| error.to_string())
 }
 
-/// A server in a process of its own, which ends with this value.
+/// A server process, killed when dropped.
 pub(crate) struct Server {
     child: Child,
     pub(crate) port: u16,
@@ -34,7 +33,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// The daemon, with a trail of its own in `folder`; without a rate limit.
+    /// Starts the daemon with a new trail in `folder`, without a rate limit.
     pub(crate) fn daemon(folder: &Path) -> Result<Self, String> {
         let token = folder.join("token");
         fs::write(&token, "operator-of-this-bench").map_err(|error| error.to_string())?;
@@ -52,7 +51,7 @@ impl Server {
         Self::start(command)
     }
 
-    /// The server whose handler does nothing.
+    /// Starts the server with an empty handler.
     pub(crate) fn empty() -> Result<Self, String> {
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut command = Command::new(own);
@@ -77,7 +76,7 @@ impl Server {
                 break number(port)?;
             }
         };
-        // What it says later is not to be missed, nor to fill the pipe.
+        // Later output must be read, so that it does not fill the pipe.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 eprintln!("{line}");
@@ -86,11 +85,11 @@ impl Server {
         Ok(Self { child, port })
     }
 
-    /// The time of processors that the process has used.
+    /// Returns the CPU time of the process.
     pub(crate) fn used(&self) -> Result<Duration, String> {
         let path = format!("/proc/{}/stat", self.child.id());
         let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-        // The name of the program, which comes before, may have blanks in it.
+        // The program name precedes the fields and may contain blanks.
         let (_, rest) = text.rsplit_once(')').ok_or("no process")?;
         let ticks = rest.split_whitespace().skip(11).take(2);
         let ticks = ticks.map(number::<u64>);
@@ -99,7 +98,7 @@ impl Server {
         Ok(Duration::from_millis(10 * ticks))
     }
 
-    /// The memory that the process has, in KiB.
+    /// Returns the resident memory of the process in KiB.
     pub(crate) fn memory(&self) -> Result<u64, String> {
         let path = format!("/proc/{}/status", self.child.id());
         let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
@@ -108,7 +107,7 @@ impl Server {
         number(word.ok_or("no VmRSS")?)
     }
 
-    /// Lets the process have so many files open.
+    /// Sets the maximum number of open files of the process.
     pub(crate) fn open_files(&self, files: usize) -> Result<(), String> {
         open_files(self.child.id(), files)
     }
@@ -118,7 +117,7 @@ impl Server {
     }
 }
 
-/// Lets a process have so many files open.
+/// Sets the maximum number of open files of a process.
 pub(crate) fn open_files(process: u32, files: usize) -> Result<(), String> {
     let status = Command::new("prlimit")
         .args(["--pid", &process.to_string()])
@@ -131,7 +130,7 @@ pub(crate) fn open_files(process: u32, files: usize) -> Result<(), String> {
     }
 }
 
-/// The program, in a home of its own in `folder`.
+/// Returns a command for the program, with a home in `folder`.
 pub(crate) fn guard(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hooks-guard"));
     command
@@ -142,7 +141,7 @@ pub(crate) fn guard(folder: &Path) -> Command {
     command
 }
 
-/// Where the trail of [`guard`] is.
+/// Returns the path of the trail of [`guard`].
 pub(crate) fn trail(folder: &Path) -> PathBuf {
     folder.join("trail.db")
 }

@@ -1,4 +1,4 @@
-//! The section of the page of figures: everything in it is measured when it is written.
+//! The section of `docs/performance.md`: measures all its figures and formats them.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,33 +10,33 @@ use crate::process::{self, Server};
 use crate::shared::runtime;
 use crate::{crowd, hook, memory, pages, plain};
 
-/// Where the section begins; it ends where another's does.
+/// Start of the section; it ends at the next section.
 pub(crate) const MARK: &str = "<!-- the permission service -->";
 
 const RATE_TARGET: f64 = 2_000.0;
 const P99_TARGET_MS: f64 = 20.0;
 const HOOK_TARGET_MS: f64 = 15.0;
-/// From when on a page is waited for.
+/// Latency from which a page counts as slow.
 const PAUSE_MS: f64 = 500.0;
 
 const CONNECTIONS: [usize; 5] = [1, 4, 16, 64, 256];
 const ROUNDS: usize = 3;
 const TURN: Duration = Duration::from_secs(2);
-/// For how long the load of a fixed rate lasts.
+/// Duration of the load at a fixed rate.
 pub(crate) const STEADY: Duration = Duration::from_secs(20);
 const STEADY_CONNECTIONS: usize = 64;
 
-/// `decisions` for the memory, if that is to be looked at.
+/// Returns the section. Includes the memory over `decisions`, if given.
 pub(crate) fn section(decisions: Option<usize>) -> Result<String, String> {
     let mut misses = Vec::new();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut text = format!(
         "{MARK}\n\n## The permission service\n\n\
          Written by `cargo bench -p hooks-guard --bench http -- write` on {}, with {cores} cores. \
-         The daemon is a process of its own, with its trail in a SQLite file on a disk, \
-         `synchronous=FULL`, and no rate limit; the load comes from one thread of another process \
-         on the same machine. Of six commands of ten that are judged nobody is asked anything, the \
-         others change something.\n",
+         The daemon runs in a separate process, with its trail in a SQLite file on a disk, \
+         `synchronous=FULL`, and no rate limit. One thread of another process on this machine \
+         generates the load. Six of ten commands are allowed reads, the others change \
+         something.\n",
         jiff::Timestamp::now().strftime("%Y-%m-%d")
     );
     eprintln!("decisions");
@@ -57,8 +57,7 @@ pub(crate) fn section(decisions: Option<usize>) -> Result<String, String> {
     Ok(text)
 }
 
-/// One server under load for one turn: what it answered, and the microseconds of processors that
-/// it used for each answer.
+/// Runs a load on a server. Returns the responses, and the CPU time per response in microseconds.
 fn turn(server: &Server, connections: usize, time: Duration) -> Result<(Answered, f64), String> {
     let before = server.used()?;
     let run = load::run(server.port, connections, Until::Time(time), Pace::Full);
@@ -109,11 +108,11 @@ fn decide(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     }
     let _ = write!(
         text,
-        "\nAs many decisions as there can be: each connection asks again as soon as it has its \
-         answer. Beside it an axum handler that does nothing, and rows of 400 bytes into a table \
-         without an index, as durable, as many in a transaction as there are connections; medians \
-         of {ROUNDS} turns of {} s each.\n\n\
-         | Connections | decisions a second | p50, ms | p99, ms | processor each, µs | nothing, a second | p99, ms | processor each, µs | rows a second | decisions / rows |\n\
+        "\nMaximum throughput: each connection sends the next request after each response. For \
+         comparison: an axum handler that does nothing, and durable inserts of 400 bytes into a \
+         table without an index, with one row per connection in each transaction. Medians of \
+         {ROUNDS} runs of {} s.\n\n\
+         | Connections | decisions/s | p50, ms | p99, ms | CPU per decision, µs | empty handler, requests/s | p99, ms | CPU per request, µs | rows/s | decisions / rows |\n\
          |---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
         TURN.as_secs()
     );
@@ -124,7 +123,7 @@ fn decide(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
         if rate >= RATE_TARGET && p99 < P99_TARGET_MS {
             reached = true;
         }
-        best = format!("{rate:.0} a second with p99 {p99:.1} ms");
+        best = format!("{rate:.0}/s with p99 {p99:.1} ms");
         let plain = median(row.plain);
         let _ = writeln!(
             text,
@@ -139,7 +138,7 @@ fn decide(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     }
     if !reached {
         misses.push(format!(
-            "no number of connections has {RATE_TARGET:.0} decisions a second with p99 under \
+            "no number of connections reaches {RATE_TARGET:.0} decisions/s with p99 under \
              {P99_TARGET_MS:.0} ms; {} connections: {best}",
             CONNECTIONS[CONNECTIONS.len() - 1]
         ));
@@ -152,8 +151,8 @@ fn steady(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     let (shown, missed) = (alone.shown(), alone.missed());
     let _ = writeln!(
         text,
-        "\n{RATE_TARGET:.0} decisions a second for {} s, each asked when it is due, whether the \
-         others were answered or not, on {STEADY_CONNECTIONS} connections: {shown}.",
+        "\nFixed rate of {RATE_TARGET:.0} decisions/s for {} s, independent of the responses, on \
+         {STEADY_CONNECTIONS} connections: {shown}.",
         STEADY.as_secs(),
     );
     misses.extend(missed);
@@ -162,20 +161,20 @@ fn steady(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     let (shown, seen) = (watched.shown(), watched.seen());
     let _ = writeln!(
         text,
-        "\nThe same with {WINDOWS} windows of the console open, the inbox, the hooks and the \
-         statistics, which listen to what happens and read what their pages read: {shown}. {seen}",
+        "\nWith {WINDOWS} open windows of the console (inbox, hooks and statistics), which \
+         receive events and read what their pages read: {shown}. {seen}",
     );
     let missed = watched.missed();
     misses.extend(missed.map(|missed| format!("with the console open, {missed}")));
     Ok(())
 }
 
-/// The load of a fixed rate.
+/// Result of the load at a fixed rate.
 struct Steady {
     answered: Answered,
-    /// How much of a core the daemon had.
+    /// CPU usage of the daemon, as a share of one core.
     busy: f64,
-    /// What windows of the console saw, if they were open.
+    /// Observations of console windows, if they were open.
     seen: Option<Seen>,
 }
 
@@ -208,8 +207,8 @@ impl Steady {
     fn shown(&self) -> String {
         let answered = &self.answered;
         format!(
-            "{:.0} a second were answered, p50 {:.1} ms, p99 {} ms (target < {P99_TARGET_MS:.0} \
-             ms), longest {:.1} ms, with {:.2} of a core",
+            "{:.0} responses/s, p50 {:.1} ms, p99 {} ms (target < {P99_TARGET_MS:.0} ms), maximum \
+             {:.1} ms, {:.2} of a core",
             answered.per_second(),
             answered.share(0.5),
             judged(format!("{:.1}", answered.share(0.99)), self.reached()),
@@ -221,8 +220,8 @@ impl Steady {
     fn seen(&self) -> String {
         let seen = self.seen.unwrap_or_default();
         format!(
-            "Each window was told of {} of {} decisions, {} times that it missed some; the \
-             slowest of {} answers to pages took {:.1} ms.",
+            "Each window received {} of {} decisions and {} notices of missed events; the \
+             slowest of {} responses to pages took {:.1} ms.",
             seen.events / WINDOWS,
             self.answered.many(),
             seen.missed,
@@ -234,7 +233,7 @@ impl Steady {
     fn missed(&self) -> Option<String> {
         (!self.reached()).then(|| {
             format!(
-                "{RATE_TARGET:.0} decisions a second: {:.0} were answered, p99 {:.1} ms",
+                "{RATE_TARGET:.0} decisions/s: {:.0} responses/s, p99 {:.1} ms",
                 self.answered.per_second(),
                 self.answered.share(0.99),
             )
@@ -242,7 +241,7 @@ impl Steady {
     }
 }
 
-/// The fixed rate, for so long without and with the console open.
+/// Runs the fixed rate without and with the console open.
 pub(crate) fn watched(time: Duration) -> Result<(), String> {
     println!("alone: {}", Steady::of(time, false)?.shown());
     let watched = Steady::of(time, true)?;
@@ -257,16 +256,16 @@ fn call(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     let reached = p50 < HOOK_TARGET_MS;
     let _ = writeln!(
         text,
-        "\nA call of `hooks-guard hook claude-code` where no daemon runs, with the start of the \
-         process and the record on the disk: median {} ms (target < {HOOK_TARGET_MS:.0} ms), p99 \
-         {p99:.1} ms, over {} calls; `/bin/true`, called in turns with it: {none:.1} ms, {most:.1} \
-         ms.",
+        "\nA call of `hooks-guard hook claude-code` without a daemon, including the start of the \
+         process and the record on disk: median {} ms (target < {HOOK_TARGET_MS:.0} ms), p99 \
+         {p99:.1} ms, over {} calls. `/bin/true`, called alternately: median {none:.1} ms, p99 \
+         {most:.1} ms.",
         judged(format!("{p50:.1}"), reached),
         times.hook.len(),
     );
     if !reached {
         misses.push(format!(
-            "a call of a hook: {p50:.1} ms, not {HOOK_TARGET_MS:.0} ms"
+            "a call of a hook: {p50:.1} ms instead of {HOOK_TARGET_MS:.0} ms"
         ));
     }
     Ok(())
@@ -281,7 +280,7 @@ fn many(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
         .collect();
     let _ = writeln!(
         text,
-        "\n{} connections at once, a request on each: answered within {:.1} s with {}.",
+        "\n{} connections at once, with a request on each: completed within {:.1} s with {}.",
         crowd::MANY,
         crowd.whole.as_secs_f64(),
         became.join(", "),
@@ -299,7 +298,7 @@ fn remembered(text: &mut String, decisions: usize) -> Result<(), String> {
     let seen = memory::over(decisions)?;
     let _ = write!(
         text,
-        "\nThe memory of the daemon over {decisions} decisions ({:.0} a second; p99 at most {:.1} ms):\n\n| Decisions |",
+        "\nThe memory of the daemon over {decisions} decisions ({:.0} decisions/s, p99 at most {:.1} ms):\n\n| Decisions |",
         seen.per_second, seen.p99
     );
     for (answers, _) in &seen.memory {
@@ -318,9 +317,9 @@ fn remembered(text: &mut String, decisions: usize) -> Result<(), String> {
 fn turned(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     let _ = write!(
         text,
-        "\nA trail of {} decisions read through the daemon as the console reads it, fifty to a \
-         page, each page by the time of the last decision before it; where a text is searched, a \
-         page at each of some places between the newest and the oldest:\n\n\
+        "\nA trail of {} decisions, read through the daemon like the console: fifty decisions per \
+         page, each page by the time of the last decision of the previous page. For text searches, \
+         one page at each of several places between the newest and the oldest decision:\n\n\
          | Filter | pages | decisions shown | median, ms | p99, ms | slowest, ms |\n\
          |---|---:|---:|---:|---:|---:|\n",
         pages::MANY
@@ -340,7 +339,7 @@ fn turned(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
         );
         if !reached {
             misses.push(format!(
-                "the slowest page of {}: {slowest:.1} ms, not {PAUSE_MS:.0} ms",
+                "the slowest page of {}: {slowest:.1} ms instead of {PAUSE_MS:.0} ms",
                 read.what
             ));
         }
@@ -348,13 +347,13 @@ fn turned(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
     Ok(())
 }
 
-/// One number of connections, for so long.
+/// Runs a load with one number of connections.
 pub(crate) fn once(connections: usize, time: Duration) -> Result<(), String> {
     let folder = process::folder()?;
     let daemon = Server::daemon(folder.path())?;
     let (answered, used) = turn(&daemon, connections, time)?;
     println!(
-        "{:.0} decisions a second, p50 {:.2} ms, p99 {:.2} ms, {used:.0} µs of processor each",
+        "{:.0} decisions/s, p50 {:.2} ms, p99 {:.2} ms, {used:.0} µs CPU per decision",
         answered.per_second(),
         answered.share(0.5),
         answered.share(0.99)

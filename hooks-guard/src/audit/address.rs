@@ -1,21 +1,22 @@
-//! The address of a trail.
+//! Parses the address of an audit trail: takes a URL or a path, returns the backend that it
+//! selects.
 
 use std::path::Path;
 
 /// Parsed address of an audit trail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrailAddress<'a> {
-    /// A PostgreSQL database: the address itself.
+    /// A PostgreSQL database, by its URL.
     Postgres(&'a str),
     /// A SQLite file.
     File(&'a Path),
-    /// A database that is gone with the store.
+    /// An in-memory database, deleted with the store.
     Memory,
 }
 
 impl<'a> TrailAddress<'a> {
-    /// Parses the address that [`AuditStore::open`](super::AuditStore::open) takes. Returns `None`
-    /// if it is not the address of a trail.
+    /// Parses an address as accepted by [`AuditStore::open`](super::AuditStore::open). Returns
+    /// `None` if `url` is not the address of an audit trail.
     #[must_use]
     pub fn read(url: &'a str) -> Option<Self> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {

@@ -1,8 +1,8 @@
-//! The last known state of a database. In: heads that were written or read, and states of the file.
-//! Out: the known head; every later state of the database must continue from it.
+//! The last known state of a database. Takes the heads that this process wrote or read and the
+//! states of the database file; returns the known head.
 //!
-//! The store keeps the head that it wrote or read last. Every later state of the database must
-//! continue from that head, so a trail that was replaced, reset or rewritten is not used.
+//! Every later state of the database must continue from the known head. A trail that was replaced,
+//! reset or rewritten is therefore detected and not used.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use super::error::AuditError;
 use super::head::Head;
 
-/// Upper bound of the hashes that are kept to recognize the file of the database.
+/// Maximum number of hashes that are kept to recognize the file of the database.
 const MAX_RECENT: usize = 200_000;
 
 /// The last known state of a database. Empty until the store is open.
@@ -22,26 +22,26 @@ pub(super) struct Anchor {
 #[derive(Debug, Default)]
 struct State {
     head: Option<Head>,
-    /// The mark of the schema that was compared last.
+    /// The schema mark at the last comparison.
     schema: Option<i64>,
-    /// Hashes of the entries after the head in the file without its log.
+    /// Hashes of the entries after the head in the database file (without its write-ahead log).
     recent: BTreeMap<i64, [u8; 32]>,
     #[cfg(feature = "sqlite")]
     file: Option<FileState>,
-    /// What was found wrong beside any request.
+    /// Error found by a background check.
     fault: Option<AuditError>,
 }
 
-/// What the file of a SQLite database had without its log when it was read last.
+/// Content of a SQLite database file without its write-ahead log, when it was last read.
 #[cfg(feature = "sqlite")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileState {
     pub(super) stamp: Stamp,
-    /// The number and the hash of the last entry; `None` if there are no tables yet.
+    /// Number and hash of the last entry; `None` if the tables do not exist yet.
     pub(super) head: Option<(i64, [u8; 32])>,
 }
 
-/// Changes when a file is written to: its length, and the times of its last changes.
+/// Length and modification times of a file; differs after each write.
 #[cfg(feature = "sqlite")]
 pub(super) type Stamp = (u64, i128, i128);
 
@@ -56,7 +56,8 @@ impl Anchor {
         self.state().head
     }
 
-    /// Moves to a head that continues from the one before, with the entries in between.
+    /// Moves to a head that continues from the current head. `entries` are the entries between
+    /// them.
     pub(super) fn advance(&self, head: Head, entries: impl IntoIterator<Item = (i64, [u8; 32])>) {
         let mut state = self.state();
         state.recent.extend(entries);
@@ -76,7 +77,7 @@ impl Anchor {
         self.state().schema = Some(schema);
     }
 
-    /// Fails every use of the trail with an error, until there is none.
+    /// Sets or clears an error that every use of the trail returns.
     #[cfg(feature = "postgres")]
     pub(super) fn set_fault(&self, fault: Option<AuditError>) {
         self.state().fault = fault;
@@ -94,7 +95,8 @@ impl Anchor {
         self.state().file
     }
 
-    /// Takes a state of the file, if it is on the way from the one before to the head.
+    /// Accepts a state of the file if it lies between the last accepted state and the head. Returns
+    /// `false` otherwise.
     #[cfg(feature = "sqlite")]
     pub(super) fn take_file(&self, file: FileState) -> bool {
         let mut state = self.state();
@@ -113,7 +115,7 @@ impl Anchor {
         is_known
     }
 
-    /// Takes the first state of the file, with the entries from there to the head.
+    /// Accepts the first state of the file. `entries` lead from that state to the head.
     #[cfg(feature = "sqlite")]
     pub(super) fn begin_file(&self, file: FileState, entries: Vec<(i64, [u8; 32])>) {
         let mut state = self.state();

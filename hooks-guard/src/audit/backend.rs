@@ -1,5 +1,5 @@
-//! The database of a trail, checked. In: an address. Out: transactions whose state continues from the one that
-//! this process knows, or an error.
+//! Wraps the database of a trail with checks. Takes an address; returns transactions whose state
+//! continues from the known head, or an error.
 
 use super::anchor::Anchor;
 use super::database::{Database, OpenMode, ReadPermit};
@@ -8,7 +8,7 @@ use super::follow;
 use super::head::Head;
 use super::tx::Tx;
 
-/// The database of a trail. A clone is the same one.
+/// Checked database of an audit trail. Clones share the database.
 #[derive(Clone, Debug)]
 pub(super) struct Backend {
     database: Database,
@@ -20,7 +20,7 @@ impl Backend {
         Ok(Self { database })
     }
 
-    /// The database, for what is not checked.
+    /// Returns the database without the checks.
     pub(super) fn database(&self) -> &Database {
         &self.database
     }
@@ -30,7 +30,7 @@ impl Backend {
         self.database.anchor()
     }
 
-    /// Takes the trail as it is now for the known one.
+    /// Accepts the current trail as the known trail.
     pub(super) async fn begin(&self) -> Result<Head, AuditError> {
         #[cfg(feature = "sqlite")]
         let file = match &self.database {
@@ -55,46 +55,46 @@ impl Backend {
         Ok(head)
     }
 
-    /// As [`begin`](Self::begin), for a process that records one thing.
+    /// Like [`begin`](Self::begin), for a process that records a single decision.
     pub(super) async fn begin_briefly(&self) -> Result<Head, AuditError> {
         let mut tx = self.database.read().await?;
         let head = Head::read(&mut tx).await?;
         self.database.check_schema(&mut tx, head.schema).await?;
-        // At once: SQLite does not begin its log anew while a transaction reads it.
+        // Ends the read immediately: SQLite cannot restart its write-ahead log during a read.
         tx.rollback().await?;
         self.anchor().advance(head, []);
         Ok(head)
     }
 
-    /// The same database, whose readers do not queue behind those of this one.
+    /// Returns a handle to this database that reads through reserved connections.
     pub(super) fn reserved(&self) -> Self {
         Self {
             database: self.database.reserved(),
         }
     }
 
-    /// A transaction that sees one state and changes nothing.
+    /// Begins a read-only transaction on one snapshot.
     ///
     /// # Errors
-    /// If that state does not continue from the one that this process knows.
+    /// Returns an error if the snapshot does not continue from the known head.
     pub(super) async fn read(&self) -> Result<Tx, AuditError> {
         self.check_contents().await?;
-        // Before the snapshot: this process may write meanwhile.
+        // Read the known head before the snapshot: this process may write in between.
         let known = self.anchor().head();
         let mut tx = self.database.read().await?;
         follow::recognize(&self.database, &mut tx, known).await?;
         Ok(tx)
     }
 
-    /// As [`read`](Self::read), of a trail that may be another one.
+    /// Like [`read`](Self::read), without the check that the trail continues from the known head.
     pub(super) async fn read_unchecked(&self) -> Result<Tx, AuditError> {
         self.database.read().await
     }
 
-    /// For a single statement, which sees one state by itself.
+    /// Returns a connection for a single statement, which reads one snapshot by itself.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Returns the errors of [`read`](Self::read).
     pub(super) async fn glance(&self) -> Result<Tx, AuditError> {
         self.check_contents().await?;
         let known = self.anchor().head();
@@ -103,30 +103,30 @@ impl Backend {
         Ok(tx)
     }
 
-    /// Checks that the file of a database is a state on the way to the known head: it may have been
-    /// written over in its place, behind the log.
+    /// Checks that the database file contains a state between the last accepted state and the known
+    /// head. The file may have been overwritten in place, bypassing the write-ahead log.
     ///
     /// # Errors
-    /// If it is not.
+    /// Returns an error if the file contains any other state.
     pub(super) async fn check_contents(&self) -> Result<(), AuditError> {
         follow::check_contents(&self.database).await
     }
 
-    /// Checks that the database is still the one that was opened.
+    /// Checks that the database file is still the file that was opened.
     ///
     /// # Errors
-    /// If its file was deleted or replaced: what is written to the open file is lost.
+    /// Returns an error if the file was deleted or replaced: writes to the open file would be lost.
     pub(super) fn check(&self) -> Result<(), AuditError> {
         self.database.check()
     }
 
-    /// The right to have several transactions read at the same time; none where that makes nothing
-    /// faster, or somebody has it.
+    /// Returns a permit for several concurrent read transactions. Returns `None` if the backend
+    /// gains nothing from them, or if another task holds the permit.
     pub(super) fn beside(&self) -> Option<ReadPermit> {
         self.database.beside()
     }
 
-    /// A transaction that nobody else writes beside.
+    /// Begins a write transaction, which excludes all other writers.
     pub(super) async fn write(&self) -> Result<Tx, AuditError> {
         self.database.write().await
     }

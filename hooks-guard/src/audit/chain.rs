@@ -1,8 +1,8 @@
-//! The chain that all entries of the log hang on. In: the rows that an entry is about. Out: the hash of
-//! its content, and its link to the entry before.
+//! The hash chain of the log. Takes the rows that an entry covers; returns the hash of their
+//! content and the link to the previous entry.
 //!
-//! `hash(n) = SHA-256(domain ‖ hash(n - 1) ‖ SHA-256(content(n)))`, where the content is not kept a
-//! second time: it is made of the rows that filters read, so that a changed row breaks the chain.
+//! `hash(n) = SHA-256(domain ‖ hash(n - 1) ‖ SHA-256(content(n)))`. The content is not stored a
+//! second time: it is computed from the rows that filters read, so a changed row breaks the chain.
 
 use sha2::{Digest, Sha256};
 
@@ -10,10 +10,10 @@ use super::error::AuditError;
 use super::record::Stored;
 use super::tx::Tx;
 
-/// Nothing else that is hashed anywhere begins so.
+/// Domain separator, used for no other hash.
 const DOMAIN: &[u8] = b"hooks-guard audit trail 1\0";
 
-/// What an entry of the log says.
+/// Kind of event that a log entry records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Decided = 1,
@@ -48,8 +48,8 @@ pub(super) fn link(previous: &[u8; 32], content: [u8; 32]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// The hash of what an entry says: of each field a byte for what it is, its length, and itself, so
-/// that no two contents are written the same.
+/// Hash of the content of an entry. Each field is hashed as a type byte, a length and a value, so
+/// different contents cannot have equal encodings.
 pub(super) struct Content(Sha256);
 
 impl Content {
@@ -130,7 +130,7 @@ pub(super) fn decided(row: &Stored) -> [u8; 32] {
         .maybe_text(&row.error)
         .maybe_int(row.deadline)
         .maybe(row.secret_hash, |content, hash| content.bytes(&hash));
-    // Nothing where there are none: so it was before there were parts, and before there were scopes.
+    // Rows without parts and scope hash as they did before these columns existed.
     match (&row.parts, &row.scope) {
         (None, None) => content.hash(),
         (Some(parts), None) => content.text(parts).hash(),
@@ -138,7 +138,7 @@ pub(super) fn decided(row: &Stored) -> [u8; 32] {
     }
 }
 
-/// Adds what an approval is bound to.
+/// Adds the scope of an approval to its content.
 pub(super) fn scoped(content: Content, scope: &str, hash: &Option<String>) -> Content {
     content.text(scope).maybe_text(hash)
 }
@@ -159,10 +159,10 @@ pub(super) fn executed(row: &Stored) -> [u8; 32] {
         .hash()
 }
 
-/// Checks that an entry of the log vouches for a row, before the row allows anything.
+/// Checks that the log contains an entry for a row, before the row allows a command.
 ///
 /// # Errors
-/// If there is no such entry, or it says something else.
+/// Returns an error if there is no entry, or if the entry does not match the row.
 pub(super) async fn check_row(
     tx: &mut Tx,
     kind: Kind,
@@ -201,10 +201,11 @@ pub(super) async fn check_row(
     }
 }
 
-/// Checks that the log has no entry of a kind about a row that says that there is none.
+/// Checks that the log contains no entry of a kind about a row that records no such
+/// event.
 ///
 /// # Errors
-/// If there is one.
+/// Returns an error if there is such an entry.
 pub(super) async fn check_none(tx: &mut Tx, kind: Kind, subject: i64) -> Result<(), AuditError> {
     let found = tx
         .optional(
@@ -224,7 +225,7 @@ pub(super) async fn check_none(tx: &mut Tx, kind: Kind, subject: i64) -> Result<
     }
 }
 
-/// As [`check_row`], for an unused approval.
+/// Like [`check_row`], for an unused approval.
 pub(super) async fn check_approval(tx: &mut Tx, row: &Stored) -> Result<(), AuditError> {
     let decided = Some(row.decided_seq);
     check_row(tx, Kind::Decided, row.id, decided, self::decided(row)).await?;
@@ -233,12 +234,12 @@ pub(super) async fn check_approval(tx: &mut Tx, row: &Stored) -> Result<(), Audi
     check_none(tx, Kind::Used, row.id).await
 }
 
-/// Entries that a cleanup took away.
+/// Range of entries that a cleanup removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gap {
     pub(super) first: i64,
     pub(super) last: i64,
-    /// Of the last of them.
+    /// Hash of the last removed entry.
     pub(super) hash: [u8; 32],
 }
 
@@ -264,12 +265,12 @@ pub(super) async fn gaps(tx: &mut Tx) -> Result<Vec<Gap>, AuditError> {
         .collect()
 }
 
-/// The content of the entry about a use.
+/// Returns the content hash of an entry about the use of an approval.
 pub(super) fn used(decision: i64, at: i64) -> [u8; 32] {
     Content::new(Kind::Used, decision).int(at).hash()
 }
 
-/// What an entry about a use should say, if its decision knows of it.
+/// Returns the expected content hash of an entry about a use, if its decision records that use.
 pub(super) async fn of_entry(
     tx: &mut Tx,
     seq: i64,

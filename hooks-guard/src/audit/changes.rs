@@ -1,5 +1,5 @@
-//! What happens in the trail, as it happens, whichever process does it. In: the database, and notices
-//! of the writer. Out: a stream of changes.
+//! Live changes of the trail, from all processes. Takes the database and the notifications of
+//! writers; returns a stream of changes.
 
 use std::fmt;
 use std::pin::Pin;
@@ -19,22 +19,23 @@ use super::follow;
 use super::head::Head;
 use crate::log_limit;
 
-/// How many changes wait for a listener that is slow.
+/// Maximum number of changes buffered for a slow receiver.
 pub(super) const WAITING: usize = 1024;
 
-/// How often is looked for what other processes did to a SQLite file.
+/// Polling interval for changes that other processes made in a SQLite file.
 #[cfg(feature = "sqlite")]
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How long to wait before the next try when the database cannot be reached, and after how long
-/// is looked even if PostgreSQL has said nothing.
+/// Delay before a retry when the database is unreachable, and polling interval when PostgreSQL
+/// sends no notification.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// With how many looks the schema of PostgreSQL is compared, beyond what each transaction compares.
+/// Number of polls between two full comparisons of the PostgreSQL schema, in addition to the
+/// comparison in each transaction.
 #[cfg(feature = "postgres")]
 const COMPARE: u32 = 4;
 
-/// How many entries are read at a time.
+/// Number of entries per read.
 const PAGE: i64 = 500;
 
 /// A change of the audit trail.
@@ -43,24 +44,24 @@ const PAGE: i64 = 500;
 pub enum Change {
     /// A decision was recorded.
     Asked(i64),
-    /// A decision was answered, or nobody did in time.
+    /// A decision was answered, or its deadline passed without an answer.
     Answered(i64),
-    /// It was reported that the command of a decision ran.
+    /// The command of a decision was reported as executed.
     Executed(i64),
     /// An answer was remembered.
     Remembered(i64),
     /// A remembered answer was revoked.
     Forgotten(i64),
-    /// Old decisions were taken away.
+    /// Old decisions were deleted.
     Cleaned,
-    /// The listener was too slow: so many changes are not told.
+    /// The receiver was too slow; this many changes were dropped.
     Missed(u64),
 }
 
-/// A change, and the number of its entry in the log; 0 for what has none.
+/// A change and the number of its log entry; 0 for a change without an entry.
 pub(crate) type Entry = (i64, Change);
 
-/// The changes from now on, with their numbers.
+/// Returns a stream of future changes with their entry numbers.
 pub(super) fn entries(
     changes: broadcast::Receiver<Entry>,
 ) -> impl Stream<Item = Entry> + Send + use<> {
@@ -75,7 +76,7 @@ pub(super) fn entries(
     })
 }
 
-/// Stream of future changes. It ends when the store is dropped.
+/// Stream of future changes. Ends when the store is dropped.
 pub struct ChangeStream(Pin<Box<dyn Stream<Item = Change> + Send>>);
 
 impl ChangeStream {
@@ -83,7 +84,7 @@ impl ChangeStream {
         Self(Box::pin(entries(changes).map(|(_, change)| change)))
     }
 
-    /// The next one; none when the store is gone. Nothing is lost if the future is dropped.
+    /// Returns the next change, or `None` if the store was dropped. Cancel safe.
     pub async fn next(&mut self) -> Option<Change> {
         self.0.next().await
     }
@@ -103,16 +104,16 @@ impl fmt::Debug for ChangeStream {
     }
 }
 
-/// What tells the follower to look.
+/// Signals the follower that the log has new entries.
 #[derive(Debug, Default)]
 pub(super) struct Written {
-    /// The last entry that this process has written.
+    /// Number of the last entry that this process wrote.
     pub(super) seq: AtomicI64,
     pub(super) look: Notify,
 }
 
-/// Reads the log behind whoever writes it: entries are numbered in the order in which they were
-/// committed, so none is told twice or left out.
+/// Reads new log entries of all processes. Entries are numbered in commit order, so each change is
+/// sent exactly once.
 pub(super) async fn follow(
     backend: Backend,
     written: Arc<Written>,
@@ -124,9 +125,9 @@ pub(super) async fn follow(
         let done = look(&backend, &written, &changes, &mut last).await;
         if let Err(error) = done {
             if let Some(suppressed) =
-                log_limit::suppressed("changes of the audit trail cannot be read", &error)
+                log_limit::suppressed("cannot read changes of the audit trail", &error)
             {
-                tracing::warn!(%error, suppressed, "changes of the audit trail cannot be read");
+                tracing::warn!(%error, suppressed, "cannot read changes of the audit trail");
             }
             tokio::time::sleep(AGAIN).await;
             written.look.notify_one();
@@ -140,7 +141,7 @@ async fn look(
     changes: &broadcast::Sender<Entry>,
     last: &mut i64,
 ) -> Result<(), AuditError> {
-    // What others wrote is checked now, and not when this process has to write.
+    // Check entries of other processes now, so that the next write does not have to.
     if written.seq.load(Ordering::Acquire) <= *last {
         follow::catch_up(backend.database()).await?;
     }
@@ -150,7 +151,7 @@ async fn look(
     }
 }
 
-/// Goes to the end without telling, since nobody listens.
+/// Moves to the end of the log without sending changes, because there are no receivers.
 async fn skip(
     backend: &Backend,
     written: &Written,
@@ -162,7 +163,7 @@ async fn skip(
         true => own,
         false => Head::read(&mut backend.read().await?).await?.seq,
     };
-    // Who came meanwhile is told what they may have missed.
+    // Receivers that subscribed meanwhile are notified of what they may have missed.
     if changes.receiver_count() == 0 {
         *last = end;
         return Ok(());
@@ -182,13 +183,13 @@ async fn tell(
         }
         for (seq, change) in rows {
             *last = seq;
-            // An error is that nobody listens any more.
+            // An error means that there are no receivers.
             let _ = change.map(|change| changes.send((seq, change)));
         }
     }
 }
 
-/// The entries of the log behind one, and what they tell, if they tell anything.
+/// Returns the log entries after an entry, each with its change, if it is one.
 async fn after(
     backend: &Backend,
     last: i64,
@@ -219,7 +220,7 @@ async fn after(
         .collect()
 }
 
-/// What happened behind an entry of the log; none if that is more than `most` entries.
+/// Returns the changes after a log entry, or `None` if there are more than `most` entries.
 #[cfg(feature = "http")]
 pub(super) async fn since(
     backend: &Backend,
@@ -233,23 +234,23 @@ pub(super) async fn since(
     Ok(all.then(|| told.collect()))
 }
 
-/// Notices what other processes write.
+/// Detects writes of other processes.
 pub(super) async fn watch(backend: Backend, written: Arc<Written>) {
     loop {
         let Err(error) = watch_while_it_works(&backend, &written).await else {
             return;
         };
         if let Some(suppressed) =
-            log_limit::suppressed("changes by other processes cannot be noticed", &error)
+            log_limit::suppressed("cannot detect changes by other processes", &error)
         {
-            tracing::warn!(%error, suppressed, "changes by other processes cannot be noticed");
+            tracing::warn!(%error, suppressed, "cannot detect changes by other processes");
         }
         tokio::time::sleep(AGAIN).await;
         written.look.notify_one();
     }
 }
 
-/// Compares the whole schema: not every change of it shows in what a transaction reads.
+/// Compares the whole schema: transactions do not detect every change of it.
 #[cfg(feature = "postgres")]
 async fn compare_schema(backend: &Backend) -> Result<(), AuditError> {
     let mut tx = backend.read_unchecked().await?;
@@ -262,7 +263,7 @@ async fn compare_schema(backend: &Backend) -> Result<(), AuditError> {
     Ok(())
 }
 
-/// Returns without an error where no other process can write.
+/// Runs until an error occurs; returns `Ok` at once if no other process can write.
 async fn watch_while_it_works(backend: &Backend, written: &Written) -> Result<(), AuditError> {
     match backend.database() {
         #[cfg(feature = "sqlite")]
@@ -284,7 +285,7 @@ async fn watch_while_it_works(backend: &Backend, written: &Written) -> Result<()
             let mut listener = database.listener().await?;
             let mut looks = 0_u32;
             loop {
-                // One wait over all looks: it may be connecting anew.
+                // One future for all polls: it may be in the middle of reconnecting.
                 let mut heard = std::pin::pin!(database.heard(&mut listener));
                 let heard = loop {
                     let heard = tokio::time::timeout(AGAIN, heard.as_mut()).await;

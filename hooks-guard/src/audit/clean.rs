@@ -1,5 +1,5 @@
-//! Deletes old decisions. In: a time. Out: how many are gone; the trail keeps a record of the cleanup
-//! for ever.
+//! Deletes old decisions. Takes a point in time; returns how many decisions were deleted. The trail
+//! keeps a permanent record of each cleanup.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -16,25 +16,25 @@ use super::write::{Batch, Work, Writer};
 #[cfg(feature = "sqlite")]
 use super::database::Database;
 
-/// How many decisions one transaction takes away: others want to write in between.
+/// Maximum number of decisions deleted in one transaction, so that other writers are not delayed.
 const CHUNK: i64 = 5000;
 
-/// What a row of a database takes beside its texts, with its part of the indexes; about.
+/// Approximate size of a database row without its texts, including its share of the indexes.
 const ROW_BYTES: i64 = 400;
 
 /// Result of a cleanup.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cleanup {
-    /// How many decisions are gone.
+    /// Number of deleted decisions.
     pub deleted: u64,
-    /// How many are left.
+    /// Number of remaining decisions.
     pub remaining: u64,
-    /// About how many bytes can be used again.
+    /// Approximate number of bytes that can be reused.
     pub freed_bytes: u64,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
-    /// When it was over.
+    /// Time of completion.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub timestamp: Timestamp,
 }
@@ -53,7 +53,7 @@ pub(super) async fn clean(
             .run(Chunk {
                 older_than: ceil_us(older_than),
                 by: by.to_owned(),
-                // A cleanup that finds nothing leaves a record as well.
+                // A cleanup that deletes no decisions leaves a record, too.
                 first: deleted == 0,
             })
             .await?;
@@ -67,7 +67,7 @@ pub(super) async fn clean(
     if deleted > 0
         && let Database::Sqlite(database) = backend.database()
     {
-        // What cannot be given back now is used again.
+        // Space that cannot be returned to the system now is reused.
         while database.shrink().await.unwrap_or(0) > 0 {}
     }
     #[cfg(not(feature = "sqlite"))]
@@ -162,7 +162,7 @@ impl Work for Chunk {
             )
             .await?
             .int(0)?;
-        // The counts of this transaction are not written yet.
+        // The changed counts of this transaction are not in the database yet.
         part.remaining = decided + batch.deltas.of_all_time();
         if part.deleted > 0 || self.first {
             let gaps = take_away(&mut batch.tx, entries).await?;
@@ -197,7 +197,7 @@ impl Work for Chunk {
     }
 }
 
-/// Takes entries out of the log, and returns all gaps that it has then.
+/// Deletes entries from the log and returns all gaps of the log.
 async fn take_away(tx: &mut Tx, mut entries: Vec<i64>) -> Result<Vec<Gap>, AuditError> {
     entries.sort_unstable();
     let mut runs: Vec<(i64, i64)> = Vec::new();

@@ -1,5 +1,5 @@
-//! The record of a cleanup, which stays for ever. In: a row of the table `cleanups`. Out: its entry in
-//! the chain, and what is shown of it.
+//! The permanent record of a cleanup. Takes a row of the table `cleanups`; returns its content hash
+//! and its public form.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,18 +9,18 @@ use super::error::AuditError;
 use super::record::time_of;
 use super::tx::Tx;
 
-/// A cleanup of before, as the trail has it for ever.
+/// Record of a past cleanup, kept permanently.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastCleanup {
-    /// When.
+    /// Time of the cleanup.
     pub at: Timestamp,
-    /// By whom.
+    /// Operator or process that ran the cleanup.
     pub by: String,
-    /// What was older than this was taken away.
+    /// Decisions older than this were deleted.
     pub older_than: Timestamp,
-    /// How many decisions that were.
+    /// Number of deleted decisions.
     pub deleted: u64,
-    /// How many were left.
+    /// Number of remaining decisions.
     pub remaining: u64,
 }
 

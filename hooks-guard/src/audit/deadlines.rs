@@ -1,4 +1,5 @@
-//! The deadlines of open questions by a monotonic clock, which no change of the time of day moves.
+//! Deadlines of open questions by a monotonic clock. Takes questions with their deadlines; returns
+//! the questions whose deadline has passed, whatever happens to the system clock.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,21 +7,21 @@ use std::time::{Duration, Instant};
 
 use super::record::Stored;
 
-/// How far in the future a question may have been asked, in microseconds: clocks of several
-/// instances differ, and clocks are corrected. A question from further away is over, because the
-/// clock was set back since.
+/// Maximum distance into the future, in microseconds, of the time of a question: the clocks of
+/// instances differ, and clocks are corrected. A question further in the future has expired,
+/// because the clock was set back since.
 pub(super) const TOLERANCE_US: i64 = 60_000_000;
 
-/// How long a deadline is kept after it has passed: an approval may be tried then, too.
+/// Retention of a deadline after it has passed: its approval may still be redeemed then.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
 
-/// How many deadlines are kept at most, beside those of open questions.
+/// Maximum number of retained deadlines, not counting those of open questions.
 const MAX_KEPT: usize = 100_000;
 
-/// The deadlines of the questions that this process has recorded or seen.
+/// Deadlines of the questions that this process has recorded or read.
 ///
-/// A question is over when its time has passed by the steady clock of this process, whatever the
-/// date is by then.
+/// A question expires when its time has passed by the monotonic clock of this process, whatever the
+/// system time is by then.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
     state: Mutex<State>,
@@ -29,7 +30,7 @@ pub(super) struct Deadlines {
 #[derive(Debug, Default)]
 struct State {
     open: HashMap<i64, Deadline>,
-    /// The number of the last question that was looked for.
+    /// Id of the last question that was read.
     last: i64,
 }
 
@@ -44,15 +45,15 @@ impl Deadlines {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a question that is recorded now.
+    /// Adds a question that is being recorded.
     pub(super) fn begin(&self, row: &Stored) {
         if let Some(deadline) = row.deadline {
             self.insert(row.id, deadline - row.at);
         }
     }
 
-    /// Takes a question that another process has recorded, or this one before its start: it is open
-    /// no longer than it would be if it had been asked now.
+    /// Adds a question that another process, or this process before a restart, has recorded. It
+    /// stays open no longer than a question asked now.
     pub(super) fn see(&self, id: i64, asked_at: i64, deadline: i64, now: i64) {
         let state = self.state();
         let is_known = state.open.contains_key(&id);
@@ -64,7 +65,7 @@ impl Deadlines {
         state.last = state.last.max(id);
     }
 
-    /// The number of the last question that was seen.
+    /// Returns the id of the last question that was read.
     pub(super) fn last_seen(&self) -> i64 {
         self.state().last
     }
@@ -83,13 +84,14 @@ impl Deadlines {
         state.open.insert(id, deadline);
     }
 
-    /// Whether the time of a question is over by the steady clock; false if it is not known.
+    /// Returns `true` if a question has expired by the monotonic clock; `false` for an unknown
+    /// question.
     pub(super) fn is_over(&self, id: i64) -> bool {
         let now = Instant::now();
         self.state().open.get(&id).is_some_and(|it| it.at <= now)
     }
 
-    /// The questions whose time is over and that were not looked at since.
+    /// Returns the expired questions that were not closed yet.
     pub(super) fn over(&self) -> Vec<i64> {
         let now = Instant::now();
         let mut state = self.state();

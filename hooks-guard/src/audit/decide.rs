@@ -1,5 +1,5 @@
-//! What is written about a decision. In: the decision, its answer, its execution. Out: entries of the
-//! chain, and rows.
+//! Records decisions. Takes a decision, its answer or its execution; writes rows and the entries of
+//! the chain.
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -17,7 +17,7 @@ use super::tally::Counted;
 use super::tx::{Arg, Sql, Tx};
 use super::write::{Batch, Work};
 
-/// By whom a question is answered that nobody answers.
+/// Author of the answer to a question that expired.
 const BY_DEADLINE: &str = "deadline";
 
 pub(super) async fn find(tx: &mut Tx, id: i64) -> Result<Option<Stored>, AuditError> {
@@ -30,7 +30,7 @@ pub(super) async fn find(tx: &mut Tx, id: i64) -> Result<Option<Stored>, AuditEr
     .transpose()
 }
 
-/// What [`Stored::args`] gives is `$1` to `$34`.
+/// SQL parameters `$1` to `$34`, the values of [`Stored::args`].
 macro_rules! record {
     (log) => {
         "INSERT INTO log (seq, kind, subject, hash) VALUES ($24, $35, $1, $36)"
@@ -52,7 +52,8 @@ macro_rules! record {
     };
 }
 
-/// All rows of a decision at once: to send each takes longer than to write them.
+/// Inserts all rows of a decision in one statement: sending them separately takes longer than
+/// writing them.
 const RECORD: Sql = Sql::each(
     concat!(
         record!(log),
@@ -73,7 +74,7 @@ const RECORD: Sql = Sql::each(
 
 pub(super) struct Record {
     pub(super) row: Box<Stored>,
-    /// The answer, if it is known already: an entry of its own in the log.
+    /// The answer, if it is known already; recorded as a separate log entry.
     pub(super) answer: Option<NewAnswer>,
 }
 
@@ -112,7 +113,7 @@ impl Work for Record {
 pub(super) struct Answer {
     pub(super) id: i64,
     pub(super) answer: NewAnswer,
-    /// Where an approval holds for the next time as well.
+    /// Scope in which an approval is remembered.
     pub(super) lasting: Option<Lasting>,
 }
 
@@ -135,7 +136,7 @@ impl Work for Answer {
             return Ok(Answered::Already(Box::new(row.record()?)));
         }
         let record = Box::new(take_answer(batch, row, &self.answer).await?.record()?);
-        // In one transaction: what is lost in between would be asked about again.
+        // One transaction: an answer lost in between would be asked for again.
         if let Some(lasting) = self.lasting {
             let new = NewRemembered::of(&record, lasting, self.answer);
             Remember(new).apply(batch).await?;
@@ -204,8 +205,8 @@ async fn put_answer(batch: &mut Batch, was: &Stored, mut is: Stored) -> Result<S
     Ok(is)
 }
 
-/// Open questions whose deadline is `$1` or earlier, or that were asked after `$2`: then the clock
-/// was set back.
+/// Open questions with a deadline of `$1` or earlier, or asked after `$2`, which means that the
+/// clock was set back.
 macro_rules! overdue {
     () => {
         " FROM decisions d WHERE d.response IS NULL AND d.deadline IS NOT NULL
@@ -213,7 +214,7 @@ macro_rules! overdue {
     };
 }
 
-/// Whether [`Expire`] has anything to say.
+/// Returns `true` if there are questions for [`Expire`] to close.
 pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError> {
     let found = tx
         .optional(
@@ -225,14 +226,14 @@ pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError
 }
 
 /// Closes questions whose deadline has passed, at most [`ANSWERED_TOGETHER`] in one transaction, so
-/// that other writers come between.
+/// that other writers are not delayed.
 pub(super) struct Expire {
     pub(super) now: i64,
-    /// Questions whose time is over by the steady clock.
+    /// Questions that expired by the monotonic clock.
     pub(super) over: Vec<i64>,
 }
 
-/// Takes the deadlines of the questions that other processes have recorded.
+/// Adds the deadlines of the questions that other processes have recorded.
 pub(super) async fn see_open(
     tx: &mut Tx,
     deadlines: &Deadlines,
@@ -285,28 +286,28 @@ impl Work for Expire {
     }
 }
 
-/// That a command ran, by the number of its decision or the agent's name for the call.
+/// Records that a command ran, by the id of its decision or the agent's id of the call.
 pub(super) struct Execute {
     pub(super) which: Which,
     pub(super) outcome: Execution,
-    /// By whom it is approved then, if the agent was to ask its user.
+    /// Author of the implied approval, if the agent was to ask its user.
     pub(super) agreed: Option<&'static str>,
 }
 
-/// Which decision is meant.
+/// Selects a decision.
 pub(crate) enum Which {
     Secret { id: i64, secret: String },
     Call(CallName),
 }
 
-/// The agent's own name for a call of a tool.
+/// The agent's id of a tool call.
 pub(crate) struct CallName {
     pub(crate) agent: String,
     pub(crate) session: String,
     pub(crate) call: String,
 }
 
-/// Answers the question that was asked about a call and is still open, if there is one.
+/// Answers the open question about a tool call, if there is one.
 pub(super) struct AnswerCall {
     pub(super) call: CallName,
     pub(super) answer: NewAnswer,
@@ -388,14 +389,14 @@ impl Work for Execute {
     }
 }
 
-/// Whether the secret is that of the hash, in a time that does not tell how much of it is.
+/// Returns `true` if the secret matches the hash; compares in constant time.
 pub(super) fn proves(secret: &str, hash: Option<&[u8; 32]>) -> bool {
     let given = Sha256::digest(secret.as_bytes());
     hash.is_some_and(|hash| bool::from(given.as_slice().ct_eq(hash)))
 }
 
 impl CallName {
-    /// The last decision about the call: an agent may use the name of a call again.
+    /// Returns the last decision about the call: an agent may reuse the id of a call.
     async fn find(&self, tx: &mut Tx) -> Result<Option<Stored>, AuditError> {
         tx.optional(
             concat!(
@@ -416,5 +417,5 @@ impl CallName {
     }
 }
 
-/// How many questions one transaction answers at most: others write between two of them.
+/// Maximum number of questions answered in one transaction, so that other writers are not delayed.
 pub(super) const ANSWERED_TOGETHER: i64 = 200;

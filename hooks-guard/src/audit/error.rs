@@ -1,139 +1,137 @@
-//! Why the audit trail cannot answer.
+//! Errors of the audit trail.
 
 use std::io;
 use std::sync::Arc;
 
 /// Error returned by an [`AuditStore`](super::AuditStore).
 ///
-/// Whoever has to record a decision and gets one of these has not recorded it, and must not let
-/// anything run on it. The store stays usable: the next call tries again.
+/// A caller that gets this error has not recorded its decision and must not run the command. The
+/// store stays usable: the next call tries again.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuditError {
-    /// The address names no database that this build knows.
-    #[error("`{url}` is no address of a database; give a path, `sqlite:PATH` or `postgres://…`")]
+    /// The address is not the address of a supported database.
+    #[error("`{url}` is not a database address; give a path, `sqlite:PATH` or `postgres://…`")]
     Address {
-        /// The address, without what stands before its host.
+        /// The address without its credentials.
         url: String,
     },
-    /// This build has no support for such a database.
-    #[error("this build cannot use {backend}; build it with the feature `{feature}`")]
+    /// This build does not support the database.
+    #[error("this build does not support {backend}; build it with the feature `{feature}`")]
     Unsupported {
-        /// The database.
+        /// Name of the database.
         backend: &'static str,
-        /// The feature of this crate.
+        /// Cargo feature of this crate that enables it.
         feature: &'static str,
     },
-    /// The folder or the file cannot be made.
-    #[error("`{path}` cannot be made: {source}; see that its folder exists and may be written to")]
+    /// The folder or the file cannot be created.
+    #[error("cannot create `{path}`: {source}; check that its folder exists and is writable")]
     Create {
-        /// What was to be made.
+        /// Path of the folder or file.
         path: String,
-        /// What the system says.
+        /// Error of the operating system.
         source: Arc<io::Error>,
     },
-    /// A copy is made with the tools of the database.
-    #[error("a trail in PostgreSQL is copied with `pg_dump`; see the page on operation")]
+    /// Backups of this database are made with its own tools.
+    #[error("a trail in PostgreSQL cannot be backed up here; use `pg_dump`")]
     CopiedElsewhere,
-    /// The file is something else.
-    #[error("the file is no SQLite database, or is damaged; give another path, or restore it")]
+    /// The file is not a database.
+    #[error("the file is damaged or not a SQLite database; give another path, or restore it")]
     NotADatabase,
-    /// It was written by a newer version.
-    #[error(
-        "the database has schema {version}, which this version does not know; use a newer `hooks-guard`"
-    )]
+    /// The database was written by a newer version.
+    #[error("unknown database schema {version}; use a newer `hooks-guard`")]
     Newer {
-        /// The schema that it has.
+        /// Schema version of the database.
         version: i64,
     },
-    /// The file was deleted, moved or replaced while it was open: what is written to it is lost.
+    /// The file was deleted, moved or replaced while it was open; writes to it would be lost.
     #[error(
         "`{path}` was deleted or replaced while it was in use; put the file back, or restart the service"
     )]
     Replaced {
-        /// The file.
+        /// Path of the file.
         path: String,
     },
-    /// The trail does not continue from an entry that this process wrote or read before: it was
-    /// replaced, set back or rewritten.
+    /// The trail does not continue from an entry that this process wrote or read before: the trail
+    /// was replaced, reset or rewritten.
     #[error(
-        "the trail no longer continues from entry {entry}, which this process knows: {problem}; run `hooks-guard audit verify` with a noted `--head`, restore the trail, or restart the service to accept it as it is"
+        "the trail no longer continues from entry {entry}, the last known entry: {problem}; run `hooks-guard audit verify` with a noted `--head`, restore the trail, or restart the service to accept the current trail"
     )]
     Rewritten {
-        /// The last entry that was known.
+        /// Number of the last known entry.
         entry: i64,
-        /// What is different.
+        /// The difference.
         problem: String,
     },
-    /// A row allows something, and the log does not say so: it was written by hand.
+    /// A row allows a command, but the log has no entry for it: the row was written by hand.
     #[error(
-        "the log does not vouch for {what} {number}, which would allow something; run `hooks-guard audit verify`, and restore the trail"
+        "the log does not confirm {what} {number}, which would allow a command; run `hooks-guard audit verify`, and restore the trail"
     )]
     Unvouched {
-        /// What it is.
+        /// Kind of the row.
         what: &'static str,
-        /// Its number.
+        /// Id of the row.
         number: i64,
     },
-    /// The database has tables, triggers or indexes that its migrations do not make.
+    /// The database has tables, triggers or indexes that its migrations do not create.
     #[error(
-        "the database has another schema than this version makes: {difference}; look at it and run `{remedy}`, or restore the database"
+        "the schema of the database differs from the schema of this version: {difference}; check it and run `{remedy}`, or restore the database"
     )]
     Schema {
         /// The first difference.
         difference: String,
-        /// A statement that removes it.
+        /// SQL statement that removes the difference.
         remedy: String,
     },
-    /// Somebody else writes, and does not end.
-    #[error("the database is locked by another process; end that process, or try again")]
+    /// Another process holds the write lock and does not release it.
+    #[error("the database is locked by another process; stop that process, or try again")]
     Locked,
-    /// Nothing more can be written.
-    #[error("the disk of the database is full; make room, or clean up old decisions")]
+    /// The disk or the database is full.
+    #[error("the disk of the database is full; free disk space, or clean up old decisions")]
     Full,
-    /// The database may only be read.
+    /// The database is read-only.
     #[error(
-        "the database may only be read; allow writing to its file and folder, or give the address of the primary server"
+        "the database is read-only; make its file and folder writable, or give the address of the primary server"
     )]
     ReadOnly,
-    /// The database may only be read, and its schema is one of before.
+    /// The database is read-only and has an older schema.
     #[error(
-        "the database has schema {version} and may only be read, so that it cannot be brought up to date; copy it to where it may be written to"
+        "the database has the older schema {version} and is read-only, so it cannot be migrated; copy it to a writable folder"
     )]
     Older {
-        /// The schema that it has.
+        /// Schema version of the database.
         version: i64,
     },
-    /// The file may only be read, and what was written last is in a log beside it, which SQLite
-    /// does not read there.
+    /// The file is read-only, and its latest changes are in a write-ahead log, which SQLite cannot
+    /// read there.
     #[error(
-        "`{path}` may only be read, and has a log beside it that cannot be read there; copy both to a folder that may be written to"
+        "`{path}` is read-only, and its write-ahead log cannot be read there; copy both to a writable folder"
     )]
     UnreadableLog {
-        /// The file.
+        /// Path of the file.
         path: String,
     },
-    /// The file cannot be opened, or the server not be reached.
+    /// The file cannot be opened, or the server cannot be reached.
     #[error(
-        "the database cannot be reached: {source}; see that its address is right, that its server runs if it has one, and that you may use it"
+        "cannot reach the database: {source}; check its address, that its server is running, and your permissions"
     )]
     Unreachable {
-        /// What the driver says.
+        /// Error of the driver.
         source: Arc<dyn std::error::Error + Send + Sync>,
     },
-    /// What is stored makes no sense.
-    #[error("the database has a `{column}` that is none; see what `audit verify` says")]
+    /// A stored value is invalid.
+    #[error("invalid `{column}` in the database; run `hooks-guard audit verify`")]
     Damaged {
-        /// Where.
+        /// Column of the value.
         column: &'static str,
     },
     /// The store is being closed.
     #[error("the audit trail is closed; open it again")]
     Closed,
-    /// Anything else.
-    #[error("the database fails: {source}")]
+    /// Any other error.
+    #[error("database error: {source}")]
     Database {
-        /// What the driver says.
+        /// Error of the driver.
         source: Arc<dyn std::error::Error + Send + Sync>,
     },
 }
@@ -141,7 +139,7 @@ pub enum AuditError {
 impl From<sqlx::Error> for AuditError {
     fn from(error: sqlx::Error) -> Self {
         match &error {
-            // SQLite's; what it means of a server, the pools of one say.
+            // For SQLite. The PostgreSQL backend converts the timeout of its pools itself.
             sqlx::Error::PoolTimedOut => Self::Locked,
             sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => Self::Closed,
             sqlx::Error::Io(_) | sqlx::Error::Tls(_) => Self::Unreachable {
@@ -190,7 +188,8 @@ enum Code {
     Other,
 }
 
-/// SQLite has numbers, of which the lower byte is the kind; PostgreSQL has five letters.
+/// Classifies an error code: SQLite uses numbers whose low byte is the kind, PostgreSQL five
+/// characters.
 fn code(code: &str) -> Code {
     match code {
         "55P03" | "40P01" | "40001" => return Code::Locked,

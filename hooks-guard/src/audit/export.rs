@@ -1,4 +1,4 @@
-//! Writes the trail out. In: a filter. Out: JSON lines, or a table.
+//! Exports the trail. Takes records; returns JSON lines or CSV lines.
 
 use std::collections::VecDeque;
 
@@ -9,14 +9,14 @@ use super::error::AuditError;
 use super::list::filter::{Bound, Filter};
 use super::record::{AuditRecord, Stored};
 
-/// How many records are in memory at a time.
+/// Number of records in memory at a time.
 const PAGE: i64 = 100;
 
 /// Returns a record as a line of JSON, including the newline.
 ///
 /// # Panics
 ///
-/// Never: a record has no keys that are no texts.
+/// Never: all keys of a record are strings.
 #[must_use]
 pub fn jsonl(record: &AuditRecord) -> String {
     let mut line = serde_json::to_string(record).expect("a record is plain data");
@@ -24,7 +24,7 @@ pub fn jsonl(record: &AuditRecord) -> String {
     line
 }
 
-/// The columns of [`csv`].
+/// Columns of a [`csv`] line.
 const COLUMNS: [&str; 27] = [
     "id",
     "timestamp",
@@ -55,7 +55,7 @@ const COLUMNS: [&str; 27] = [
     "response_time_us",
 ];
 
-/// Returns the header of a table of [`csv`] lines.
+/// Returns the header line for [`csv`] lines.
 #[must_use]
 pub fn csv_header() -> String {
     let mut line = COLUMNS.join(",");
@@ -63,11 +63,11 @@ pub fn csv_header() -> String {
     line
 }
 
-/// Returns a record as a line of a table (RFC 4180), including the newline.
+/// Returns a record as a CSV line (RFC 4180), including the newline.
 ///
-/// A text that a spreadsheet would calculate, because it begins with `=`, `+`, `-`, `@`, a tab or
-/// an end of a line, has an apostrophe before it: spreadsheets show it without, and whoever reads
-/// the table by program finds the texts as they are in [`jsonl`].
+/// A text that a spreadsheet would evaluate, because it begins with `=`, `+`, `-`, `@`, a tab or a
+/// line break, gets a leading apostrophe, which spreadsheets hide. Programs find the unchanged
+/// texts in [`jsonl`].
 #[must_use]
 pub fn csv(record: &AuditRecord) -> String {
     let value = serde_json::to_value(record).unwrap_or_default();
@@ -79,7 +79,7 @@ pub fn csv(record: &AuditRecord) -> String {
         match &value[column] {
             serde_json::Value::Null => {}
             serde_json::Value::String(text) => cell(&mut line, text),
-            // A number may be less than nothing.
+            // A negative number must not get an apostrophe.
             other => line.push_str(&other.to_string()),
         }
     }
@@ -88,7 +88,7 @@ pub fn csv(record: &AuditRecord) -> String {
 }
 
 fn cell(line: &mut String, text: &str) {
-    // What stands before does not keep a spreadsheet from calculating.
+    // A spreadsheet evaluates the text despite these leading characters.
     let harmless = !text
         .trim_start_matches([' ', '"', '\''])
         .starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
@@ -117,7 +117,7 @@ pub(super) fn export(
         last: (i64::MIN, i64::MIN),
         rows: VecDeque::new(),
     };
-    // Between two pages nothing is held: neither a connection nor an old state.
+    // Neither a connection nor a snapshot is held between two pages.
     stream::try_unfold(export, |mut export| async move {
         if export.rows.is_empty() {
             let rows = export.bound.after(&export.backend, export.last, PAGE);

@@ -1,5 +1,5 @@
-//! Whether a database continues from the state that this process knows. In: a transaction, and the
-//! known head. Out: nothing, or an error that says what was changed behind the back of the store.
+//! Checks that a database continues from the known head. Takes a transaction and the known head;
+//! returns an error that describes the difference if the trail was changed outside the store.
 
 use super::chain::Gap;
 use super::database::Database;
@@ -11,7 +11,7 @@ use super::walk::continues;
 #[cfg(feature = "sqlite")]
 use super::database::{READ_AGAIN, READS, Sqlite};
 
-/// How many entries of other processes are checked at most while the database is locked.
+/// Maximum number of entries of other processes that are checked while the database is locked.
 pub(super) const MAX_LOCKED: i64 = 500;
 
 pub(super) fn rewritten(known: &Head, problem: impl Into<String>) -> AuditError {
@@ -28,15 +28,15 @@ pub(super) fn check_order(known: &Head, now: &Head) -> Result<(), AuditError> {
         return Err(rewritten(known, problem));
     }
     if now.seq == known.seq && now.hash != known.hash {
-        return Err(rewritten(known, "the entry has another hash"));
+        return Err(rewritten(known, "the entry has a different hash"));
     }
     if now.seq == known.seq && !now.same_counters(known) {
-        return Err(rewritten(known, "the last numbers given are others"));
+        return Err(rewritten(known, "the last assigned ids differ"));
     }
     Ok(())
 }
 
-/// Returns the gap that an entry was removed with.
+/// Returns the gap that contains a removed entry.
 pub(super) async fn gap_of(tx: &mut Tx, seq: i64) -> Result<Option<Gap>, AuditError> {
     let row = tx
         .optional(
@@ -54,10 +54,10 @@ pub(super) async fn gap_of(tx: &mut Tx, seq: i64) -> Result<Option<Gap>, AuditEr
     .transpose()
 }
 
-/// Checks that the trail that a transaction reads has the known head in it.
+/// Checks that the trail that a transaction reads contains the known head.
 ///
 /// # Errors
-/// If it does not, or if its schema was changed.
+/// Returns an error if it does not, or if the schema was changed.
 pub(super) async fn recognize(
     database: &Database,
     tx: &mut Tx,
@@ -76,7 +76,7 @@ pub(super) async fn recognize(
         .await?;
     match row {
         Some(row) if row.hash(0)? == known.hash => Ok(()),
-        Some(_) => Err(rewritten(&known, "the entry has another hash")),
+        Some(_) => Err(rewritten(&known, "the entry has a different hash")),
         None => match gap_of(tx, known.seq).await? {
             Some(gap) if gap.last > known.seq || gap.hash == known.hash => Ok(()),
             _ => Err(rewritten(&known, "the entry is missing")),
@@ -84,11 +84,11 @@ pub(super) async fn recognize(
     }
 }
 
-/// Checks that the head that a transaction sees continues from the known one, entry by entry, and
-/// makes it the known one.
+/// Checks, entry by entry, that the head that a transaction reads continues from the known head,
+/// and makes it the known head.
 ///
 /// # Errors
-/// If the entries in between do not link, or if the schema was changed.
+/// Returns an error if the entries in between do not link, or if the schema was changed.
 pub(super) async fn follow(
     database: &Database,
     tx: &mut Tx,
@@ -111,32 +111,32 @@ pub(super) async fn follow(
     }
 }
 
-/// Follows what other processes have written, without locking the database.
+/// Checks the entries that other processes have written, without locking the database.
 ///
 /// # Errors
-/// As [`follow`].
+/// Returns the errors of [`follow`].
 pub(super) async fn catch_up(database: &Database) -> Result<(), AuditError> {
-    // Before the snapshot: this process may write meanwhile.
+    // Read the known head before the snapshot: this process may write in between.
     let known = database.anchor().head();
     let mut tx = database.read().await?;
     let now = Head::read(&mut tx).await?;
     follow(database, &mut tx, known, now).await
 }
 
-/// How often the file of a SQLite database without its log may have a head that is not known.
+/// Maximum number of checks that find an unknown head in the database file.
 #[cfg(feature = "sqlite")]
 const CHECKS: u32 = 3;
 
-/// Checks that the file of a database without its log is a state on the way to the known head. Reads
-/// the file if it was written to, which a checkpoint does.
+/// Checks that the database file without its write-ahead log contains a state between the last
+/// accepted state and the known head. Reads the file only if it was written to, as by a checkpoint.
 ///
 /// # Errors
-/// If it is not: the file was written over in its place, behind the log.
+/// Returns an error if it does not: the file was overwritten in place, bypassing the log.
 pub(super) async fn check_contents(database: &Database) -> Result<(), AuditError> {
     match database {
         #[cfg(feature = "sqlite")]
         Database::Sqlite(file) => check_file(database, file).await,
-        // A server keeps its files itself.
+        // The database server guards its own files.
         #[cfg(feature = "postgres")]
         Database::Postgres(_) => Ok(()),
     }
@@ -153,14 +153,14 @@ async fn check_file(database: &Database, file: &Sqlite) -> Result<(), AuditError
     }
     let (mut unreadable, mut unknown) = (0, 0);
     while unreadable < READS && unknown < CHECKS {
-        // A checkpoint may be writing: it changes the stamp again, and is looked at again.
+        // A running checkpoint changes the stamp again, so the file is checked again.
         unreadable += 1;
         if let Some(state) = file.contents().await {
             unknown += 1;
             if anchor.take_file(state) {
                 return Ok(());
             }
-            // Entries of another process, or of a commit that has not returned yet.
+            // The state may belong to another process, or to a commit that has not returned yet.
             catch_up(database).await?;
             if anchor.take_file(state) {
                 return Ok(());
@@ -169,7 +169,7 @@ async fn check_file(database: &Database, file: &Sqlite) -> Result<(), AuditError
         tokio::time::sleep(READ_AGAIN).await;
     }
     match known.head {
-        // Its first page may be there before the one with the head.
+        // A checkpoint may have written the first page but not yet the page with the head.
         None if unknown == 0 => Ok(()),
         _ => file.replaced().map_or(Ok(()), Err),
     }

@@ -1,29 +1,29 @@
-//! Where the log of the trail ends. In: a transaction. Out: the last entry with its hash, and the last
-//! numbers that were given.
+//! The head of the log. Takes a transaction; returns the last entry with its hash, and the last
+//! assigned ids.
 
 use super::error::AuditError;
 use super::tx::{Sql, Tx};
 
-/// On which all instances hear that something was written.
+/// PostgreSQL channel on which instances notify each other of writes.
 #[cfg(feature = "postgres")]
 pub(super) const CHANNEL: &str = "hooks_guard_audit";
 
-/// The columns of a [`Head`] in the table.
+/// Selects the columns of a [`Head`].
 macro_rules! head_columns {
     () => {
         "SELECT seq, hash, decisions, remembered, "
     };
 }
 
-/// The number that SQLite raises with each change of the schema.
+/// The number that SQLite increments with each change of the schema.
 macro_rules! schema_version {
     () => {
         "(SELECT schema_version FROM pragma_schema_version)"
     };
 }
 
-/// A number that differs from before if a table was replaced or its kind, its triggers, its rules or
-/// its columns were changed; -1 if there is something that acts by itself.
+/// A number that changes if a table is replaced or if its kind, triggers, rules or columns change;
+/// -1 if a table has triggers, rules or similar objects.
 #[cfg(feature = "postgres")]
 macro_rules! schema_mark {
     () => {
@@ -37,7 +37,7 @@ macro_rules! schema_mark {
     };
 }
 
-/// Without PostgreSQL no statement has it.
+/// Unused without PostgreSQL.
 #[cfg(not(feature = "postgres"))]
 macro_rules! schema_mark {
     () => {
@@ -49,11 +49,11 @@ macro_rules! schema_mark {
 pub(super) struct Head {
     pub(super) seq: i64,
     pub(super) hash: [u8; 32],
-    /// The last number of a decision.
+    /// Id of the last decision.
     pub(super) decisions: i64,
-    /// The last number of a remembered answer.
+    /// Id of the last remembered answer.
     pub(super) remembered: i64,
-    /// Differs from before if the schema was changed.
+    /// Schema mark; changes with the schema.
     pub(super) schema: i64,
 }
 
@@ -66,7 +66,7 @@ impl Head {
         Self::of(tx, sql).await
     }
 
-    /// With PostgreSQL the lock behind which all writers queue.
+    /// Reads the head. With PostgreSQL also takes the row lock that serializes all writers.
     pub(super) async fn lock(tx: &mut Tx) -> Result<Self, AuditError> {
         let sql = Sql::each(
             concat!(head_columns!(), schema_version!(), " FROM head"),
@@ -86,7 +86,7 @@ impl Head {
         })
     }
 
-    /// Whether both heads give the same next numbers.
+    /// Returns `true` if both heads lead to equal next ids.
     pub(super) fn same_counters(&self, other: &Self) -> bool {
         (self.decisions, self.remembered) == (other.decisions, other.remembered)
     }

@@ -1,4 +1,5 @@
-//! Finds decisions. In: a filter with its page. Out: records, the newest first, and how many there are.
+//! Lists decisions. Takes a filter and a page; returns records, newest first, and their total
+//! number.
 
 pub(super) mod filter;
 mod search;
@@ -16,7 +17,7 @@ use super::record::{AuditRecord, Stored, columns};
 use super::tally::Pieces;
 use super::tx::{Arg, Sql, Tx};
 
-/// Whatever the driving index does not answer.
+/// Conditions of a filter that the selected index does not cover.
 macro_rules! rest {
     () => {
         "d.at > $1 AND d.at < $2 AND ($3 IS NULL OR d.class = $3)
@@ -25,7 +26,7 @@ macro_rules! rest {
     };
 }
 
-/// The texts of one way to find: the page, the number, and what follows a row of an export.
+/// SQL texts of one access path: page, count, and next rows of an export.
 #[derive(Clone, Copy)]
 struct Way {
     page: Sql,
@@ -35,7 +36,7 @@ struct Way {
     after: Sql,
 }
 
-/// Finds by an index of `decisions`; the text, if any, in `searched`.
+/// Finds decisions by an index of `decisions`; matches the text, if any, in `searched`.
 macro_rules! way {
     ($drive:literal) => {
         Way {
@@ -93,7 +94,7 @@ impl Bound {
         }
     }
 
-    /// `$1` to `$8`.
+    /// SQL parameters `$1` to `$8`.
     fn args(&self) -> [Arg<'_>; 8] {
         [
             self.after.unwrap_or(i64::MIN).into(),
@@ -125,7 +126,7 @@ impl Bound {
         Ok(counted.max(0).unsigned_abs())
     }
 
-    /// By the running counts, and at the edges of the period by the decisions themselves.
+    /// Counts by the running counts, and by the decisions themselves at the edges of the period.
     async fn tallied(&self, tx: &mut Tx) -> Result<i64, AuditError> {
         let pieces = Pieces::of(self.after, self.before);
         let mut total = 0;
@@ -160,7 +161,7 @@ impl Bound {
         Ok(total)
     }
 
-    /// The next rows of an export, oldest first.
+    /// Returns the next rows of an export, oldest first.
     pub(super) async fn after(
         &self,
         backend: &Backend,
@@ -183,13 +184,13 @@ pub(super) async fn list(
     page: Page,
 ) -> Result<Listing, AuditError> {
     let bound = Bound::from(filter);
-    // A session has few decisions: it is better to begin with those.
+    // A session has few decisions, so filter by session first.
     if let (Some(text), None) = (&bound.text, &bound.session) {
         return search::list(backend, &bound, text, page, Cut::USUAL).await;
     }
     let mut tx = backend.read().await?;
     let total = bound.total(&mut tx).await?;
-    // Nothing is looked for behind the last one that there is.
+    // Do not search past the last match.
     let limit = page.limit.min(total.saturating_sub(page.offset));
     let records = match limit {
         0 => Vec::new(),
@@ -198,7 +199,7 @@ pub(super) async fn list(
     Ok(Listing { records, total })
 }
 
-/// As [`list`], the numbers alone.
+/// Like [`list`], but returns only the ids.
 #[cfg(feature = "http")]
 pub(super) async fn numbers(
     backend: &Backend,
@@ -223,7 +224,7 @@ pub(super) async fn numbers(
     Ok((numbers.collect::<Result<_, _>>()?, total))
 }
 
-/// What somebody is waiting for an answer to, the oldest first.
+/// Returns the open questions, oldest first.
 pub(super) async fn pending(backend: &Backend, now: i64) -> Result<Vec<AuditRecord>, AuditError> {
     let mut tx = backend.read().await?;
     tx.all(
@@ -241,11 +242,11 @@ pub(super) async fn pending(backend: &Backend, now: i64) -> Result<Vec<AuditReco
     .collect()
 }
 
-/// How many decisions are read at a time.
+/// Number of decisions per read.
 #[cfg(feature = "http")]
 const AT_ONCE: usize = 16;
 
-/// The decisions of these numbers that there are.
+/// Returns the decisions with these ids that exist.
 #[cfg(feature = "http")]
 pub(super) async fn several(
     backend: &Backend,
@@ -254,7 +255,7 @@ pub(super) async fn several(
     let mut records = Vec::with_capacity(ids.len());
     let mut tx = backend.read().await?;
     for some in ids.chunks(AT_ONCE) {
-        // One text for any number of them, so that it is prepared once.
+        // One statement for any number of ids, so that it is prepared only once.
         let args: [Arg<'_>; AT_ONCE] =
             std::array::from_fn(|at| some[at.min(some.len() - 1)].into());
         let rows = tx

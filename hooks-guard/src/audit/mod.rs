@@ -1,41 +1,40 @@
-//! The audit trail. In: what was decided, what was answered, what ran. Out: records, counts, and
-//! whether the trail is as it was written.
+//! The audit trail. Takes decisions, answers and executions; returns records and counts, and
+//! verifies that the trail is unchanged.
 //!
-//! | Type | Is |
+//! | Type | Description |
 //! |---|---|
-//! | [`AuditStore`] | the trail, in a SQLite file or a PostgreSQL database |
-//! | [`TrailAddress`] | which of them an address means |
-//! | [`NewDecision`], [`NewAnswer`], [`Execution`] | what it is given |
-//! | [`AuditRecord`] | what it gives back |
-//! | [`Filter`], [`Page`], [`Listing`] | finding records |
+//! | [`AuditStore`] | audit trail in a SQLite file or a PostgreSQL database |
+//! | [`TrailAddress`] | parsed address of a trail |
+//! | [`NewDecision`], [`NewAnswer`], [`Execution`] | input of the store |
+//! | [`AuditRecord`] | decision with its outcome |
+//! | [`Filter`], [`Page`], [`Listing`] | search for records |
 //! | [`Totals`], [`Stats`] | counts |
-//! | [`Remembered`] | an answer that holds for the next time as well |
-//! | [`Verification`] | whether it is still as it was written |
-//! | [`export`] | JSON lines and tables |
+//! | [`Remembered`] | answer that also applies to later requests |
+//! | [`Verification`] | result of a verification |
+//! | [`export`] | JSON lines and CSV |
 //!
-//! # What is written
+//! # Writes
 //!
-//! A call that records something returns when it is on the disk. Calls that come at the same time
-//! share one transaction, and so one wait for the disk. Secrets are masked before: in the
-//! command, and in what quotes it. A NUL, which no command can hold and PostgreSQL not store, is
-//! written as `␀`. Times are kept to the microsecond.
+//! A call that records something returns when the record is on disk. Concurrent calls share one
+//! transaction and therefore one disk flush. Secrets in the command, and in texts that quote it,
+//! are masked before they are written. A NUL, which no command can contain and PostgreSQL cannot
+//! store, is written as `␀`. Times have microsecond precision.
 //!
 //! # The chain
 //!
-//! Everything that happens is an entry of a log, whose hash covers the entry before and the rows
-//! that filters and statistics read. [`verify`](AuditStore::verify) walks it from its beginning and
-//! finds a row or a count that was changed, and an entry that was removed, inserted or moved, or
-//! cut off at the end. A cleanup takes entries out and leaves one of its own, which stays for
-//! ever and vouches for exactly the gaps that it left.
+//! Every event is an entry of a log. The hash of an entry covers the previous entry and the rows
+//! that filters and statistics read. [`verify`](AuditStore::verify) walks the log from its
+//! beginning. It detects a changed row or count, an entry that was removed, inserted or moved, and
+//! a truncated log. A cleanup removes entries and adds a permanent entry, which covers exactly the
+//! gaps that it left.
 //!
 //! An open store keeps the head that it wrote or read last. If the database does not continue from
-//! that head, or its schema is not the one that the migrations make, every call fails with
+//! that head, or its schema is not the schema that the migrations produce, every call fails with
 //! [`AuditError::Rewritten`], [`AuditError::Replaced`] or [`AuditError::Schema`].
 //!
-//! The chain has no secret: a program that may write to the database can write all of it anew, or
-//! set it back to an older state as a whole, while no store has it open. A
-//! [`head`](AuditStore::head) that was noted down elsewhere shows that, by
-//! [`verify_with`](AuditStore::verify_with).
+//! The chain has no secret. While no store has the database open, a program with write access can
+//! rewrite all of it, or restore an older state as a whole. To detect this, keep a copy of the
+//! [`head`](AuditStore::head) elsewhere and pass it to [`verify_with`](AuditStore::verify_with).
 
 mod address;
 mod anchor;

@@ -1,5 +1,5 @@
-//! Questions that wait for an answer. In: a question, a filter, or a denial of many. Out: a number or a
-//! refusal, a page of questions, the answered ones.
+//! Open questions. Takes a question, a filter, or a denial of many questions; returns an id or a
+//! refusal, a page of questions, or the denied questions.
 
 use std::fmt;
 
@@ -11,23 +11,24 @@ use super::tx::{Arg, Tx};
 use super::waiting::OpenQuestions;
 use super::write::{Batch, Work};
 
-/// How many sessions a page names.
+/// Maximum number of sessions that a page lists.
 const SESSIONS: i64 = 20;
 
-/// Upper bounds of pending questions.
+/// Limits on the number of pending questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuestionLimits {
-    /// In all.
+    /// Maximum number of pending questions.
     pub total: u32,
-    /// Of one session of one agent. Requests that name no session are not bounded by this.
+    /// Maximum number of pending questions of one session of one agent. Not applied to requests
+    /// without a session.
     ///
-    /// Neither a session nor what names none has more questions than there are free places, so
-    /// that sessions with few questions find one.
+    /// A session, and the requests without a session together, never have more questions than there
+    /// are free places, so that sessions with few questions find a place.
     pub per_session: u32,
 }
 
 impl Default for QuestionLimits {
-    /// 10 000 in all, 100 of a session.
+    /// 10 000 in total, 100 per session.
     fn default() -> Self {
         Self {
             total: 10_000,
@@ -40,9 +41,10 @@ impl Default for QuestionLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TooManyQuestions {
-    /// How many wait in all; never more than the limit.
+    /// Number of pending questions; never more than the limit.
     pub total: u32,
-    /// How many of them are of the same session, unless there are as many as may be in all.
+    /// Number of pending questions of the session of the request. 0 if the total limit is
+    /// reached.
     pub of_session: u32,
 }
 
@@ -50,10 +52,10 @@ impl fmt::Display for TooManyQuestions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { total, of_session } = self;
         match of_session {
-            0 => write!(f, "{total} questions wait for an answer"),
+            0 => write!(f, "{total} questions are pending"),
             _ => write!(
                 f,
-                "{total} questions wait for an answer, {of_session} of them of this session"
+                "{total} questions are pending, {of_session} of them in this session"
             ),
         }
     }
@@ -62,46 +64,47 @@ impl fmt::Display for TooManyQuestions {
 /// Order in which questions are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QuestionOrder {
-    /// By their numbers, the oldest first.
+    /// By id, oldest first.
     #[default]
     Oldest,
-    /// The oldest of each session first, then the second of each session, and so on: no session
-    /// hides another one.
+    /// Round-robin over sessions: the oldest question of each session, then the second of each
+    /// session, and so on. No session hides another.
     Fair,
 }
 
 /// Position at which a list of questions continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuestionCursor {
-    /// The place of the last listed question within its session; 0 where the order is by number.
+    /// Position of the last listed question within its session; 0 if the order is by id.
     pub place: i64,
-    /// The number of the last listed question.
+    /// Id of the last listed question.
     pub id: i64,
 }
 
 /// Selects questions. An absent field matches any value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuestionFilter {
-    /// Those of this agent.
+    /// Matches questions of this agent.
     pub agent: Option<String>,
-    /// Those of this session.
+    /// Matches questions of this session.
     pub session_id: Option<String>,
-    /// Those of the same agent and the same session as this question, also if it has none.
+    /// Matches questions with the agent and the session of this question, including an absent
+    /// session.
     pub session_of: Option<i64>,
 }
 
 /// A page of pending questions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuestionPage {
-    /// Their numbers.
+    /// Ids of the questions.
     pub ids: Vec<i64>,
-    /// For each of them, where a page continues behind it.
+    /// For each question, the cursor of a page that continues after it.
     pub cursors: Vec<QuestionCursor>,
-    /// How many the filter finds altogether.
+    /// Total number of questions that match the filter.
     pub total: u64,
-    /// Where the next page begins; `None` after the last one.
+    /// Cursor of the next page; `None` on the last page.
     pub next: Option<QuestionCursor>,
-    /// The sessions with most of them, at most 20.
+    /// Sessions with the most pending questions, at most 20.
     pub sessions: Vec<SessionQuestions>,
 }
 
@@ -109,16 +112,16 @@ pub struct QuestionPage {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SessionQuestions {
-    /// The agent.
+    /// Name of the agent.
     pub agent: Option<String>,
-    /// Its session.
+    /// Id of its session.
     pub session_id: Option<String>,
-    /// How many questions wait.
+    /// Number of pending questions.
     pub count: u64,
 }
 
-/// What waits for an answer at `$1`, of the agent `$2` and the session `$3` unless they are NULL;
-/// if `$4` is not 0, of exactly the agent `$5` and the session `$6`, also where they are NULL.
+/// Questions that are open at `$1`, of the agent `$2` and the session `$3` unless they are NULL. If
+/// `$4` is not 0, of exactly the agent `$5` and the session `$6`, which may be NULL.
 macro_rules! open {
     () => {
         " FROM decisions d WHERE d.response IS NULL AND d.deadline IS NOT NULL
@@ -129,18 +132,18 @@ macro_rules! open {
     };
 }
 
-/// A filter as values for `$1` to `$6`.
+/// A filter as SQL parameters `$1` to `$6`.
 #[derive(Clone, Debug)]
 struct QuestionArgs {
     now: i64,
     agent: Option<String>,
     session: Option<String>,
-    /// The agent and the session that have to be the same.
+    /// Agent and session that must be equal.
     same: Option<(Option<String>, Option<String>)>,
 }
 
 impl QuestionArgs {
-    /// `None` if the question whose session is meant is unknown.
+    /// Returns `None` if the question that selects the session is unknown.
     async fn of(
         tx: &mut Tx,
         filter: &QuestionFilter,
@@ -178,7 +181,7 @@ impl QuestionArgs {
     }
 }
 
-/// A page of the questions that wait for an answer at `now`.
+/// Returns a page of the questions that are open at `now`.
 pub(super) async fn page(
     backend: &Backend,
     filter: &QuestionFilter,
@@ -254,7 +257,7 @@ pub(super) async fn page(
     })
 }
 
-/// How many questions wait for an answer at `now`.
+/// Returns the number of questions that are open at `now`.
 pub(super) async fn count(backend: &Backend, now: i64) -> Result<u64, AuditError> {
     let mut tx = backend.glance().await?;
     let row = tx
@@ -267,7 +270,7 @@ pub(super) async fn count(backend: &Backend, now: i64) -> Result<u64, AuditError
     Ok(row.int(0)?.max(0).unsigned_abs())
 }
 
-/// A decision that waits for an answer, recorded if there is room for it.
+/// Records a decision with a question, if the limits permit it.
 pub(super) struct Question {
     pub(super) record: Record,
     pub(super) limits: QuestionLimits,
@@ -305,7 +308,7 @@ impl Work for Question {
     }
 }
 
-/// Denies the questions up to a number that a filter finds, as many as one transaction takes.
+/// Denies the questions that match a filter, up to an id, in one transaction of limited size.
 pub(super) struct DenyOpen {
     pub(super) filter: QuestionFilter,
     pub(super) last: i64,

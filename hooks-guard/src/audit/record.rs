@@ -1,4 +1,4 @@
-//! What the trail is given, and what it returns. In: a decision, or a row. Out: a row, or a record.
+//! Input and output of the trail. Converts decisions to rows, and rows to records.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,16 +18,16 @@ use crate::request::{CommandPart, PermissionRequest, Ruling};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum UserResponse {
-    /// Somebody agreed.
+    /// The command was approved.
     Approved,
-    /// Somebody, or a rule, refused.
+    /// The command was denied by a person or a rule.
     Denied,
-    /// Nobody said anything in time.
+    /// The deadline passed without an answer.
     Timeout,
 }
 
 impl UserResponse {
-    /// Its name in JSON.
+    /// Returns the name in JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -42,84 +42,84 @@ impl UserResponse {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuditRecord {
-    /// Unique within a trail, and greater than the ids of earlier decisions.
+    /// Unique id, greater than the ids of earlier decisions of the trail.
     pub id: i64,
-    /// When it was decided, to the microsecond.
+    /// Time of the decision, in microsecond precision.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub timestamp: Timestamp,
-    /// The command, without its secrets.
+    /// The command, with masked secrets.
     pub command: String,
-    /// The strongest effect.
+    /// The class: the strongest effect of the command.
     pub classification: Crud,
-    /// Whether somebody had to agree first.
+    /// If `true`, the command needed an approval.
     pub decision_requires_confirmation: bool,
-    /// What was answered; none for what was allowed without asking, and as long as nobody has
-    /// said anything.
+    /// The answer; `None` for a command that was allowed without approval, and for a question that
+    /// is still open.
     pub user_response: Option<UserResponse>,
-    /// Whether it was reported that the command ran.
+    /// If `true`, the command was reported as executed.
     pub execution_happened: bool,
-    /// How long the decision took, in milliseconds, rounded down.
+    /// Duration of the decision in milliseconds, rounded down.
     pub response_time_ms: u64,
-    /// How likely the class is right, 0 to 1.
+    /// Probability that the class is right, from 0 to 1.
     pub confidence: f64,
-    /// Why the classification failed, if it did.
+    /// Error of the classification, if it failed.
     pub error: Option<String>,
 
-    /// Why it was decided so, in one sentence.
+    /// Reason for the decision in one sentence.
     pub reasoning: String,
-    /// Why, at length.
+    /// Detailed explanation of the decision.
     pub explanation: String,
-    /// How the class was determined.
+    /// Classification method.
     pub classification_method: Method,
-    /// Where the command belongs, as the request says.
+    /// Context of the command, as given in the request.
     pub context: Option<String>,
-    /// The agent that asked.
+    /// Agent that sent the request.
     pub agent: Option<String>,
-    /// Its session.
+    /// Session of the agent.
     pub session_id: Option<String>,
-    /// In which directory.
+    /// Working directory.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub cwd: Option<PathBuf>,
-    /// The agent's own name for the call.
+    /// The agent's id of the tool call.
     pub call_id: Option<String>,
-    /// Whether a rule forbids it.
+    /// If `true`, a rule denied the command.
     pub denied: bool,
-    /// The rule that decided, if one did.
+    /// Rule that decided, if any.
     pub rule: Option<String>,
-    /// When it was answered, or known to be answered by nobody.
+    /// Time of the answer, or of the expiry of the question.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     pub answered_at: Option<Timestamp>,
-    /// By whom, or by what.
+    /// Author of the answer.
     pub answered_by: Option<String>,
-    /// What they said with it.
+    /// Note of the author.
     pub answer_note: Option<String>,
-    /// Until when it can be answered.
+    /// Deadline of the question.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     pub deadline: Option<Timestamp>,
-    /// When it was reported that the command ran.
+    /// Time of the report that the command was executed.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     pub executed_at: Option<Timestamp>,
-    /// How the command ended, if that was reported.
+    /// Exit status of the command, if reported.
     pub exit_status: Option<i32>,
-    /// How long the decision took, in microseconds.
+    /// Duration of the decision in microseconds.
     pub response_time_us: u64,
-    /// The parts of the command, as far as they are known; none where secrets were masked, since
-    /// that moves what stands behind them.
+    /// Parts of the command, if known. Empty if secrets were masked, because masking moves the
+    /// spans.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<CommandPart>,
-    /// The files that an approval covers: it does not serve any more when one of them changes.
-    /// Relative to `cwd` if they lie in it.
+    /// Files that an approval covers: the approval is invalid as soon as one of them changes.
+    /// Relative to `cwd` if they are inside it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub covers: Vec<String>,
-    /// For what an approval with `always` holds and what is not covered, or why it cannot be
-    /// given; `None` for a decision without a question.
+    /// Description of the scope of an `always` approval and of its limits, or the reason why it
+    /// cannot be given; `None` for a decision without a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub always: Option<String>,
-    /// SHA-256 of the command before its secrets were masked. Not shown: who can guess the rest
-    /// of the command could try what was masked.
+    /// SHA-256 of the command before its secrets were masked. Not shown: it would allow guesses of
+    /// the masked secrets to be checked.
     #[serde(skip)]
     pub command_hash: [u8; 32],
-    /// What an approval is bound to beside the command. Not shown.
+    /// Scope of an approval in addition to the command. Not shown.
     #[serde(skip)]
     pub scope: Option<ApprovalScope>,
 }
@@ -127,27 +127,27 @@ pub struct AuditRecord {
 /// A decision to record.
 #[derive(Clone, Debug)]
 pub struct NewDecision {
-    /// What was asked.
+    /// The request.
     pub request: PermissionRequest,
-    /// What was decided; its `id` and `secret` are not looked at.
+    /// The decision; its `id` and `secret` are ignored.
     pub ruling: Ruling,
-    /// The parts of the command.
+    /// Parts of the command.
     pub parts: Vec<CommandPart>,
-    /// How long that took.
+    /// Duration of the decision.
     pub response_time: Duration,
-    /// Until when it can be answered; without one it can be for ever, and is not
-    /// [pending](super::AuditStore::pending): the agent itself asks.
+    /// Deadline of the question. Without a deadline the question can be answered at any time and is
+    /// not [pending](super::AuditStore::pending): the agent itself prompts the user.
     pub deadline: Option<Timestamp>,
-    /// The answer, if it is known when the decision is recorded. A denied decision needs none: it
-    /// is recorded as denied by its rule.
+    /// The answer, if it is known when the decision is recorded. Not needed for a denied decision,
+    /// which is recorded as denied by its rule.
     pub answer: Option<NewAnswer>,
-    /// Why the classification failed, if it did.
+    /// Error of the classification, if it failed.
     pub error: Option<String>,
-    /// SHA-256 of what has to be presented to report that the command ran.
+    /// SHA-256 of the secret that authorizes a report that the command was executed.
     pub secret_hash: Option<[u8; 32]>,
-    /// SHA-256 of the command as it is, before any masking.
+    /// SHA-256 of the command before any masking.
     pub command_hash: [u8; 32],
-    /// What an approval is bound to beside the command; without it, no approval serves.
+    /// Scope of an approval in addition to the command; without a scope, no approval can be used.
     pub scope: Option<ApprovalScope>,
 }
 
@@ -189,50 +189,51 @@ impl NewDecision {
 /// An answer to record.
 #[derive(Clone, Debug)]
 pub struct NewAnswer {
-    /// What was said.
+    /// The outcome.
     pub response: UserResponse,
-    /// By whom, such as `console` or the name of the agent.
+    /// Author, such as `console` or the name of the agent.
     pub by: String,
-    /// What they said with it.
+    /// Note of the author.
     pub note: Option<String>,
-    /// When.
+    /// Time of the answer.
     pub at: Timestamp,
 }
 
 /// Result of an answer. Exactly one answer to a question is [`Done`](Self::Done), even if other
-/// processes answer as well.
+/// processes answer at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answered {
-    /// It counts.
+    /// The answer is recorded.
     Done(Box<AuditRecord>),
-    /// It came too late: this is what counts, be it an earlier answer, the end of the time, or a
-    /// rule.
+    /// The answer came too late. Contains the valid outcome: an earlier answer, the expired
+    /// deadline, or a rule.
     Already(Box<AuditRecord>),
-    /// Nobody was asked: it was allowed.
+    /// The command was allowed without a question.
     NotAsked(Box<AuditRecord>),
-    /// There is no such decision.
+    /// Unknown id.
     Unknown,
 }
 
-/// A report that a command ran.
+/// Report that a command was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Execution {
-    /// How it ended, if that is known.
+    /// Exit status, if known.
     pub exit_status: Option<i32>,
-    /// When.
+    /// Time of the execution.
     pub at: Timestamp,
 }
 
-/// Result of a report that a command ran.
+/// Result of a report that a command was executed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Executed {
-    /// It is recorded. Also for a command that nobody allowed: the trail says what happened.
+    /// The execution is recorded, even if the command was not approved: the trail records what
+    /// happened.
     Done(Box<AuditRecord>),
-    /// It was before; this is what counts.
+    /// The execution was reported before. Contains the valid record.
     Already(Box<AuditRecord>),
-    /// The secret is not that of the decision, or the decision has none.
+    /// The secret does not match the decision, or the decision has no secret.
     WrongSecret,
-    /// There is no such decision.
+    /// Unknown id.
     Unknown,
 }
 
@@ -289,7 +290,7 @@ fn method_of(code: i64) -> Result<Method, AuditError> {
     })
 }
 
-/// Parts as they are stored: a list of `[start, end, class, decided]`.
+/// Returns parts in their stored form: a list of `[start, end, class, decided]`.
 fn written(parts: &[CommandPart]) -> Option<String> {
     let parts: Vec<_> = parts
         .iter()
@@ -317,18 +318,18 @@ fn read(text: &str) -> Result<Vec<CommandPart>, AuditError> {
         .collect()
 }
 
-/// A scope as it is stored.
+/// Parses a stored scope.
 pub(super) fn scope_of(text: Option<&str>) -> Result<Option<ApprovalScope>, AuditError> {
     let damaged = |_| AuditError::Damaged { column: "scope" };
     text.map(serde_json::from_str).transpose().map_err(damaged)
 }
 
-/// Microseconds since 1970, rounded down.
+/// Returns microseconds since 1970, rounded down.
 pub(super) fn floor_us(time: Timestamp) -> i64 {
     i64::try_from(time.as_nanosecond().div_euclid(1000)).unwrap_or(i64::MAX)
 }
 
-/// Microseconds since 1970, rounded up.
+/// Returns microseconds since 1970, rounded up.
 pub(super) fn ceil_us(time: Timestamp) -> i64 {
     i64::try_from(-(-time.as_nanosecond()).div_euclid(1000)).unwrap_or(i64::MAX)
 }
@@ -337,14 +338,14 @@ pub(super) fn time_of(us: i64) -> Result<Timestamp, AuditError> {
     Timestamp::from_microsecond(us).map_err(|_| AuditError::Damaged { column: "time" })
 }
 
-/// A text as it is stored: PostgreSQL knows no NUL.
+/// Returns a text in its stored form: PostgreSQL cannot store a NUL.
 pub(super) fn storable(text: &str) -> String {
     text.replace('\0', "\u{2400}")
 }
 
-/// A text in which upper and lower case are the same: the lower case of the upper case of each
-/// character, whatever stands beside it. The trail does this itself, so that both databases find
-/// the same.
+/// Folds the case of a text: returns the lower case of the upper case of each character,
+/// independent of its neighbours. Done here and not in SQL, so that both databases find equal
+/// results.
 pub(super) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -404,13 +405,13 @@ pub(super) struct Stored {
     pub(super) executed_seq: Option<i64>,
     /// See [`written`].
     pub(super) parts: Option<String>,
-    /// What an approval is bound to, in JSON.
+    /// Scope of an approval, in JSON.
     pub(super) scope: Option<String>,
     pub(super) scope_hash: Option<String>,
 }
 
 impl Stored {
-    /// What is stored of a decision, before it has a number.
+    /// Returns the row of a decision, before it has an id.
     pub(super) fn new(new: NewDecision) -> Self {
         let NewDecision {
             request,
@@ -445,7 +446,7 @@ impl Stored {
             response_time_us: i64::try_from(response_time.as_micros()).unwrap_or(i64::MAX),
             confidence: match ruling.confidence.is_nan() {
                 true => 0.0,
-                // No minus zero, of which not every database knows.
+                // Adding 0 removes a minus zero, which not every database supports.
                 false => ruling.confidence.clamp(0.0, 1.0) + 0.0,
             },
             method: method_code(ruling.classification_method),
@@ -478,7 +479,7 @@ impl Stored {
         }
     }
 
-    /// A row read by [`columns`], from the given position on.
+    /// Parses a row selected by [`columns`], from the given position.
     pub(super) fn read(row: &Row, from: usize) -> Result<Self, AuditError> {
         Ok(Self {
             id: row.int(from)?,
@@ -518,7 +519,7 @@ impl Stored {
         })
     }
 
-    /// The values of [`columns`].
+    /// Returns the values of [`columns`].
     pub(super) fn args(&self) -> [Arg<'_>; 34] {
         [
             self.id.into(),
@@ -558,7 +559,7 @@ impl Stored {
         ]
     }
 
-    /// The milliseconds that are shown and counted.
+    /// Returns the milliseconds that records and counts use.
     pub(super) fn response_time_ms(&self) -> i64 {
         self.response_time_us.div_euclid(1000)
     }

@@ -1,5 +1,5 @@
-//! Writes and reads answers that hold for the next time as well. In: an approval, or a request. Out:
-//! the number of the answer, or the answer that fits the request.
+//! Stores remembered answers. Takes an approval or a request; returns the id of the new remembered
+//! answer, or the remembered answer that matches the request.
 
 use std::path::Path;
 
@@ -112,7 +112,7 @@ impl Work for Forget {
     }
 }
 
-/// The newest that holds for a command, in a directory and a session.
+/// Returns the newest remembered answer that applies to a command in a directory and a session.
 pub(super) async fn find(
     tx: &mut Tx,
     command_hash: &[u8; 32],
@@ -147,7 +147,7 @@ pub(super) async fn find(
     row.shown().map(Some)
 }
 
-/// Those that hold behind this number, the oldest first, and how many hold altogether.
+/// Returns the active remembered answers after this id, oldest first, and their total number.
 #[cfg(feature = "http")]
 pub(super) async fn page(
     backend: &Backend,

@@ -1,5 +1,5 @@
-//! An answer that holds for the next time as well. In: an approval, or a row of the table `remembered`.
-//! Out: its entries in the chain, and what is shown of it.
+//! Remembered answers. Takes an approval or a row of the table `remembered`; returns its content
+//! hashes and its public form.
 
 use std::path::{Path, PathBuf};
 
@@ -12,73 +12,74 @@ use super::record::{AuditRecord, NewAnswer, scope_of, storable, time_of};
 use super::tx::Row;
 use crate::approval::ApprovalScope;
 
-/// An answer that holds for the next time as well: `always allow`.
+/// Approval that also applies to later requests (`always allow`).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remembered {
-    /// Unique; never given a second time.
+    /// Unique id; never reused.
     pub id: i64,
-    /// SHA-256 of the command it is about, before its secrets were masked. Not shown.
+    /// SHA-256 of the command before its secrets were masked. Not shown.
     #[serde(skip)]
     pub command_hash: [u8; 32],
-    /// The command, without its secrets.
+    /// The command, with masked secrets.
     pub command: String,
-    /// In which directory it holds; without one, where the request says none either.
+    /// Directory in which the answer applies; if absent, it applies to requests without a
+    /// directory.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub cwd: Option<PathBuf>,
-    /// In which session it holds; in every one without.
+    /// Session in which the answer applies; if absent, it applies in every session.
     pub session_id: Option<String>,
-    /// The agent for which it was given.
+    /// Agent for which the answer was given.
     pub agent: Option<String>,
-    /// When it was given.
+    /// Time of the answer.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub created_at: Timestamp,
-    /// By whom.
+    /// Author of the answer.
     pub created_by: String,
-    /// The files that it covers: it does not serve any more when one of them changes.
+    /// Files that the answer covers: it becomes invalid as soon as one of them changes.
     #[serde(default)]
     pub covers: Vec<String>,
-    /// For what it holds, in words, and what is not covered; `None` if it is of a version that did
-    /// not bind approvals to files, and so serves no request.
+    /// Description of the scope and its limits. `None` if the answer was given by a version that
+    /// did not bind approvals to files; such an answer matches no request.
     #[serde(default)]
     pub holds: Option<String>,
-    /// What it is bound to beside the command. Not shown.
+    /// Scope in addition to the command. Not shown.
     #[serde(skip)]
     pub scope: Option<ApprovalScope>,
 }
 
-/// An answer that is to hold for the next time as well.
+/// Remembered answer to record.
 #[derive(Clone, Debug)]
 pub struct NewRemembered {
     /// SHA-256 of the command, before any masking.
     pub command_hash: [u8; 32],
     /// The command; its secrets are masked before it is stored.
     pub command: String,
-    /// In which directory.
+    /// Directory in which the answer applies.
     pub cwd: Option<PathBuf>,
-    /// In which session; in every one without.
+    /// Session in which the answer applies; if absent, it applies in every session.
     pub session_id: Option<String>,
-    /// For which agent it was given.
+    /// Agent for which the answer was given.
     pub agent: Option<String>,
-    /// By whom.
+    /// Author of the answer.
     pub by: String,
-    /// When.
+    /// Time of the answer.
     pub at: Timestamp,
-    /// What it is bound to beside the command; without it, it serves no request.
+    /// Scope in addition to the command; without a scope, the answer matches no request.
     pub scope: Option<ApprovalScope>,
 }
 
-/// Where an approval holds for the next time as well.
+/// Sessions in which an approval is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lasting {
-    /// In the session of its decision.
+    /// The session of its decision.
     Session,
-    /// In every one.
+    /// Every session.
     Always,
 }
 
 impl NewRemembered {
-    /// An approval of a decision.
+    /// Returns the remembered answer for the approval of a decision.
     pub(super) fn of(record: &AuditRecord, lasting: Lasting, answer: NewAnswer) -> Self {
         Self {
             command_hash: record.command_hash,
@@ -120,13 +121,13 @@ pub(super) struct StoredRemembered {
     pub(super) revoked_at: Option<i64>,
     pub(super) revoked_by: Option<String>,
     pub(super) revoked_seq: Option<i64>,
-    /// What it is bound to, in JSON.
+    /// Scope, in JSON.
     pub(super) scope: Option<String>,
     pub(super) scope_hash: Option<String>,
 }
 
 impl StoredRemembered {
-    /// A row read by [`remembered_columns`], from the given position on.
+    /// Parses a row selected by [`remembered_columns`], from the given position.
     pub(super) fn read(row: &Row, from: usize) -> Result<Self, AuditError> {
         Ok(Self {
             id: row.int(from)?,
@@ -166,7 +167,7 @@ impl StoredRemembered {
         })
     }
 
-    /// The content of the entry that made it.
+    /// Returns the content hash of the entry that created the answer.
     pub(super) fn created(&self) -> [u8; 32] {
         let content = Content::new(Kind::Remembered, self.id)
             .bytes(&self.command_hash)
@@ -176,14 +177,14 @@ impl StoredRemembered {
             .maybe_text(&self.agent)
             .int(self.created_at)
             .text(&self.created_by);
-        // Nothing where there is none: so it was before there were scopes.
+        // Rows without a scope hash as they did before scopes existed.
         match &self.scope {
             Some(scope) => scoped(content, scope, &self.scope_hash).hash(),
             None => content.hash(),
         }
     }
 
-    /// The content of the entry that ended it.
+    /// Returns the content hash of the entry that revoked the answer.
     pub(super) fn revoked(&self) -> [u8; 32] {
         Content::new(Kind::Revoked, self.id)
             .maybe_int(self.revoked_at)

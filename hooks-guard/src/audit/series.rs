@@ -1,5 +1,4 @@
-//! How the trail went on over time. In: a period and a step. Out: a point a step, from the running
-//! counts.
+//! Counts over time. Takes a period; returns a point per step, read from the running counts.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,28 +12,29 @@ use super::stats::{Classifications, Period};
 use super::tally::{DAY_US, HOUR_US, UNIT_DAY, UNIT_HOUR};
 use super::tx::Tx;
 
-/// Up to which length of a period its hours are told, not its days.
+/// Maximum length of a period, in hours, that is divided into hours instead of days.
 const HOURS: i64 = 72;
-/// Up to how many days are told one by one, not seven at a time.
+/// Maximum length of a period, in days, that is divided into days instead of weeks.
 const DAYS: i64 = 400;
-/// How many of the last commands are looked at for their programs.
+/// Number of latest commands whose programs are counted.
 const LOOKED_AT: i64 = 5000;
-/// How many programs and agents are told.
+/// Maximum number of listed programs and agents.
 const TOP: usize = 12;
 
-/// Counts of the trail over time, by the hours, days or weeks (UTC) that a period touches.
+/// Counts of the trail over time, in all hours, days or weeks (UTC) that a period touches.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
-    /// How long each point lasts, in seconds: 3600, 86 400, or 604 800.
+    /// Length of a step in seconds: 3600, 86 400 or 604 800.
     pub step_seconds: u64,
-    /// The points in their order, also those in which nothing happened.
+    /// Points in order, including empty ones.
     pub points: Vec<Point>,
-    /// Who asked, the most first; at most twelve.
+    /// Agents with the most decisions, in descending order; at most twelve.
     pub agents: Vec<Count>,
-    /// Which programs, the most first; at most twelve. By the first word of the last commands.
+    /// Programs with the most decisions, in descending order; at most twelve. Determined from the
+    /// first word of the latest commands.
     pub programs: Vec<Count>,
-    /// Of how many commands the programs were counted.
+    /// Number of commands whose programs were counted.
     pub programs_of: u64,
 }
 
@@ -42,24 +42,24 @@ pub struct Series {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// When it began.
+    /// Start of the step.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub start: Timestamp,
     /// Decisions by class.
     pub classifications: Classifications,
-    /// Records that say APPROVED.
+    /// Number of records with the outcome `APPROVED`.
     pub approved: u64,
-    /// Records that say DENIED.
+    /// Number of records with the outcome `DENIED`.
     pub denied: u64,
-    /// Records that say TIMEOUT.
+    /// Number of records with the outcome `TIMEOUT`.
     pub expired: u64,
-    /// The mean confidence; 0 without a record.
+    /// Mean confidence; 0 without records.
     pub avg_confidence: f64,
-    /// Half of the decisions took no longer, in milliseconds.
+    /// Median latency in milliseconds.
     pub p50_response_time_ms: u64,
-    /// 95 of 100 took no longer.
+    /// 95th percentile (p95) of the latency, in milliseconds.
     pub p95_response_time_ms: u64,
-    /// 99 of 100 took no longer.
+    /// 99th percentile (p99) of the latency, in milliseconds.
     pub p99_response_time_ms: u64,
 }
 
@@ -67,9 +67,9 @@ pub struct Point {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// What.
+    /// The value.
     pub name: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 
@@ -120,16 +120,16 @@ impl Sums {
 /// The steps of a period.
 struct Steps {
     unit: i64,
-    /// Of the unit, in microseconds.
+    /// Length of the unit in microseconds.
     length: i64,
-    /// How many units a step has.
+    /// Number of units per step.
     units: i64,
     first: i64,
     last: i64,
 }
 
 impl Steps {
-    /// Of the times from one to the other, both inclusive.
+    /// Returns the steps between two times, both inclusive.
     fn of(from: i64, to: i64) -> Self {
         let span = to.saturating_sub(from).max(0);
         let (unit, length, units) = match span {
@@ -151,7 +151,7 @@ impl Steps {
         self.length * self.units
     }
 
-    /// The units that are read: the first, and the last.
+    /// Returns the first and the last unit to read.
     fn read(&self) -> (i64, i64) {
         (self.first * self.units, (self.last + 1) * self.units - 1)
     }
@@ -167,7 +167,7 @@ pub(super) async fn series(
         .one("SELECT min(at), max(at) FROM decisions", &[])
         .await?;
     let now = floor_us(now);
-    // Nothing before the first record, and nothing that is still to come.
+    // Start at the first record, and end no later than now.
     let first = ends.maybe_int(0)?.unwrap_or(now);
     let end = ends.maybe_int(1)?.unwrap_or(now).max(now);
     let from = period.since.map_or(first, floor_us).max(first).min(end);
@@ -223,7 +223,8 @@ async fn counts(
     Ok(())
 }
 
-/// The agents that asked most. The database counts them: clients may make up any number of names.
+/// Returns the agents with the most decisions. Counted by the database, because clients can send
+/// any number of agent names.
 async fn agents(tx: &mut Tx, steps: &Steps) -> Result<HashMap<String, u64>, AuditError> {
     let (first, last) = steps.read();
     let rows = tx
@@ -283,7 +284,7 @@ async fn programs(tx: &mut Tx, from: i64, to: i64) -> Result<HashMap<String, u64
     Ok(programs)
 }
 
-/// The first word that is no assignment, without its folder and its quotes.
+/// Returns the first word that is not an assignment, without its folder and its quotes.
 fn program(command: &str) -> Option<String> {
     let assigns = |word: &str| {
         let name = word.split('=').next().unwrap_or_default();
@@ -296,7 +297,7 @@ fn program(command: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.chars().take(40).collect())
 }
 
-/// The most first; those of as many by their name.
+/// Returns the highest counts in descending order; equal counts by name.
 fn top(counts: HashMap<String, u64>) -> Vec<Count> {
     let named = counts.into_iter().filter(|(name, _)| !name.is_empty());
     let mut counts: Vec<Count> = named.map(|(name, count)| Count { name, count }).collect();

@@ -1,4 +1,4 @@
-//! Statistics. In: a period. Out: counts and times, from the running counts.
+//! Statistics. Takes a period; returns counts and latencies, read from the running counts.
 
 use std::collections::BTreeMap;
 
@@ -11,30 +11,30 @@ use super::record::{ceil_us, floor_us, time_of};
 use super::tally::{Pieces, billionths};
 use super::tx::Tx;
 
-/// Totals that `GET /decisions` returns besides the records. They count all decisions, whatever the
-/// filter.
+/// Totals that `GET /decisions` returns besides the records. They count all decisions, regardless
+/// of the filter.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
-    /// All decisions.
+    /// Number of decisions.
     pub total_decisions: u64,
-    /// Of class READ.
+    /// Number of decisions of class READ.
     pub read_operations: u64,
-    /// Of class CREATE.
+    /// Number of decisions of class CREATE.
     pub create_operations: u64,
-    /// Of class UPDATE.
+    /// Number of decisions of class UPDATE.
     pub update_operations: u64,
-    /// Of class DELETE.
+    /// Number of decisions of class DELETE.
     pub delete_operations: u64,
-    /// Those whose record says APPROVED.
+    /// Number of records with the outcome `APPROVED`.
     pub approved_confirmations: u64,
-    /// Those whose record says DENIED: by somebody or by a rule.
+    /// Number of records with the outcome `DENIED`, by a person or by a rule.
     pub denied_confirmations: u64,
-    /// Those that were assumed because the classifier did not answer in time.
+    /// Number of decisions with an assumed class, because the classifier timed out.
     pub timeout_classifications: u64,
-    /// The mean of the records' `response_time_ms`; 0 without a record.
+    /// Mean of the records' `response_time_ms`; 0 without records.
     pub avg_response_time_ms: f64,
-    /// Those whose record says TIMEOUT: nobody answered. Additive.
+    /// Number of records with the outcome `TIMEOUT`: the deadline passed without an answer.
     pub expired_confirmations: u64,
 }
 
@@ -51,19 +51,19 @@ pub struct Period {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
-    /// The decisions of the period.
+    /// Number of decisions in the period.
     pub total_decisions: u64,
-    /// By class.
+    /// Decisions by class.
     pub classifications: Classifications,
-    /// By what became of them.
+    /// Decisions by outcome.
     pub user_responses: UserResponses,
-    /// How long they took.
+    /// Latency of the decisions.
     pub performance: Performance,
-    /// How sure they were.
+    /// Confidence of the decisions.
     pub confidence: Confidence,
     /// The period.
     pub period: Covered,
-    /// When this was counted.
+    /// Time of the count.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub generated_at: Timestamp,
 }
@@ -72,13 +72,13 @@ pub struct Stats {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Classifications {
-    /// READ.
+    /// Number of READ decisions.
     pub read: u64,
-    /// CREATE.
+    /// Number of CREATE decisions.
     pub create: u64,
-    /// UPDATE.
+    /// Number of UPDATE decisions.
     pub update: u64,
-    /// DELETE.
+    /// Number of DELETE decisions.
     pub delete: u64,
 }
 
@@ -86,13 +86,13 @@ pub struct Classifications {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserResponses {
-    /// Records that say APPROVED.
+    /// Number of records with the outcome `APPROVED`.
     pub approved: u64,
-    /// Records that say DENIED.
+    /// Number of records with the outcome `DENIED`.
     pub denied: u64,
-    /// Classifications that timed out.
+    /// Number of classifications that timed out.
     pub timeouts: u64,
-    /// Records that say TIMEOUT: nobody answered. Additive.
+    /// Number of records with the outcome `TIMEOUT`: the deadline passed without an answer.
     pub expired: u64,
 }
 
@@ -101,17 +101,17 @@ pub struct UserResponses {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Performance {
-    /// The mean.
+    /// Mean latency in milliseconds.
     pub avg_response_time_ms: f64,
-    /// The least.
+    /// Minimum latency in milliseconds.
     pub min_response_time_ms: u64,
-    /// The most.
+    /// Maximum latency in milliseconds.
     pub max_response_time_ms: u64,
-    /// Half of them took no longer.
+    /// Median latency in milliseconds.
     pub p50_response_time_ms: u64,
-    /// 95 of 100 took no longer.
+    /// 95th percentile (p95) of the latency, in milliseconds.
     pub p95_response_time_ms: u64,
-    /// 99 of 100 took no longer.
+    /// 99th percentile (p99) of the latency, in milliseconds.
     pub p99_response_time_ms: u64,
 }
 
@@ -119,11 +119,11 @@ pub struct Performance {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Confidence {
-    /// The mean, to the billionth.
+    /// Mean, with a precision of one billionth.
     pub avg_confidence: f64,
-    /// 0.9 and more.
+    /// Number of decisions with a confidence of at least 0.9.
     pub high_confidence_count: u64,
-    /// Less than 0.8.
+    /// Number of decisions with a confidence below 0.8.
     pub low_confidence_count: u64,
 }
 
@@ -131,13 +131,13 @@ pub struct Confidence {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Covered {
-    /// As wanted, or the time of the first record; without one the end.
+    /// Requested start, or the time of the first record; without records, the end.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub since: Timestamp,
-    /// As wanted, or now.
+    /// Requested end, or now.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub until: Timestamp,
-    /// The hours between them, rounded down; 0 if they are the wrong way round.
+    /// Length of the period in hours, rounded down; 0 if the end is before the start.
     pub duration_hours: u64,
 }
 
@@ -245,7 +245,8 @@ impl Sums {
         mean(sum as f64, self.n)
     }
 
-    /// The time of the nearest rank: of `n` times in order the one at `⌈n · percent / 100⌉`.
+    /// Returns the nearest-rank percentile: of `n` ordered latencies, the one at
+    /// `⌈n · percent / 100⌉`.
     fn percentile(&self, percent: i128) -> u64 {
         let rank = (i128::from(self.n) * percent + 99) / 100;
         let mut seen = 0;

@@ -1,5 +1,5 @@
-//! The trail as callers use it. In: decisions, answers, executions, filters. Out: records, counts and
-//! changes; every call returns when what it wrote is on the disk.
+//! The store. Takes decisions, answers, executions and filters; returns records, counts and
+//! changes. Every call that writes returns when its data is on disk.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,9 +38,9 @@ use super::write::Writer;
 use super::{changes, clean, decide, export, list, open, record, remember, series, stats, verify};
 use crate::approval::ApprovalScope;
 
-/// The audit trail. A clone is the same one; several processes may have the same open.
+/// The audit trail. Clones share the database, which several processes may have open.
 ///
-/// Needs a Tokio runtime with time, and with PostgreSQL with I/O.
+/// Needs a Tokio runtime with time enabled, for PostgreSQL also with I/O.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -64,7 +64,7 @@ pub(super) struct Inner {
     pub(super) writer: Writer,
     pub(super) deadlines: Arc<Deadlines>,
     changes: broadcast::Sender<changes::Entry>,
-    /// Those that tell of changes.
+    /// Tasks that send changes.
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -77,17 +77,18 @@ impl Drop for Inner {
 }
 
 impl AuditStore {
-    /// Opens the trail at an address, and brings it up to date.
+    /// Opens the trail at an address and applies pending migrations.
     ///
-    /// | Address | Is |
+    /// | Address | Database |
     /// |---|---|
-    /// | a path, or `sqlite:PATH` | a SQLite file, made with its folder if there is none, for its owner only |
-    /// | `sqlite::memory:` | a database that is gone with the store |
-    /// | `postgres://…` | a PostgreSQL database |
+    /// | a path, or `sqlite:PATH` | SQLite file; created if missing, for its owner only |
+    /// | `sqlite::memory:` | in-memory database, deleted with the store |
+    /// | `postgres://…` | PostgreSQL database |
     ///
     /// # Errors
     ///
-    /// If it cannot be opened, is none, or was written by a newer version.
+    /// Returns an error if the database cannot be opened, is not an audit trail, or was written by
+    /// a newer version.
     pub async fn open(url: &str) -> Result<Self, AuditError> {
         let backend = Backend::open(url, OpenMode::Pooled).await?;
         let head = backend.begin().await?;
@@ -99,12 +100,12 @@ impl AuditStore {
         Ok(Self::of(backend, written, changes, tasks))
     }
 
-    /// As [`open`](Self::open), for a process that records one thing and ends:
-    /// [`changes`](Self::changes) tells it nothing.
+    /// Like [`open`](Self::open), for a process that performs one operation and exits:
+    /// [`changes`](Self::changes) returns no changes.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Returns the errors of [`open`](Self::open).
     pub async fn open_briefly(url: &str) -> Result<Self, AuditError> {
         let backend = Backend::open(url, OpenMode::OneShot).await?;
         backend.begin_briefly().await?;
@@ -112,13 +113,13 @@ impl AuditStore {
         Ok(Self::of(backend, Arc::default(), changes, Vec::new()))
     }
 
-    /// As [`open`](Self::open), for reading alone: of a medium that cannot be written to, of a file
-    /// of another user, or of a PostgreSQL standby. Nothing is brought up to date, and
-    /// [`changes`](Self::changes) tells nothing.
+    /// Like [`open`](Self::open), but read-only: for a read-only medium, a file of another user, or
+    /// a PostgreSQL standby. No migrations are applied, and [`changes`](Self::changes) returns no
+    /// changes.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), or if its schema is one of before.
+    /// Returns the errors of [`open`](Self::open), and an error if the schema is older.
     pub async fn open_read_only(url: &str) -> Result<Self, AuditError> {
         let backend = Backend::open(url, OpenMode::ReadOnly).await?;
         backend.begin_briefly().await?;
@@ -144,8 +145,8 @@ impl AuditStore {
         }
     }
 
-    /// The same trail for readers that do not queue behind those of this one: however many read
-    /// at the same time, they find a connection.
+    /// Returns a handle to this trail that reads through reserved connections. They are available
+    /// however many other reads are running.
     #[must_use]
     pub fn reserved(&self) -> Self {
         let Inner {
@@ -166,26 +167,26 @@ impl AuditStore {
         }
     }
 
-    /// Records a decision and returns its number. It is on the disk then.
+    /// Records a decision and returns its id. The decision is on disk when the call returns.
     ///
-    /// What a rule [denies](crate::Ruling::denied) is answered with that, and cannot be answered
-    /// again.
+    /// A decision that a rule [denies](crate::Ruling::denied) is recorded with this answer and
+    /// cannot be answered again.
     ///
     /// # Errors
     ///
-    /// If it could not be written; then it is not there.
+    /// Returns an error if the decision could not be written; then it is not recorded.
     pub async fn record(&self, new: NewDecision) -> Result<i64, AuditError> {
         let answer = new.answer.clone();
         let row = Box::new(Stored::new(new));
         self.inner.writer.run(Record { row, answer }).await
     }
 
-    /// As [`record`](Self::record) for a decision that waits for an answer, unless too many do:
-    /// then nothing is recorded.
+    /// Like [`record`](Self::record), for a decision with a question. If too many questions are
+    /// pending, nothing is recorded.
     ///
     /// # Errors
     ///
-    /// As [`record`](Self::record).
+    /// Returns the errors of [`record`](Self::record).
     pub async fn record_question(
         &self,
         new: NewDecision,
@@ -197,17 +198,18 @@ impl AuditStore {
         self.inner.writer.run(Question { record, limits }).await
     }
 
-    /// Records the answer to a question. Of several exactly one counts, also of several
-    /// processes. An answer after the deadline does not: it counts as none.
+    /// Records the answer to a question. Exactly one of several answers takes effect, also across
+    /// processes. An answer after the deadline has no effect.
     ///
     /// # Errors
     ///
-    /// If it could not be written; then it does not count.
+    /// Returns an error if the answer could not be written; then it has no effect.
     pub async fn answer(&self, id: i64, answer: NewAnswer) -> Result<Answered, AuditError> {
         self.answer_for(id, answer, None).await
     }
 
-    /// As [`answer`](Self::answer); if it counts, it is remembered with it, or neither is there.
+    /// Like [`answer`](Self::answer). If the answer takes effect, it is also remembered in the same
+    /// transaction.
     pub(crate) async fn answer_for(
         &self,
         id: i64,
@@ -222,12 +224,12 @@ impl AuditStore {
         self.inner.writer.run(answer).await
     }
 
-    /// Records that the command of a decision ran, for who has the secret that was given
-    /// with it.
+    /// Records that the command of a decision was executed. The caller must present the secret of
+    /// the decision.
     ///
     /// # Errors
     ///
-    /// If it could not be written.
+    /// Returns an error if the report could not be written.
     pub async fn executed(
         &self,
         id: i64,
@@ -238,12 +240,12 @@ impl AuditStore {
         self.ran(Which::Secret { id, secret }, outcome, None).await
     }
 
-    /// The same for who knows the agent's own name for the call: for processes that may write to
-    /// the trail anyway. If an agent has used a name again, its last call is meant.
+    /// Like [`executed`](Self::executed), by the agent's id of the tool call: for processes that
+    /// have write access to the trail anyway. If an agent has reused an id, its last call is meant.
     ///
     /// # Errors
     ///
-    /// If it could not be written.
+    /// Returns an error if the report could not be written.
     pub async fn executed_call(
         &self,
         agent: &str,
@@ -259,8 +261,8 @@ impl AuditStore {
         self.ran(which, outcome, None).await
     }
 
-    /// Answers the question about a call, if one was asked and is not answered yet. Returns the
-    /// number of the decision.
+    /// Answers the open question about a tool call, if there is one. Returns the id of the
+    /// decision.
     pub(crate) async fn answer_call(
         &self,
         call: CallName,
@@ -269,8 +271,8 @@ impl AuditStore {
         self.inner.writer.run(AnswerCall { call, answer }).await
     }
 
-    /// As [`executed`](Self::executed); with it goes the approval that it says, by whom, if the
-    /// agent was to ask its user: both are there, or neither is.
+    /// Like [`executed`](Self::executed). If the agent was to prompt its user, the implied approval
+    /// and its author are recorded in the same transaction.
     pub(crate) async fn ran(
         &self,
         which: Which,
@@ -285,27 +287,26 @@ impl AuditStore {
         self.inner.writer.run(execute).await
     }
 
-    /// The decision of a number.
+    /// Returns the decision with an id.
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
+    /// Returns an error if the decision cannot be read.
     pub async fn decision(&self, id: i64) -> Result<Option<AuditRecord>, AuditError> {
         let found = decide::find(&mut self.inner.backend.glance().await?, id).await?;
         found.map(Stored::record).transpose()
     }
 
-    /// The decisions that a filter finds, the newest first.
+    /// Returns the decisions that match a filter, newest first.
     ///
     /// # Errors
     ///
-    /// If they cannot be read.
+    /// Returns an error if the decisions cannot be read.
     pub async fn decisions(&self, filter: &Filter, page: Page) -> Result<Listing, AuditError> {
         list::list(&self.inner.backend, filter, page).await
     }
 
-    /// As [`decisions`](Self::decisions): the numbers of the records, and how many there are
-    /// altogether.
+    /// Like [`decisions`](Self::decisions), but returns the ids and the total number.
     #[cfg(feature = "http")]
     pub(crate) async fn decision_numbers(
         &self,
@@ -315,24 +316,23 @@ impl AuditStore {
         list::numbers(&self.inner.backend, filter, page).await
     }
 
-    /// What somebody is waiting for an answer to: what has a deadline, which is still to come,
-    /// and no answer. The oldest first. All of it is in memory then; see
-    /// [`questions`](Self::questions) for pages.
+    /// Returns all open questions with a deadline in the future, oldest first. They are all in
+    /// memory then; see [`questions`](Self::questions) for pages.
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
+    /// Returns an error if the questions cannot be read.
     pub async fn pending(&self) -> Result<Vec<AuditRecord>, AuditError> {
         let mut open = list::pending(&self.inner.backend, floor_us(Timestamp::now())).await?;
         open.retain(|record| !self.inner.deadlines.is_over(record.id));
         Ok(open)
     }
 
-    /// A page of what waits for an answer.
+    /// Returns a page of open questions.
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
+    /// Returns an error if the questions cannot be read.
     pub async fn questions(
         &self,
         filter: &QuestionFilter,
@@ -344,23 +344,23 @@ impl AuditStore {
         open::page(&self.inner.backend, filter, order, after, limit, now).await
     }
 
-    /// How many questions wait for an answer.
+    /// Returns the number of open questions.
     ///
     /// # Errors
     ///
-    /// If they cannot be counted.
+    /// Returns an error if the questions cannot be counted.
     pub async fn count_questions(&self) -> Result<u64, AuditError> {
         open::count(&self.inner.backend, floor_us(Timestamp::now())).await
     }
 
-    /// Denies the questions that a filter finds and that were asked before this call, at most so
-    /// many, the oldest first. Returns how many it denied.
+    /// Denies up to a number of questions that match a filter and were asked before this call,
+    /// oldest first. Returns the number of denied questions.
     ///
-    /// Many are denied in parts, between which others can write.
+    /// Many questions are denied in several transactions, so that other writers are not delayed.
     ///
     /// # Errors
     ///
-    /// If it could not be written; parts that were done before stay done.
+    /// Returns an error if an answer could not be written; completed transactions stay in effect.
     pub async fn deny_questions(
         &self,
         filter: &QuestionFilter,
@@ -391,17 +391,17 @@ impl AuditStore {
         Ok(denied)
     }
 
-    /// Records of what nobody answered before its deadline that it is so: TIMEOUT. Returns the
-    /// numbers. Where there is none, nothing is written. Many are recorded in parts, between which
-    /// others can write.
+    /// Records the outcome `TIMEOUT` for questions that were not answered before their deadline.
+    /// Returns their ids. Writes nothing if there are none. Many questions are recorded in several
+    /// transactions, so that other writers are not delayed.
     ///
     /// # Errors
     ///
-    /// If it could not be read or written.
+    /// Returns an error if the questions could not be read or written.
     pub async fn expire(&self, now: Timestamp) -> Result<Vec<i64>, AuditError> {
         let now = floor_us(now);
         let deadlines = &self.inner.deadlines;
-        // Every instance asks for it every second, and mostly there is none.
+        // Every instance runs this query every second, and it rarely finds anything.
         let mut tx = self.inner.backend.glance().await?;
         decide::see_open(&mut tx, deadlines, now).await?;
         let over = deadlines.over();
@@ -431,73 +431,73 @@ impl AuditStore {
         Ok(expired)
     }
 
-    /// The counts of all decisions.
+    /// Returns the counts of all decisions.
     ///
     /// # Errors
     ///
-    /// If they cannot be read.
+    /// Returns an error if the counts cannot be read.
     pub async fn totals(&self) -> Result<Totals, AuditError> {
         stats::totals(&self.inner.backend).await
     }
 
-    /// The statistics of a period, exact, also at its edges. They are read from
-    /// running counts; of the decisions only those in the hours in which the period begins and
-    /// ends.
+    /// Returns the statistics of a period. They are exact, also at its edges: they are read from
+    /// running counts, and from the decisions in the hours in which the period begins and ends.
     ///
     /// # Errors
     ///
-    /// If they cannot be read.
+    /// Returns an error if the statistics cannot be read.
     pub async fn stats(&self, period: &Period) -> Result<Stats, AuditError> {
         stats::stats(&self.inner.backend, period, Timestamp::now()).await
     }
 
-    /// How a period went on, in hours, days or weeks of which each counts as a whole.
+    /// Returns counts over a period, in whole hours, days or weeks.
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
+    /// Returns an error if the counts cannot be read.
     pub async fn series(&self, period: &Period) -> Result<Series, AuditError> {
         series::series(&self.inner.backend, period, Timestamp::now()).await
     }
 
-    /// Takes away the decisions strictly older than that, with their answers, and leaves an
-    /// entry that says so, by whom. Remembered answers stay.
+    /// Deletes the decisions strictly older than a time, with their answers, and records the
+    /// cleanup and its author. Remembered answers are kept.
     ///
-    /// Many are taken away in parts, between which others can write; each part leaves an entry.
+    /// Many decisions are deleted in several transactions, so that other writers are not delayed;
+    /// each transaction is recorded.
     ///
     /// # Errors
     ///
-    /// If it could not be written; parts that were done before stay done.
+    /// Returns an error if a deletion could not be written; completed transactions stay in effect.
     pub async fn cleanup(&self, older_than: Timestamp, by: &str) -> Result<Cleanup, AuditError> {
         clean::clean(&self.inner.backend, &self.inner.writer, older_than, by).await
     }
 
-    /// Checks everything, in time and disk access proportional to the trail; writing goes on
-    /// meanwhile, and what is written after the beginning is not checked.
+    /// Checks the whole trail, with time and disk access proportional to its size. Writers continue
+    /// meanwhile; entries that are written after the start are not checked.
     ///
     /// # Errors
     ///
-    /// If it cannot be read; what is broken is no error.
+    /// Returns an error if the trail cannot be read. A broken trail is not an error.
     pub async fn verify(&self) -> Result<Verification, AuditError> {
         self.verify_with(&[]).await
     }
 
-    /// As [`verify`](Self::verify), and compares heads that were noted down before with what the
-    /// chain had then, though it has grown since.
+    /// Like [`verify`](Self::verify), and also compares heads that were noted earlier with the
+    /// chain, which may have grown since.
     ///
     /// # Errors
     ///
-    /// As [`verify`](Self::verify).
+    /// Returns the errors of [`verify`](Self::verify).
     pub async fn verify_with(&self, noted: &[ChainHead]) -> Result<Verification, AuditError> {
         verify::verify(&self.inner.backend, noted).await
     }
 
-    /// Verifies a trail that [`open`](Self::open) refuses because of its schema, for reading
-    /// alone; the schema is the first thing that is broken then. Nothing in the database runs.
+    /// Verifies a trail that [`open`](Self::open) rejects because of its schema, read-only; the
+    /// schema is then reported as the first problem. Runs no code in the database.
     ///
     /// # Errors
     ///
-    /// As [`open_read_only`](Self::open_read_only), beside the schema.
+    /// Returns the errors of [`open_read_only`](Self::open_read_only), except for the schema.
     pub async fn verify_unopened(
         url: &str,
         noted: &[ChainHead],
@@ -508,39 +508,40 @@ impl AuditStore {
         found
     }
 
-    /// When the oldest decision was made that is there.
+    /// Returns the time of the oldest decision in the trail.
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
+    /// Returns an error if the trail cannot be read.
     pub async fn oldest(&self) -> Result<Option<Timestamp>, AuditError> {
         let mut tx = self.inner.backend.read().await?;
         let row = tx.one("SELECT min(at) FROM decisions", &[]).await?;
         row.maybe_int(0)?.map(record::time_of).transpose()
     }
 
-    /// Writes a copy of the trail as it is now into a new file, for its owner only, while others
-    /// read and write. On the disk when this returns.
+    /// Copies the current trail to a new file, with access for its owner only, while others read
+    /// and write. The copy is on disk when this returns.
     ///
     /// # Errors
     ///
-    /// If there is such a file, if it cannot be written, or if the trail is in PostgreSQL, which
-    /// has tools of its own for that.
+    /// Returns an error if the file exists, if it cannot be written, or if the trail is in
+    /// PostgreSQL, which has its own backup tools.
     pub async fn backup(&self, file: &Path) -> Result<(), AuditError> {
         self.inner.backend.database().backup(file).await
     }
 
-    /// Where the chain ends now, to be noted down elsewhere.
+    /// Returns the current end of the chain, to be noted elsewhere.
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
+    /// Returns an error if the trail cannot be read.
     pub async fn head(&self) -> Result<ChainHead, AuditError> {
         verify::head(&self.inner.backend).await
     }
 
-    /// All decisions that a filter finds, the oldest first, few of them in memory at a time. What
-    /// is recorded meanwhile may be among them. It ends after the first error.
+    /// Returns all decisions that match a filter, oldest first, with few of them in memory at a
+    /// time. Decisions that are recorded meanwhile may be included. The stream ends after the first
+    /// error.
     pub fn export(
         &self,
         filter: &Filter,
@@ -548,20 +549,20 @@ impl AuditStore {
         export::export(self.inner.backend.clone(), filter)
     }
 
-    /// What happens from now on, in this process and every other one that writes to the trail: at
-    /// once what this process does, and with PostgreSQL what any does; within a tenth of a second
-    /// what others do to a SQLite file. It ends with the store.
+    /// Returns a stream of future changes by this process and all others that write to the trail.
+    /// Changes by this process arrive immediately, changes by others immediately with PostgreSQL
+    /// and within a tenth of a second in a SQLite file. The stream ends with the store.
     pub fn changes(&self) -> ChangeStream {
         ChangeStream::new(self.inner.changes.subscribe())
     }
 
-    /// As [`changes`](Self::changes), each with the number of its entry in the log.
+    /// Like [`changes`](Self::changes), each change with the number of its log entry.
     #[cfg(feature = "http")]
     pub(crate) fn entries(&self) -> impl Stream<Item = changes::Entry> + Send + use<> {
         changes::entries(self.inner.changes.subscribe())
     }
 
-    /// What happened behind an entry of the log; none if that is more than `most` entries.
+    /// Returns the changes after a log entry, or `None` if there are more than `most` entries.
     #[cfg(feature = "http")]
     pub(crate) async fn since(
         &self,
@@ -571,28 +572,28 @@ impl AuditStore {
         changes::since(&self.inner.backend, seq, most).await
     }
 
-    /// Several decisions at once, in no order; those that are gone are left out.
+    /// Returns several decisions, in no particular order; deleted decisions are left out.
     #[cfg(feature = "http")]
     pub(crate) async fn several(&self, ids: &[i64]) -> Result<Vec<AuditRecord>, AuditError> {
         list::several(&self.inner.backend, ids).await
     }
 
-    /// Remembers an answer for the next time.
+    /// Remembers an answer for later requests.
     ///
     /// # Errors
     ///
-    /// If it could not be written.
+    /// Returns an error if the answer could not be written.
     pub async fn remember(&self, new: NewRemembered) -> Result<Remembered, AuditError> {
         self.inner.writer.run(Remember(new)).await
     }
 
-    /// The newest remembered answer for the command of this hash, in exactly this directory, in this
-    /// session. With a scope, the newest one that is bound to the same; without, whatever it is
-    /// bound to: that alone allows nothing.
+    /// Returns the newest remembered answer for the command with this hash, in exactly this
+    /// directory and in this session. With a scope, returns the newest answer with an equal scope;
+    /// without, of any scope, which does not authorize anything.
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
+    /// Returns an error if the answer cannot be read.
     pub async fn remembered(
         &self,
         command_hash: &[u8; 32],
@@ -605,8 +606,7 @@ impl AuditStore {
         remember::find(&mut tx, command_hash, cwd, session_id, scope).await
     }
 
-    /// The remembered answers that hold behind this number, the oldest first, and how many hold
-    /// altogether.
+    /// Returns the active remembered answers after this id, oldest first, and their total number.
     #[cfg(feature = "http")]
     pub(crate) async fn remembered_page(
         &self,
@@ -616,35 +616,34 @@ impl AuditStore {
         remember::page(&self.inner.backend, after, limit).await
     }
 
-    /// All remembered answers that hold, the oldest first.
+    /// Returns all active remembered answers, oldest first.
     ///
     /// # Errors
     ///
-    /// If they cannot be read.
+    /// Returns an error if the answers cannot be read.
     pub async fn all_remembered(&self) -> Result<Vec<Remembered>, AuditError> {
         remember::list(&self.inner.backend).await
     }
 
-    /// Revokes a remembered answer; says whether there was one.
+    /// Revokes a remembered answer. Returns `true` if there was one.
     ///
     /// # Errors
     ///
-    /// If it could not be written; then it still holds.
+    /// Returns an error if the revocation could not be written; then the answer stays active.
     pub async fn forget(&self, id: i64, by: &str) -> Result<bool, AuditError> {
         let by = by.to_owned();
         let at = floor_us(Timestamp::now());
         self.inner.writer.run(Forget { id, by, at }).await
     }
 
-    /// Leaves the database open until the process ends, which it should do soon: the last one to
-    /// close a SQLite file would wait for the disk several times, and this waits for nothing. What
-    /// is recorded is on the disk already, beside the file; whoever opens that next goes on from
-    /// there.
+    /// Leaves the database open until the process exits, which should be soon. Closing a SQLite
+    /// file would flush the disk several times; this does not wait. All records are on disk
+    /// already, in the write-ahead log; the next process that opens the file continues from there.
     pub fn leave(self) {
         std::mem::forget(self);
     }
 
-    /// Waits for what is being read and written, and closes the database. Every later call fails.
+    /// Waits for running reads and writes, and closes the database. Every later call fails.
     pub async fn close(&self) {
         for task in &self.inner.tasks {
             task.abort();

@@ -1,5 +1,5 @@
-//! Running counts, so that statistics over millions of decisions read few rows. In: decisions that come
-//! or go. Out: changes of the counts.
+//! Running counts, so that statistics over millions of decisions read few rows. Takes added and
+//! removed decisions; returns changes of the counts.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) const UNIT_ALL: i64 = 0;
 pub(super) const UNIT_DAY: i64 = 1;
 pub(super) const UNIT_HOUR: i64 = 2;
 
-/// What is counted of one decision.
+/// Counted properties of a decision.
 #[derive(Clone, Debug)]
 pub(super) struct Counted {
     pub(super) at: i64,
@@ -61,7 +61,7 @@ pub(super) struct Key {
     pub(super) agent: String,
 }
 
-/// What a transaction changes of the counts.
+/// Changes of the counts by a transaction.
 #[derive(Debug, Default)]
 pub(super) struct Deltas {
     pub(super) tallies: BTreeMap<Key, Tally>,
@@ -81,13 +81,13 @@ impl Deltas {
         }
     }
 
-    /// Of a decision whose response changes: what it was, then what it is.
+    /// Replaces `was` by `is` in the counts when the response of a decision changes.
     pub(super) fn answered(&mut self, was: &Counted, is: &Counted) {
         self.tally(was, -1);
         self.tally(is, 1);
     }
 
-    /// By how much the number of all decisions changes.
+    /// Returns the change of the total number of decisions.
     pub(super) fn of_all_time(&self) -> i64 {
         let all = self.tallies.iter().filter(|(key, _)| key.unit == UNIT_ALL);
         all.map(|(_, tally)| tally.n).sum()
@@ -158,7 +158,8 @@ impl Deltas {
     }
 }
 
-/// A sum of fractions would depend on their order, and drift with what is taken away again.
+/// Converts to integers: a sum of fractions would depend on their order, and drift when values are
+/// subtracted again.
 pub(super) fn billionths(confidence: f64) -> i64 {
     (confidence * 1e9).round() as i64
 }
@@ -171,24 +172,24 @@ fn units(at: i64) -> [(i64, i64); 3] {
     ]
 }
 
-/// A period as whole units, and what is left at its edges to be read from the decisions.
+/// A period as whole units, and the edges whose decisions are read individually.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Pieces {
-    /// Unit, first and last start.
+    /// Unit, first and last start of each whole part.
     pub(super) whole: Vec<(i64, i64, i64)>,
-    /// Times: the first that counts, and the first that no longer does.
+    /// Half-open time ranges: first included time and first excluded time.
     pub(super) edges: Vec<(i64, i64)>,
 }
 
 impl Pieces {
-    /// Of the times after one and before the other.
+    /// Splits the period between two times, both exclusive.
     pub(super) fn of(after: Option<i64>, before: Option<i64>) -> Self {
         let mut pieces = Self::default();
         if after.is_none() && before.is_none() {
             pieces.whole.push((UNIT_ALL, 0, 0));
             return pieces;
         }
-        // From here on the half-open span of microseconds.
+        // From here on a half-open range of microseconds.
         let from = after.map(|after| after.saturating_add(1));
         if let (Some(from), Some(to)) = (from, before)
             && from >= to
@@ -196,7 +197,7 @@ impl Pieces {
             return pieces;
         }
         let up = |at: i64, unit: i64| at.div_euclid(unit) + i64::from(at.rem_euclid(unit) != 0);
-        // The span of whole hours, and of whole days; without an end to the end of all time.
+        // The range of whole hours, and of whole days; without an end up to the end of time.
         let first_hour = from.map_or(i64::MIN, |from| up(from, HOUR_US));
         let end_hour = before.map_or(i64::MAX, |to| to.div_euclid(HOUR_US));
         if first_hour >= end_hour

@@ -1,5 +1,5 @@
-//! A transaction on either database. In: constant texts of SQL with values for `$1` and so on. Out: rows,
-//! whose columns are read by their position.
+//! Transactions on either database. Takes constant SQL texts with values for `$1` and so on;
+//! returns rows, whose columns are read by position.
 
 #[cfg(feature = "postgres")]
 use sqlx::postgres::PgRow;
@@ -10,14 +10,17 @@ use sqlx::{Decode, Type};
 
 use super::error::AuditError;
 
-/// A text that is the same for both, or one for each.
+/// SQL text, one for both databases or one for each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sql {
-    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "the other one's"))]
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(dead_code, reason = "used by the other backend")
+    )]
     sqlite: &'static str,
     #[cfg_attr(
         not(feature = "postgres"),
-        expect(dead_code, reason = "the other one's")
+        expect(dead_code, reason = "used by the other backend")
     )]
     postgres: &'static str,
 }
@@ -34,7 +37,7 @@ impl From<&'static str> for Sql {
     }
 }
 
-/// A value for `$1` and so on.
+/// Value of an SQL parameter.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arg<'a> {
     Int(Option<i64>),
@@ -91,7 +94,7 @@ impl<'a> From<&'a Option<[u8; 32]>> for Arg<'a> {
     }
 }
 
-/// A transaction. Dropped without a commit, it has done nothing.
+/// A transaction. Rolls back if dropped without a commit.
 #[derive(Debug)]
 pub(super) enum Tx {
     #[cfg(feature = "sqlite")]
@@ -100,7 +103,7 @@ pub(super) enum Tx {
     Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
 }
 
-/// Runs the same call on either.
+/// Runs a call on either database.
 macro_rules! run {
     ($tx:expr, $sql:expr, $args:expr, $method:ident, $row:ident) => {{
         let sql: Sql = $sql.into();
@@ -117,7 +120,7 @@ macro_rules! run {
             }
         }
     }};
-    // The type of a query differs between the databases, so that a function cannot bind for both.
+    // A macro, because the query types of the databases differ and a function cannot bind for both.
     (@bind $query:expr, $args:expr) => {
         $args.iter().fold($query, |query, arg| match *arg {
             Arg::Int(value) => query.bind(value),
@@ -134,7 +137,7 @@ macro_rules! run {
 }
 
 impl Tx {
-    /// Returns how many rows it changed.
+    /// Runs a statement and returns the number of changed rows.
     pub(super) async fn execute(
         &mut self,
         sql: impl Into<Sql>,
@@ -159,7 +162,7 @@ impl Tx {
         Ok(run!(self, sql, args, fetch_optional, optional)?)
     }
 
-    /// Of a text that always has a row.
+    /// Runs a query that always returns a row.
     pub(super) async fn one(
         &mut self,
         sql: impl Into<Sql>,
@@ -182,7 +185,7 @@ impl Tx {
         Ok(())
     }
 
-    /// What dropping it comes to, but at once: others wait for what it has locked.
+    /// Rolls back immediately, because other writers wait for the locks.
     pub(super) async fn rollback(self) -> Result<(), AuditError> {
         match self {
             #[cfg(feature = "sqlite")]
@@ -196,7 +199,7 @@ impl Tx {
     }
 }
 
-/// A row, whose columns are read by their position.
+/// A row, whose columns are read by position.
 #[derive(Debug)]
 pub(super) enum Row {
     #[cfg(feature = "sqlite")]
@@ -205,7 +208,7 @@ pub(super) enum Row {
     Postgres(PgRow),
 }
 
-/// What both databases have as a type of a column.
+/// Defines a getter for a column type that both databases support.
 macro_rules! column {
     ($name:ident, $type:ty) => {
         pub(super) fn $name(&self, at: usize) -> Result<$type, AuditError> {

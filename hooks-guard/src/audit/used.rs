@@ -1,5 +1,5 @@
-//! Approvals that were used: each serves once. In: a request, or a decision with its secret. Out: the
-//! approval that allows it, which is used now.
+//! Use of approvals, each at most once. Takes a request, or a decision with its secret; returns the
+//! approval that allows it and marks the approval as used.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,38 +25,39 @@ use crate::request::PermissionRequest;
 /// Result of redeeming an approval.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Redeemed {
-    /// It is used now: what was approved may be done, once.
+    /// The approval is now used: the command may run once.
     Done(Box<AuditRecord>),
-    /// It was used before.
+    /// The approval was used before.
     Already(Box<AuditRecord>),
-    /// There is no approval.
+    /// There is no approval, or its deadline has passed.
     NotApproved(Box<AuditRecord>),
-    /// What was approved is not what would run now: in words, why. It has to be asked about again.
+    /// The command that would run now differs from the approved command; contains the reason. A new
+    /// question is needed.
     Changed(Box<AuditRecord>, String),
-    /// The secret is not that of the decision.
+    /// The secret does not match the decision.
     WrongSecret,
-    /// There is no such decision.
+    /// Unknown id.
     Unknown,
 }
 
-/// The approval that makes another question unnecessary.
+/// Approval that makes another question unnecessary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grant {
-    /// An approval of this decision, which nobody had used yet.
+    /// Approval of this decision, which was not used before.
     Once(i64),
-    /// The remembered answer of this number.
+    /// Remembered answer with this id.
     Remembered(i64),
 }
 
-/// What came of the search for an approval.
+/// Result of a search for an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Granted {
-    /// There is none.
+    /// There is no approval.
     No,
-    /// There is one that does not serve, because something is different from what was approved:
-    /// in words, what.
+    /// There is an approval, but it does not apply because something has changed since; contains
+    /// the change.
     Changed(String),
-    /// It need not be asked about again.
+    /// The request is approved.
     By(Grant),
 }
 
@@ -70,13 +71,14 @@ impl fmt::Display for Grant {
 }
 
 impl AuditStore {
-    /// Uses the approval of a decision, for who has its secret. Of several who try, also in
-    /// several processes, exactly one gets [`Redeemed::Done`]. The files that the question was
-    /// bound to are read anew; if one has changed, the approval is not used.
+    /// Uses the approval of a decision. The caller must present the secret of the decision. If
+    /// several callers try, also in several processes, exactly one gets [`Redeemed::Done`]. The
+    /// files that the question was bound to are read again; if one has changed, the approval is not
+    /// used.
     ///
     /// # Errors
     ///
-    /// If it could not be written; then it is not used.
+    /// Returns an error if the use could not be written; then the approval is not used.
     pub async fn redeem(&self, id: i64, secret: &str) -> Result<Redeemed, AuditError> {
         let asked = self.decision(id).await?.and_then(|record| record.scope);
         let now = match asked {
@@ -92,15 +94,14 @@ impl AuditStore {
         self.inner.writer.run(redeem).await
     }
 
-    /// Whether a request need not be asked about again, because its command, in its directory and
-    /// its session, was approved with the same scope: by a remembered answer, if there may be one,
-    /// or by an approval that has not been used, whose time is not over, and which is used now. An
-    /// answer that was remembered stands in place of the approvals before it: revoked, it leaves
-    /// none of them.
+    /// Searches for an approval of a command in its directory and session, with an equal scope.
+    /// Returns a remembered answer if `may_be_remembered` is `true`, or an unused approval whose
+    /// deadline has not passed. That approval is then marked as used. A remembered answer replaces
+    /// all earlier approvals: if it is revoked, they do not apply again.
     ///
     /// # Errors
     ///
-    /// If it could not be read or written.
+    /// Returns an error if the approval could not be read or written.
     pub async fn grant(
         &self,
         command_hash: [u8; 32],
@@ -108,7 +109,7 @@ impl AuditStore {
         scope: &ApprovalScope,
         may_be_remembered: bool,
     ) -> Result<Granted, AuditError> {
-        // Mostly nobody was ever asked about it.
+        // Most commands have no question.
         let mut tx = self.inner.backend.glance().await?;
         if tx.one(ANSWERED, &[(&command_hash).into()]).await?.int(0)? == 0 {
             return Ok(Granted::No);
@@ -132,7 +133,7 @@ impl AuditStore {
             at: floor_us(Timestamp::now()),
             deadlines: Arc::clone(&self.inner.deadlines),
         };
-        // Where there is none, nothing has to be written.
+        // If there is no approval, nothing has to be written.
         let mut tx = self.inner.backend.read().await?;
         if take.find(&mut tx).await?.is_none() {
             let any = Take {
@@ -153,7 +154,7 @@ impl AuditStore {
                 Some(found) => {
                     let why = changed(found.scope, scope);
                     let id = found.id;
-                    Granted::Changed(format!("remembered answer {id} does not serve; {why}"))
+                    Granted::Changed(format!("remembered answer {id} does not apply; {why}"))
                 }
                 None => Granted::No,
             });
@@ -163,11 +164,11 @@ impl AuditStore {
         Ok(taken.map_or(Granted::No, |id| Granted::By(Grant::Once(id))))
     }
 
-    /// Whether the trail can be read, and the last record was written.
+    /// Checks that the trail can be read and that the last record was written.
     ///
     /// # Errors
     ///
-    /// If it cannot.
+    /// Returns an error if either failed.
     pub async fn ping(&self) -> Result<(), AuditError> {
         let mut tx = self.inner.backend.glance().await?;
         tx.one("SELECT seq FROM head", &[]).await.map(drop)?;
@@ -177,12 +178,12 @@ impl AuditStore {
         }
     }
 
-    /// Writes to the trail without adding anything, if the last record could not be written: says
-    /// whether it can be written again.
+    /// Tests writing to the trail, without adding anything, if the last record could not be
+    /// written.
     ///
     /// # Errors
     ///
-    /// If it cannot.
+    /// Returns an error if the trail still cannot be written.
     pub async fn probe(&self) -> Result<(), AuditError> {
         match self.inner.writer.failure() {
             Some(_) => self.inner.writer.run(Probe).await,
@@ -191,32 +192,32 @@ impl AuditStore {
     }
 }
 
-/// Why an approval does not serve that is bound to nothing, or whose files cannot be read.
-const UNKNOWN_SCOPE: &str = "it is not known what it was given for";
+/// Reason why an approval does not apply that has no scope, or whose files cannot be read.
+const UNKNOWN_SCOPE: &str = "the scope of the approval is unknown";
 
-/// How long reading the files of a scope may take.
+/// Timeout for reading the files of a scope.
 const MAX_LOOK: Duration = Duration::from_secs(1);
 
-/// How many scopes are read at a time; the others wait, for as long as reading one may take.
+/// Limits how many scopes are read at a time. The others wait, at most for the timeout.
 static LOOKING: Semaphore = Semaphore::const_new(16);
 
-/// Runs what reads files apart from the threads that run futures; `None` if it takes too long.
+/// Runs a function that reads files on a blocking thread; returns `None` after a timeout.
 pub(crate) async fn in_time<T: Send + 'static>(
     look: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
     let permit = timeout(MAX_LOOK, LOOKING.acquire()).await.ok()?.ok()?;
     let looking = tokio::task::spawn_blocking(move || {
-        // Held by the thread: a file system that hangs takes no more than these threads.
+        // Held by the thread, so that a file system that hangs blocks no more than these threads.
         let _permit = permit;
         look()
     });
     timeout(MAX_LOOK, looking).await.ok()?.ok()
 }
 
-/// What is different from what was approved, in words.
+/// Describes the difference between the approved scope and the current scope.
 fn changed(approved: Option<ApprovalScope>, now: &ApprovalScope) -> String {
     let Some(approved) = approved else {
-        return "it is from a version that did not bind approvals to files".to_owned();
+        return "it was given by a version that did not bind approvals to files".to_owned();
     };
     match (approved.changed_in(now), now.refused()) {
         (Some(why), _) => why,
@@ -225,7 +226,7 @@ fn changed(approved: Option<ApprovalScope>, now: &ApprovalScope) -> String {
     }
 }
 
-/// Whether somebody has agreed to a command, wherever that holds.
+/// Checks if a command has any approval, in any scope.
 const ANSWERED: &str = "SELECT CAST(CASE
         WHEN EXISTS (SELECT 1 FROM remembered r
             WHERE r.revoked_at IS NULL AND r.command_hash = $1) THEN 1
@@ -261,7 +262,7 @@ struct Redeem {
     id: i64,
     secret: String,
     at: i64,
-    /// What the approval would be bound to now.
+    /// Current scope of the command.
     scope: Option<ApprovalScope>,
 }
 
@@ -298,12 +299,12 @@ impl Work for Redeem {
     }
 }
 
-/// Takes an approval of the same command, directory, session and scope.
+/// Uses an approval with an equal command, directory, session and scope.
 struct Take {
     command_hash: [u8; 32],
     cwd: Option<String>,
     session: Option<String>,
-    /// The hash of the scope; `None` finds approvals of any scope, and takes none.
+    /// Hash of the scope; `None` finds approvals of any scope and uses none.
     scope: Option<String>,
     at: i64,
     deadlines: Arc<Deadlines>,
@@ -337,7 +338,7 @@ impl Take {
                     (&self.cwd).into(),
                     (&self.session).into(),
                     self.at.into(),
-                    // A later one was asked before the clock was set back.
+                    // Later decisions were made before the clock was set back.
                     self.at.saturating_add(TOLERANCE_US).into(),
                     (&self.scope).into(),
                 ],

@@ -1,5 +1,5 @@
-//! Verifies a whole trail. In: its database, and heads that were noted down. Out: the first place that
-//! is not as it was written, if any.
+//! Verification of a whole trail. Takes its database and noted heads; returns the first place that
+//! was changed, if any.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,33 +13,33 @@ use super::walk::{Broken, ChainHead, HeadState, NotedHead, Walk};
 /// Result of [`verify`](super::AuditStore::verify).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verification {
-    /// Where the chain ends.
+    /// End of the chain.
     pub head: ChainHead,
-    /// How many entries were checked.
+    /// Number of checked entries.
     pub entries: u64,
-    /// How many entries cleanups took away.
+    /// Number of entries that cleanups removed.
     pub removed: u64,
-    /// How many decisions were checked.
+    /// Number of checked decisions.
     pub decisions: u64,
-    /// The first thing that is not as it was written; none if the trail is whole. Another schema
-    /// than the one that the migrations make comes first.
+    /// The first problem; `None` if the trail is intact. A schema that differs from the migrations
+    /// is reported first.
     pub broken: Option<Broken>,
-    /// If `broken` is the schema: the first thing that is wrong with the entries, or why they
-    /// cannot be checked.
+    /// If `broken` is the schema: the first problem of the entries, or the reason why they cannot
+    /// be checked.
     #[serde(default)]
     pub broken_entries: Option<Broken>,
-    /// Whether all entries were checked, and nothing is wrong with them.
+    /// If `true`, all entries were checked and have no problem.
     #[serde(default)]
     pub has_whole_entries: bool,
-    /// All cleanups, the oldest first.
+    /// All cleanups, oldest first.
     pub cleanups: Vec<PastCleanup>,
-    /// The noted heads that were asked for, by their numbers.
+    /// The requested noted heads, by entry number.
     #[serde(default)]
     pub heads: Vec<NotedHead>,
 }
 
 impl Verification {
-    /// Whether everything is as it was written, and the chain has every noted head.
+    /// Returns `true` if the trail is unchanged and contains every noted head.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         let holds = |noted: &NotedHead| noted.found == HeadState::Holds;
@@ -51,7 +51,7 @@ pub(super) async fn verify(
     backend: &Backend,
     noted: &[ChainHead],
 ) -> Result<Verification, AuditError> {
-    // One transaction: what is written meanwhile is not seen, and nothing is seen by halves.
+    // One transaction, so that the walk reads a consistent snapshot without later writes.
     let mut tx = backend.read_unchecked().await?;
     let mut walk = Walk {
         noted: noted.to_vec(),
@@ -67,17 +67,16 @@ pub(super) async fn verify(
         Ok(()) => (walk.entries(&mut tx, &mut head).await?, None),
         Err(AuditError::Schema { difference, remedy }) => {
             let schema = Broken::whole(format!(
-                "the database has another schema than this version makes: {difference}; {}",
+                "the schema of the database differs from the schema of this version: {difference}; {}",
                 match remedy.starts_with("hooks-guard ") {
                     true => "restore the database".to_owned(),
-                    false => format!("look at it and run `{remedy}`, or restore the database"),
+                    false => format!("check it and run `{remedy}`, or restore the database"),
                 }
             ));
-            let unchecked =
-                |why: &str| Broken::whole(format!("the entries cannot be checked: {why}"));
+            let unchecked = |why: &str| Broken::whole(format!("cannot check the entries: {why}"));
             let entries = match backend.database().has_plain_tables(&mut tx).await {
-                // Reading anything else would run planted code.
-                Ok(false) => Some(unchecked("a table is missing, or is no table")),
+                // Reading anything else could run planted code.
+                Ok(false) => Some(unchecked("a table is missing or not a plain table")),
                 Ok(true) => match walk.entries(&mut tx, &mut head).await {
                     Ok(entries) => entries,
                     Err(error) => Some(unchecked(&error.to_string())),

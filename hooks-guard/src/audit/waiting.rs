@@ -1,5 +1,5 @@
-//! The questions that wait, by agent and session. In: a transaction; then answers. Out: how many wait
-//! in all, and of a session.
+//! Open questions by agent and session. Takes a transaction, then answers; returns the number of
+//! open questions in total and per session.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::error::AuditError;
 use super::record::Stored;
 use super::tx::Tx;
 
-/// The questions that wait, by agent and session, as a transaction has counted them.
+/// Open questions by agent and session, as counted by a transaction.
 #[derive(Debug)]
 pub(super) struct OpenQuestions {
     pub(super) total: u32,
@@ -15,11 +15,11 @@ pub(super) struct OpenQuestions {
 }
 
 impl OpenQuestions {
-    /// No more rows than the limit are read, however many wait; where as many do, their sessions
-    /// are not.
+    /// Reads at most `limit` rows, however many questions are open. If the limit is reached,
+    /// sessions are not counted.
     pub(super) async fn read(tx: &mut Tx, now: i64, limit: u32) -> Result<Self, AuditError> {
         let bounds = [now.into(), i64::from(limit).into()];
-        // The index alone answers this.
+        // Covered by the index.
         let row = tx
             .one(
                 "SELECT count(*) FROM (SELECT d.deadline FROM decisions d WHERE d.response IS NULL
@@ -54,7 +54,7 @@ impl OpenQuestions {
         *self.sessions.entry(session).or_default() += 1;
     }
 
-    /// Takes notice of an answer.
+    /// Removes an answered question.
     pub(super) fn answered(&mut self, row: &Stored) {
         let session = (row.agent.clone(), row.session_id.clone());
         if row.deadline.is_some()

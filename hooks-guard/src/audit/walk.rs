@@ -1,5 +1,5 @@
-//! Walks the chain from entry to entry. In: a transaction, and the entry to begin with. Out: the hashes
-//! of the entries and their counts, or the first place that is not as it was written.
+//! Walks the chain entry by entry. Takes a transaction and the first entry; returns the hashes and
+//! counts of the entries, or the first place that was changed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,31 +16,31 @@ use super::remembered::{StoredRemembered, remembered_columns};
 use super::tally::{Counted, Deltas, Key, Tally};
 use super::tx::{Row, Tx};
 
-/// How many entries are read at a time.
+/// Number of entries per read.
 pub(super) const PAGE: i64 = 1000;
 
-/// Where the chain ends: noted down elsewhere, it shows later whether everything up to then is
-/// still as it was, even against somebody who rewrites the whole database.
+/// End of the chain. Noted elsewhere, it allows a later check that everything up to this entry is
+/// unchanged, even if an attacker rewrites the whole database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainHead {
-    /// How many entries there have ever been.
+    /// Number of entries that were ever written.
     pub count: u64,
-    /// The hash of the last one.
+    /// Hash of the last entry.
     #[serde(with = "hash_in_json")]
     pub hash: [u8; 32],
 }
 
-/// `COUNT:HASH`, as `audit head` prints it and `audit verify --head` takes it.
+/// `COUNT:HASH`, as printed by `audit head` and accepted by `audit verify --head`.
 impl fmt::Display for ChainHead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.count, hex::encode(self.hash))
     }
 }
 
-/// Why a text is no [`ChainHead`].
+/// Error returned if a text is not a [`ChainHead`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "not a head; give the number of entries and the 64 hexadecimal digits of the hash as `COUNT:HASH`, as `hooks-guard audit head` prints them"
+    "invalid head; give `COUNT:HASH` as printed by `hooks-guard audit head`, the number of entries and 64 hexadecimal digits"
 )]
 #[non_exhaustive]
 pub struct InvalidHead;
@@ -65,51 +65,51 @@ impl FromStr for ChainHead {
     }
 }
 
-/// A head that was noted down before, and whether the chain still has it.
+/// A noted head and its state in the chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotedHead {
     /// The head.
     pub head: ChainHead,
-    /// What the chain has in its place.
+    /// State of the head in the chain.
     pub found: HeadState,
 }
 
-/// What a chain has in the place of a noted head.
+/// State of a noted head in the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 #[non_exhaustive]
 pub enum HeadState {
-    /// The entry with this hash: all entries up to there are those that were noted.
+    /// The chain contains the head: all entries up to it are unchanged.
     Holds,
-    /// An entry with another hash: one of the entries behind `after` was changed.
+    /// The entry has another hash: an entry after `after` was changed.
     Differs {
-        /// The last noted entry before that holds; 0 if there is none.
+        /// Number of the last earlier noted head that the chain contains; 0 if there is none.
         after: u64,
     },
-    /// The chain ends before.
+    /// The chain ends before the head.
     Missing {
-        /// The number of its entries.
+        /// Number of entries of the chain.
         count: u64,
     },
-    /// A cleanup removed the entry: it cannot be compared.
+    /// A cleanup removed the entry, so it cannot be compared.
     Removed {
-        /// The first entry that was removed with it.
+        /// First entry of the removed range.
         first: u64,
-        /// The last one.
+        /// Last entry of the removed range.
         last: u64,
     },
     /// The chain is broken before the entry.
     Unreachable,
 }
 
-/// Where the trail is not as it was written.
+/// Place at which the trail was changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Broken {
-    /// The number of the entry of the log, if it is about one.
+    /// Number of the log entry, if the problem concerns one.
     pub entry: Option<i64>,
-    /// The number of the decision, if it is about one.
+    /// Id of the decision, if the problem concerns one.
     pub decision: Option<i64>,
-    /// What is wrong.
+    /// Description of the problem.
     pub problem: String,
 }
 
@@ -142,7 +142,7 @@ pub(super) struct Entry {
     hash: [u8; 32],
 }
 
-/// What the walk has seen.
+/// State of the walk.
 #[derive(Default)]
 pub(super) struct Walk {
     pub(super) seq: i64,
@@ -156,21 +156,20 @@ pub(super) struct Walk {
     pub(super) counted: Deltas,
     pub(super) cleanups: Vec<PastCleanup>,
     pub(super) gaps_hash: Option<[u8; 32]>,
-    /// How many decisions the cleanups took away.
+    /// Number of decisions that cleanups deleted.
     pub(super) deleted: i64,
-    /// The number of the last decision.
+    /// Id of the last decision.
     pub(super) decision: i64,
-    /// Noted heads that were not reached yet, the last one first.
+    /// Noted heads that were not reached yet, last first.
     pub(super) noted: Vec<ChainHead>,
     pub(super) heads: Vec<NotedHead>,
-    /// Whether all entries were checked, and nothing is wrong with them.
+    /// If `true`, all entries were checked and have no problem.
     pub(super) is_whole: bool,
-    /// The hashes of the entries, if they are collected.
+    /// Hashes of the entries, if they are collected.
     pub(super) hashes: Option<Vec<(i64, [u8; 32])>>,
 }
 
-/// Checks the entries between two heads of the same trail, and returns their hashes; or what is
-/// wrong with them.
+/// Checks the entries between two heads of a trail. Returns their hashes, or the problem.
 pub(super) async fn continues(
     tx: &mut Tx,
     from: &Head,
@@ -190,10 +189,10 @@ pub(super) async fn continues(
         ..Walk::default()
     };
     match gaps.first() {
-        // A cleanup has taken the known entry away.
+        // A cleanup has removed the known entry.
         Some(gap) if gap.first <= from.seq => {
             if gap.last == from.seq && gap.hash != from.hash {
-                return Ok(Err("the entry has another hash".to_owned()));
+                return Ok(Err("the entry has a different hash".to_owned()));
             }
             walk.seq = gap.last;
             walk.hash = gap.hash;
@@ -205,7 +204,7 @@ pub(super) async fn continues(
                 .await?;
             match row {
                 Some(row) if row.hash(0)? == from.hash => {}
-                Some(_) => return Ok(Err("the entry has another hash".to_owned())),
+                Some(_) => return Ok(Err("the entry has a different hash".to_owned())),
                 None => return Ok(Err("the entry is missing".to_owned())),
             }
         }
@@ -222,7 +221,7 @@ pub(super) async fn continues(
     let removed = walk.gaps_used > 0;
     let vouched = walk.gaps_hash == Some(chain::gaps_hash(&all_gaps));
     if (removed || walk.gaps_hash.is_some()) && !vouched {
-        let problem = "entries are missing that no cleanup took away";
+        let problem = "entries are missing that no cleanup removed";
         return Ok(Err(problem.to_owned()));
     }
     let of = |kind: Kind| walk.kinds[kind as usize];
@@ -236,11 +235,11 @@ pub(super) async fn continues(
     Ok(Ok(walk.hashes.unwrap_or_default()))
 }
 
-/// What is wrong if the counters of the head are others than those of the log.
-pub(super) const NUMBERS: &str = "the last numbers given are not those of the log";
+/// Problem reported if the counters of the head do not match the log.
+pub(super) const NUMBERS: &str = "the last assigned ids do not match the log";
 
-/// How many numbers were given to decisions: to those that are there, and to those that cleanups
-/// have counted.
+/// Returns how many decision ids were assigned: to existing decisions and to those that cleanups
+/// counted.
 pub(super) async fn given(tx: &mut Tx) -> Result<i64, AuditError> {
     tx.one(
         "SELECT CAST((SELECT count(*) FROM decisions)
@@ -252,7 +251,7 @@ pub(super) async fn given(tx: &mut Tx) -> Result<i64, AuditError> {
 }
 
 impl Walk {
-    /// Checks all entries, and what is beside them. Sets the head of the chain.
+    /// Checks all entries and related rows. Sets the head of the chain.
     pub(super) async fn entries(
         &mut self,
         tx: &mut Tx,
@@ -273,7 +272,7 @@ impl Walk {
         Ok(broken)
     }
 
-    /// From one entry to the next, as far as they hold together.
+    /// Follows the links from entry to entry, up to the first broken one.
     async fn run(&mut self, tx: &mut Tx, gaps: &[Gap]) -> Result<Option<Broken>, AuditError> {
         loop {
             let rows = tx
@@ -322,7 +321,7 @@ impl Walk {
                 return Ok(Some(Broken {
                     entry: Some(self.seq + 1),
                     decision: None,
-                    problem: "the entry is missing, and no cleanup took it away".to_owned(),
+                    problem: "the entry is missing, and no cleanup removed it".to_owned(),
                 }));
             };
             self.gaps_used += 1;
@@ -338,7 +337,7 @@ impl Walk {
                 let stored = match Stored::read(row, 9) {
                     Ok(stored) => stored,
                     Err(AuditError::Damaged { column }) => {
-                        let problem = format!("the `{column}` of its decision is none");
+                        let problem = format!("the `{column}` of its decision is invalid");
                         return Ok(Some(Broken::at(&entry, &problem)));
                     }
                     Err(error) => return Err(error),
@@ -352,7 +351,8 @@ impl Walk {
                 match of_remembered(tx, kind, &entry).await? {
                     Some(content) => content,
                     None => {
-                        let problem = "its remembered answer is missing, or another's";
+                        let problem =
+                            "its remembered answer is missing or belongs to another entry";
                         return Ok(Some(Broken::at(&entry, problem)));
                     }
                 }
@@ -369,14 +369,19 @@ impl Walk {
             },
             Some(Kind::Used) => match chain::of_entry(tx, entry.seq, entry.subject).await? {
                 Some(content) => content,
-                None => return Ok(Some(Broken::at(&entry, "its use is missing, or another's"))),
+                None => {
+                    return Ok(Some(Broken::at(
+                        &entry,
+                        "its use is missing or belongs to another entry",
+                    )));
+                }
             },
-            None => return Ok(Some(Broken::at(&entry, "it is of no known kind"))),
+            None => return Ok(Some(Broken::at(&entry, "it has an unknown kind"))),
         };
         if chain::link(&self.hash, content) != entry.hash {
             return Ok(Some(Broken::at(
                 &entry,
-                "what is stored is not what was written",
+                "the stored data differs from the data that was written",
             )));
         }
         self.seq = entry.seq;
@@ -390,7 +395,7 @@ impl Walk {
         Ok(None)
     }
 
-    /// Compares the noted heads of an entry with it.
+    /// Compares the noted heads at an entry with it.
     fn compare_heads(&mut self, seq: i64, hash: [u8; 32]) {
         while let Some(noted) = self.noted.pop_if(|noted| is_at(noted, seq)) {
             let found = match noted.hash == hash {
@@ -409,7 +414,7 @@ impl Walk {
         last.map_or(0, |noted| noted.head.count)
     }
 
-    /// The noted heads of entries that a cleanup took away; of the last one the hash is kept.
+    /// Resolves the noted heads at removed entries; the hash of the last removed entry is known.
     fn pass_gap(&mut self, gap: Gap) {
         let is_within =
             |noted: &mut ChainHead| i64::try_from(noted.count).is_ok_and(|count| count < gap.last);
@@ -423,7 +428,7 @@ impl Walk {
         self.compare_heads(gap.last, gap.hash);
     }
 
-    /// The noted heads that the walk has not reached.
+    /// Resolves the noted heads that the walk has not reached.
     pub(super) fn end_heads(&mut self, is_whole: bool) {
         let count = self.seq.unsigned_abs();
         while let Some(head) = self.noted.pop() {
@@ -435,7 +440,7 @@ impl Walk {
         }
     }
 
-    /// The content of an entry about a decision, or what is wrong beside it.
+    /// Returns the expected content of an entry about a decision, or a problem of related rows.
     fn of_decision(
         &mut self,
         kind: Kind,
@@ -448,9 +453,9 @@ impl Walk {
                 if stored.decided_seq != entry.seq {
                     return Ok(Err("its decision belongs to another entry"));
                 }
-                // A number is never given twice, and is left out by a cleanup alone.
+                // An id is never assigned twice, and only a cleanup leaves a gap.
                 if entry.subject <= self.decision {
-                    return Ok(Err("the number of its decision was given before"));
+                    return Ok(Err("the id of its decision was assigned before"));
                 }
                 self.decision = entry.subject;
                 let unanswered = match stored.denied {
@@ -469,11 +474,11 @@ impl Walk {
                     }
                 };
                 if stored.answered_seq.is_none() && !unanswered {
-                    return Ok(Err("its decision has an answer that nobody gave"));
+                    return Ok(Err("its decision has an answer that was not recorded"));
                 }
                 let unexecuted = stored.executed_at.is_none() && stored.exit_status.is_none();
                 if stored.executed_seq.is_none() && !unexecuted {
-                    return Ok(Err("its decision has an execution that nobody reported"));
+                    return Ok(Err("its decision has an execution that was not reported"));
                 }
                 let searched = row.maybe_text(4)? == Some(fold(&stored.command))
                     && row.maybe_int(5)? == Some(stored.class)
@@ -481,7 +486,7 @@ impl Walk {
                     && row.maybe_int(7)? == stored.response
                     && row.maybe_text(8)? == stored.agent;
                 if !searched {
-                    return Ok(Err("a search for its decision finds something else"));
+                    return Ok(Err("the search data of its decision differs"));
                 }
                 self.answered += i64::from(stored.answered_seq.is_some());
                 self.executed += i64::from(stored.executed_seq.is_some());
@@ -490,11 +495,11 @@ impl Walk {
             }
             Kind::Answered if stored.answered_seq == Some(entry.seq) => Ok(chain::answered(stored)),
             Kind::Executed if stored.executed_seq == Some(entry.seq) => Ok(chain::executed(stored)),
-            _ => Err("its decision does not know of it"),
+            _ => Err("its decision does not refer to it"),
         })
     }
 
-    /// What is left when all entries hold together: whether there is anything beside them.
+    /// After all entries are linked: checks for rows without an entry.
     async fn check(
         &self,
         tx: &mut Tx,
@@ -505,12 +510,12 @@ impl Walk {
             return Ok(Some(Broken {
                 entry: Some(self.seq + 1),
                 decision: None,
-                problem: format!("the log ends before its end, which is entry {}", head.seq),
+                problem: format!("the log ends before its last entry, entry {}", head.seq),
             }));
         }
         let gaps_hash = self.gaps_hash.unwrap_or_else(|| chain::gaps_hash(&[]));
         if self.gaps_used != gaps.len() || chain::gaps_hash(gaps) != gaps_hash {
-            let problem = "entries are missing that no cleanup took away";
+            let problem = "entries are missing that no cleanup removed";
             return Ok(Some(Broken::whole(problem)));
         }
         let of = |kind: Kind| self.kinds[kind as usize];
@@ -544,9 +549,11 @@ impl Walk {
             }
         }
         if row.int(5)? > head.decisions {
-            return Ok(Some(Broken::whole("numbers were given that will be again")));
+            return Ok(Some(Broken::whole(
+                "ids were used that will be assigned again",
+            )));
         }
-        // Each decision has one number, and each cleanup says how many it took away.
+        // Each decision has one id, and each cleanup records how many decisions it deleted.
         let given = of(Kind::Decided) + self.deleted;
         if (given, of(Kind::Remembered)) != (head.decisions, head.remembered) {
             return Ok(Some(Broken::whole(NUMBERS)));
@@ -590,7 +597,7 @@ impl Walk {
             times.insert((row.int(0)?, row.int(1)?, row.int(2)?), row.int(3)?);
         }
         let same = tallies == self.counted.tallies && times == self.counted.times;
-        Ok((!same).then(|| Broken::whole("the running counts are not those of the decisions")))
+        Ok((!same).then(|| Broken::whole("the running counts do not match the decisions")))
     }
 }
 
@@ -622,14 +629,14 @@ pub(super) async fn of_remembered(
     })
 }
 
-/// Reads a hash as people write it.
+/// Parses a hash in hexadecimal.
 pub(super) fn hash_of(text: &str) -> Option<[u8; 32]> {
     let mut hash = [0; 32];
     hex::decode_to_slice(text, &mut hash).ok()?;
     Some(hash)
 }
 
-/// A hash as JSON has it.
+/// Serializes a hash in JSON.
 mod hash_in_json {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};

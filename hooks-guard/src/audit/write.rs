@@ -1,5 +1,5 @@
-//! The one task that writes. In: work, of several callers at the same time. Out: what came of each,
-//! once it is on the disk; what comes together shares a transaction, and so one wait for the disk.
+//! The single writer task. Takes work from concurrent callers; returns each result once it is on
+//! disk. Concurrent work shares a transaction and therefore one disk flush.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -21,18 +21,18 @@ use super::tx::Tx;
 use super::waiting::OpenQuestions;
 use crate::log_limit;
 
-/// How many may wait for their turn; further ones wait to wait.
+/// Capacity of the queue; further callers wait for a free place.
 const QUEUE: usize = 4096;
 
-/// How many share a transaction at most.
+/// Maximum number of jobs per transaction.
 const BATCH: usize = 512;
 
-/// Something to be written.
+/// A write operation.
 pub(super) trait Work: Send + 'static {
-    /// What comes of it.
+    /// Result of the operation.
     type Out: Send + 'static;
 
-    /// Where it belongs among what is written with it.
+    /// Sort key within a batch.
     fn at(&self) -> i64 {
         i64::MAX
     }
@@ -41,20 +41,20 @@ pub(super) trait Work: Send + 'static {
     -> impl Future<Output = Result<Self::Out, AuditError>> + Send;
 }
 
-/// A transaction, and where the log ends in it.
+/// A transaction and the current end of the log.
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) tx: Tx,
     pub(super) head: Head,
     pub(super) deltas: Deltas,
-    /// The questions that wait, once they have been counted.
+    /// Open questions, once they have been counted.
     pub(super) open: Option<OpenQuestions>,
-    /// The number of the last entry before it.
+    /// Number of the last entry before the transaction.
     began: i64,
     pub(super) deadlines: Arc<Deadlines>,
-    /// Whether it is to be written though nothing was added.
+    /// If `true`, commits even if nothing was added.
     is_probe: bool,
-    /// The hashes of its entries.
+    /// Hashes of the new entries.
     hashes: Vec<(i64, [u8; 32])>,
 }
 
@@ -65,7 +65,7 @@ impl Batch {
             let mut tx = backend.write().await?;
             let head = Head::lock(&mut tx).await?;
             let known = backend.anchor().head();
-            // Others wait for this lock: what is much is read before.
+            // Other writers wait for this lock, so read large amounts before taking it.
             if known.is_some_and(|known| head.seq - known.seq > follow::MAX_LOCKED) {
                 tx.rollback().await?;
                 follow::catch_up(backend.database()).await?;
@@ -85,7 +85,7 @@ impl Batch {
         }
     }
 
-    /// Adds an entry to the log, and returns its number.
+    /// Appends an entry to the log and returns its number.
     pub(super) async fn append(
         &mut self,
         kind: Kind,
@@ -107,7 +107,7 @@ impl Batch {
         Ok(seq)
     }
 
-    /// Goes on to an entry that its caller writes, and returns its number.
+    /// Moves to an entry that the caller writes, and returns its number.
     pub(super) fn link(&mut self, content: [u8; 32]) -> i64 {
         self.head.seq += 1;
         self.head.hash = chain::link(&self.head.hash, content);
@@ -115,20 +115,20 @@ impl Batch {
         self.head.seq
     }
 
-    /// The number that [`append`](Self::append) will return.
+    /// Returns the number that [`append`](Self::append) will return.
     pub(super) fn next_seq(&self) -> i64 {
         self.head.seq + 1
     }
 
-    /// Whether the time of a question is over, by any clock.
+    /// Returns `true` if a question has expired by any clock.
     pub(super) fn is_over(&self, row: &Stored, at: i64) -> bool {
         let is_over = |deadline| deadline <= at || row.at > at.saturating_add(TOLERANCE_US);
         row.deadline.is_some_and(is_over) || self.deadlines.is_over(row.id)
     }
 
-    /// Returns whether anything was written.
+    /// Returns `true` if anything was written.
     async fn commit(mut self, backend: &Backend) -> Result<bool, AuditError> {
-        // What was refused, or was there already: nobody has to wait for a disk, or to look.
+        // The work was refused or already done: no need to flush the disk or to notify receivers.
         if self.head.seq == self.began && self.deltas.is_empty() && !self.is_probe {
             self.tx.rollback().await?;
             return Ok(false);
@@ -157,7 +157,7 @@ impl Batch {
     }
 }
 
-/// Writes a row and removes it, to see whether the database can be written to.
+/// Inserts and deletes a row, to test whether the database can be written.
 pub(super) struct Probe;
 
 impl Work for Probe {
@@ -165,7 +165,7 @@ impl Work for Probe {
 
     async fn apply(self, batch: &mut Batch) -> Result<(), AuditError> {
         batch.is_probe = true;
-        // SQLite does not write a page whose rows are set to what they are.
+        // SQLite does not write a page whose rows keep their values.
         let row = "INSERT INTO gaps (first, last, hash) VALUES (-1, -1, $1)";
         batch.tx.execute(row, &[(&[0; 32]).into()]).await?;
         let row = "DELETE FROM gaps WHERE first = -1";
@@ -173,14 +173,14 @@ impl Work for Probe {
     }
 }
 
-/// The way to the task. The task ends with the last of them.
+/// Handle to the writer task. The task ends when the last handle is dropped.
 #[derive(Clone, Debug)]
 pub(super) struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
     failure: Failure,
 }
 
-/// Why the last transaction was not written; `None` if it was.
+/// Error of the last transaction; `None` if it succeeded.
 type Failure = Arc<Mutex<Option<AuditError>>>;
 
 fn set(failure: &Failure, error: Option<AuditError>) {
@@ -188,7 +188,7 @@ fn set(failure: &Failure, error: Option<AuditError>) {
 }
 
 impl Writer {
-    /// `written` is told after each transaction.
+    /// Starts the writer task. It notifies `written` after each transaction.
     pub(super) fn start(
         backend: Backend,
         written: Arc<Written>,
@@ -206,7 +206,7 @@ impl Writer {
         Self { queue, failure }
     }
 
-    /// Why the last transaction was not written; `None` if it was.
+    /// Returns the error of the last transaction; `None` if it succeeded.
     pub(super) fn failure(&self) -> Option<AuditError> {
         self.failure
             .lock()
@@ -214,7 +214,7 @@ impl Writer {
             .clone()
     }
 
-    /// Ends when it is on the disk. If the future is dropped, it may still be written.
+    /// Completes when the work is on disk. If the future is dropped, the work may still be written.
     pub(super) async fn run<W: Work>(&self, work: W) -> Result<W::Out, AuditError> {
         let (reply, answer) = oneshot::channel();
         let job = Box::new(Pending {
@@ -227,7 +227,7 @@ impl Writer {
     }
 }
 
-/// The task that writes.
+/// State of the writer task.
 struct Writing {
     backend: Backend,
     written: Arc<Written>,
@@ -239,13 +239,14 @@ impl Writing {
     async fn run(self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
         let mut batch: Vec<Box<dyn Job>> = Vec::new();
         while jobs.recv_many(&mut batch, BATCH).await > 0 {
-            // Numbers follow the time as far as those who wait together are concerned.
+            // Within a batch, ids follow the time.
             batch.sort_by_key(|job| job.at());
             let done = self.transaction(&mut batch).await;
             match &done {
                 Ok(seq) => self.written.seq.store(*seq, Ordering::Release),
                 Err(error) => {
-                    // Each batch would wait as long as this one did, one after the other.
+                    // Each of the next batches would wait as long as this one did, one after the
+                    // other.
                     if matches!(error, AuditError::Locked | AuditError::Unreachable { .. }) {
                         while let Ok(job) = jobs.try_recv() {
                             batch.push(job);
@@ -262,13 +263,13 @@ impl Writing {
     }
 
     fn fail(&self, error: &AuditError, waiting: usize) {
-        if let Some(suppressed) = log_limit::suppressed("the audit trail was not written", error) {
-            tracing::error!(%error, waiting, suppressed, "the audit trail was not written");
+        if let Some(suppressed) = log_limit::suppressed("cannot write the audit trail", error) {
+            tracing::error!(%error, waiting, suppressed, "cannot write the audit trail");
         }
         set(&self.failure, Some(error.clone()));
     }
 
-    /// Returns the number of the last entry.
+    /// Runs the jobs in one transaction and returns the number of the last entry.
     async fn transaction(&self, jobs: &mut [Box<dyn Job>]) -> Result<i64, AuditError> {
         let backend = &self.backend;
         let mut batch = Batch::begin(backend, &self.deadlines).await?;
@@ -277,7 +278,7 @@ impl Writing {
         }
         let seq = batch.head.seq;
         let wrote = batch.commit(backend).await?;
-        // A record in a file that has no name any more, or that was written over, is none.
+        // A record in a file that was deleted or overwritten would be lost.
         backend.check()?;
         backend.check_contents().await?;
         if wrote {
@@ -289,7 +290,7 @@ impl Writing {
 
 type Applied<'a> = Pin<Box<dyn Future<Output = Result<(), AuditError>> + Send + 'a>>;
 
-/// A [`Work`] and who waits for it.
+/// A [`Work`] with the caller that waits for it.
 trait Job: Send {
     fn at(&self) -> i64;
     fn apply<'a>(&'a mut self, batch: &'a mut Batch) -> Applied<'a>;
@@ -319,7 +320,7 @@ impl<W: Work> Job for Pending<W> {
     fn finish(self: Box<Self>, done: Result<(), AuditError>) {
         let Self { out, reply, .. } = *self;
         let out = done.and_then(|()| out.ok_or(AuditError::Closed));
-        // Who no longer waits need not know.
+        // The caller may have stopped waiting.
         let _ = reply.send(out);
     }
 }

@@ -1,13 +1,14 @@
-//! Judges what a tool that is not a shell would do to files, or reach in the network.
+//! Classification of tool calls other than shell commands. Takes an access to a file or to the
+//! network; returns its class and findings.
 
 use super::{Classification, Crud, Judgement, Tables, ToolEffect};
 use crate::request::{FileAccess, NetworkAccess};
 
 impl FileAccess {
-    /// Judges the access. `line` describes it and is the text of the findings.
+    /// Classifies the access. `line` describes the access and is the text of the findings.
     ///
-    /// The class is the effect of the tool. A read of a file that holds secrets has to be
-    /// confirmed, and so has an access that names no file.
+    /// The class is the effect of the tool. A read of a file that holds secrets requires
+    /// confirmation, and so does an access without a file name.
     #[must_use]
     pub fn judge(&self, line: &str) -> Judgement {
         let tables = Tables::embedded();
@@ -20,11 +21,7 @@ impl FileAccess {
         };
         let mut effects = Vec::new();
         if self.paths.is_empty() {
-            effects.push(effect(
-                true,
-                false,
-                format!("`{tool}` does not say which file"),
-            ));
+            effects.push(effect(true, false, format!("`{tool}` names no file")));
         }
         for path in &self.paths {
             let shown = path.display();
@@ -35,7 +32,7 @@ impl FileAccess {
                 tables.secret(path) || reads && tables.may_be_private(path) || below && folder()
             };
             if path.to_str().is_none_or(secret) {
-                let reason = format!("`{tool}` gets at secrets in `{shown}`");
+                let reason = format!("`{tool}` accesses secrets in `{shown}`");
                 effects.push(effect(true, true, reason));
             } else {
                 let verb = match self.effect {
@@ -53,14 +50,15 @@ impl FileAccess {
 }
 
 impl NetworkAccess {
-    /// Judges the access apart from the command that needs it. `line` describes it and is the text
-    /// of the finding. It always has to be confirmed, because the guard does not see what is sent.
+    /// Classifies the access separately from the command that needs it. `line` describes the access
+    /// and is the text of the finding. It always requires confirmation, because the guard cannot
+    /// see which data is sent.
     #[must_use]
     pub fn judge(&self, line: &str) -> Judgement {
         let effect = ToolEffect {
             effect: Crud::Create,
             ask: true,
-            reason: format!("a command wants to reach `{}`", self.host),
+            reason: format!("a command connects to `{}`", self.host),
             understood: true,
         };
         Classification::of_tool(line, [effect]).into()

@@ -1,8 +1,8 @@
-//! Classification of commands: [`hooks_classify`], with an optional second stage.
+//! Classification of commands. Takes a command; returns its class, findings and decision, from the
+//! tables of [`hooks_classify`] and an optional second stage.
 //!
-//! Everything of [`hooks_classify`] is re-exported here. [`Classifier`] adds to it a [`Semantic`],
-//! such as a language model, which [`Classifier::classify_fully`] asks about commands that the
-//! tables do not understand.
+//! Re-exports [`hooks_classify`]. [`Classifier`] adds a [`Semantic`] stage, such as a language
+//! model. [`Classifier::classify_fully`] calls it for commands that the tables do not cover.
 
 mod files;
 mod semantic;
@@ -16,8 +16,8 @@ use tokio::time::Instant;
 
 use semantic::Stage;
 
-/// Classifies commands by the tables of programs and, in
-/// [`classify_fully`](Self::classify_fully), by a second stage.
+/// Classifies commands by the tables of programs and, in [`classify_fully`](Self::classify_fully),
+/// by a second stage.
 ///
 /// Cheap to create and to clone.
 #[derive(Clone, Debug, Default)]
@@ -33,15 +33,15 @@ impl Classifier {
         Self::default()
     }
 
-    /// Sets the second stage, which [`classify_fully`](Self::classify_fully) asks about commands
-    /// that the tables do not understand.
+    /// Sets the second stage, which [`classify_fully`](Self::classify_fully) calls for commands
+    /// that the tables do not cover.
     #[must_use]
     pub fn with_semantic(mut self, semantic: impl Semantic + 'static) -> Self {
         self.semantic = Some(Stage::new(semantic));
         self
     }
 
-    /// Returns whether the second stage has answered at least once.
+    /// Returns `true` if the second stage has answered at least once.
     #[must_use]
     pub fn model_answered(&self) -> bool {
         self.semantic.as_ref().is_some_and(Stage::answered)
@@ -50,15 +50,15 @@ impl Classifier {
     /// Classifies a command by the tables.
     ///
     /// # Errors
-    /// If the command is empty, too long, or contains a NUL.
+    /// Returns an error if the command is empty, too long, or contains a NUL.
     pub fn classify(&self, command: &str) -> Result<Classification, InputError> {
         self.tables.classify(command)
     }
 
-    /// Classifies bytes that should be a command.
+    /// Classifies a command given as bytes.
     ///
     /// # Errors
-    /// As [`classify`](Self::classify), and if the bytes are not UTF-8.
+    /// Returns the errors of [`classify`](Self::classify), and an error if the bytes are not UTF-8.
     pub fn classify_bytes(&self, command: &[u8]) -> Result<Classification, InputError> {
         self.tables.classify_bytes(command)
     }
@@ -66,7 +66,7 @@ impl Classifier {
     /// Classifies a command with a context; see [`hooks_classify::Classifier::classify_in`].
     ///
     /// # Errors
-    /// As [`classify`](Self::classify), and if the context is too long.
+    /// Returns the errors of [`classify`](Self::classify), and an error if the context is too long.
     pub fn classify_in(
         &self,
         command: &str,
@@ -75,19 +75,19 @@ impl Classifier {
         self.tables.classify_in(command, context)
     }
 
-    /// Classifies a command by all stages: the tables; then, if they do not understand a part or
-    /// their confidence is low, the second stage; then the fallback. All stages together take at
-    /// most [`MOST_TIME`], unless the tables alone take longer.
+    /// Classifies a command by all stages: first the tables; if they do not cover a part or their
+    /// confidence is low, the second stage; then the fallback. All stages together take at most
+    /// [`MOST_TIME`], unless the tables alone take longer.
     ///
     /// The second stage may raise the class. It never lowers the class and allows nothing. If its
-    /// answer is malformed or missing, the result is that of the tables; if it is late, parts that
-    /// the tables do not understand get the fallback.
+    /// answer is malformed or missing, the result of the tables is returned. If it times out, parts
+    /// that the tables do not cover get the fallback.
     ///
     /// # Errors
-    /// As [`classify_in`](Self::classify_in).
+    /// Returns the errors of [`classify_in`](Self::classify_in).
     ///
     /// # Panics
-    /// Outside a Tokio runtime with a timer, if there is a second stage.
+    /// Panics outside a Tokio runtime with a timer, if there is a second stage.
     pub async fn classify_fully(
         &self,
         command: &str,
@@ -98,21 +98,22 @@ impl Classifier {
         Ok(self.second(command, found, deadline).await)
     }
 
-    /// As [`classify_in`](Self::classify_in), with the parts of the command, to which rules apply.
+    /// Like [`classify_in`](Self::classify_in), with the parts of the command, to which rules
+    /// apply.
     ///
     /// # Errors
-    /// As [`classify_in`](Self::classify_in).
+    /// Returns the errors of [`classify_in`](Self::classify_in).
     pub fn judge(&self, command: &str, context: Option<&str>) -> Result<Judgement, InputError> {
         self.tables.judge_in(command, context)
     }
 
-    /// As [`classify_fully`](Self::classify_fully), with the parts of the command.
+    /// Like [`classify_fully`](Self::classify_fully), with the parts of the command.
     ///
     /// # Errors
-    /// As [`classify_in`](Self::classify_in).
+    /// Returns the errors of [`classify_in`](Self::classify_in).
     ///
     /// # Panics
-    /// As [`classify_fully`](Self::classify_fully).
+    /// Panics like [`classify_fully`](Self::classify_fully).
     pub async fn judge_fully(
         &self,
         command: &str,
@@ -140,25 +141,25 @@ impl Classifier {
         }
     }
 
-    /// Explains what would run, as a tree with effects and reasons.
+    /// Explains what a command would run, as a tree with effects and reasons.
     ///
     /// # Errors
-    /// As [`classify`](Self::classify).
+    /// Returns the errors of [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
         self.tables.explain(command)
     }
 
-    /// Returns whether the name of a file says that it holds secrets, such as `~/.ssh/id_rsa`.
+    /// Returns `true` if the name of a file indicates secrets, such as `~/.ssh/id_rsa`.
     #[must_use]
     pub fn holds_secrets(&self, path: &str) -> bool {
         self.tables.holds_secrets(path)
     }
 
-    /// Checks that a text and a context can be classified.
+    /// Checks that a command and a context can be classified.
     ///
     /// # Errors
-    /// If the command is empty, contains a NUL or is longer than [`MAX_COMMAND_CHARS`], or the
-    /// context is longer than [`MAX_CONTEXT_CHARS`].
+    /// Returns an error if the command is empty, contains a NUL or is longer than
+    /// [`MAX_COMMAND_CHARS`], or if the context is longer than [`MAX_CONTEXT_CHARS`].
     pub fn check_input(command: &str, context: Option<&str>) -> Result<(), InputError> {
         hooks_classify::Classifier::check_input(command, context)
     }

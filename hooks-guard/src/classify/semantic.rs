@@ -1,8 +1,8 @@
-//! The second stage of a classification. In: a command with what the tables found. Out: the same result, or
-//! one with a higher class, as a language model or another [`Semantic`] answers.
+//! The second stage of a classification. Takes a command with the result of the tables; returns
+//! that result, or one with a higher class, according to a language model or another [`Semantic`].
 //!
-//! The answer is not trusted: it may raise a class and never lowers one, and nothing is allowed because of it. A
-//! command that tells the model to call it harmless gains nothing.
+//! The answer is not trusted: it may raise a class, but never lowers one and never allows anything.
+//! A command that instructs the model to call it harmless gains nothing.
 
 mod ask;
 #[cfg(feature = "semantic")]
@@ -28,16 +28,15 @@ pub use self::ask::{Answer, MOST_TIME, Question, Semantic, SemanticError};
 #[cfg(feature = "semantic")]
 pub use self::openai::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 
-/// A class of less confidence is worth a second opinion; the statistics of
-/// decisions call it low, too.
+/// Confidence below which the second stage is called; the statistics count it as low, too.
 const LOW: f64 = 0.8;
 
-/// As sure as an answer may claim to be: nothing has been proven by it.
+/// Maximum confidence of an answer, which proves nothing.
 const MOST_CONFIDENCE: f64 = LOW;
 
 type Asking<'a> = Pin<Box<dyn Future<Output = Result<Answer, SemanticError>> + Send + 'a>>;
 
-/// A [`Semantic`] as a classifier holds it.
+/// Type-erased [`Semantic`].
 trait Asks: Send + Sync {
     fn start<'a>(&'a self, question: &'a Question) -> Asking<'a>;
 }
@@ -48,7 +47,7 @@ impl<S: Semantic> Asks for S {
     }
 }
 
-/// The stage of a classifier.
+/// Second stage of a classifier.
 #[derive(Clone)]
 pub(super) struct Stage {
     semantic: Arc<dyn Asks>,
@@ -69,14 +68,14 @@ impl Stage {
         }
     }
 
-    /// Whether there has been an answer.
+    /// Returns `true` if there was an answer.
     pub(super) fn answered(&self) -> bool {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// A verdict of the tables with what the stage makes of it, if it is
-    /// worth asking: where a part was not understood (`unsure`), or the
-    /// confidence is low, and the class can still rise.
+    /// Returns the result of the tables, combined with an answer of the stage. The stage is called
+    /// only if a part was not covered (`unsure`) or the confidence is low, and if the class can
+    /// still rise.
     pub(super) async fn judge(
         &self,
         command: &str,
@@ -100,14 +99,14 @@ impl Stage {
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn StdError,
-                    "the semantic stage gives no answer"
+                    "no answer from the semantic stage"
                 );
                 without_answer(verdict, unsure, &error)
             }
         }
     }
 
-    /// A panic is no answer, wherever it happens.
+    /// Asks the stage. A panic at any point is an error.
     async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
         let started = catch_unwind(AssertUnwindSafe(|| self.semantic.start(question)));
         let mut asking = started.map_err(|_| SemanticError::Panicked)?;
@@ -129,8 +128,7 @@ fn sound(answer: Answer) -> Result<Answer, SemanticError> {
     }
 }
 
-/// A verdict with an answer: never a lower class, never a permission that was
-/// not there.
+/// Combines a result with an answer. Never lowers the class and never allows anything.
 fn combine(mut verdict: Classification, answer: &Answer) -> Classification {
     let nothing_found = verdict.method == Method::Fallback;
     if !nothing_found && answer.class <= verdict.crud {
@@ -143,7 +141,7 @@ fn combine(mut verdict: Classification, answer: &Answer) -> Classification {
         verdict.explanation.as_str()
     };
     let explanation = format!(
-        "A language model takes this for {}: {why}. That is not proven, and requires approval. {before}",
+        "A language model classified this as {}: {why}. This is not proven and requires approval. {before}",
         answer.class
     );
     explanation.trim_end().clone_into(&mut verdict.explanation);
@@ -156,7 +154,7 @@ fn combine(mut verdict: Classification, answer: &Answer) -> Classification {
 }
 
 fn without_answer(verdict: Classification, unsure: bool, error: &SemanticError) -> Classification {
-    // A late model means the fallback; a stronger result of the tables is kept.
+    // A timeout leads to the fallback, unless the tables have a higher class.
     let open = verdict.method == Method::Fallback || unsure && verdict.crud <= Crud::Create;
     if open && matches!(error, SemanticError::Late) {
         let mut late = Classification::timed_out();
@@ -168,8 +166,8 @@ fn without_answer(verdict: Classification, unsure: bool, error: &SemanticError) 
     verdict
 }
 
-/// A text that nobody vouches for, so that it can stand in a terminal: what
-/// does not show, or changes how the rest shows, is written out.
+/// Escapes untrusted text for a terminal: invisible characters, and characters that change how
+/// others appear.
 fn shown(text: &str) -> String {
     let mut shown = String::new();
     let mut length = 0;
@@ -193,7 +191,8 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// What does not show, or changes how the rest shows; line breaks and tabs as well.
+/// Returns `true` for characters that are invisible or change how others appear, including line
+/// breaks and tabs.
 fn invisible(character: char) -> bool {
     character.is_control() || hides_text(character.encode_utf8(&mut [0; 4]))
 }
@@ -220,7 +219,7 @@ mod tests {
         assert_eq!(verdict.method, Method::Semantic);
         assert_eq!(verdict.context.as_deref(), Some("git"));
         assert_eq!(verdict.confidence, MOST_CONFIDENCE);
-        assert!(!verdict.understood(), "nobody can prove it");
+        assert!(!verdict.understood(), "the class is not proven");
     }
 
     #[test]

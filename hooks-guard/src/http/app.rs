@@ -1,5 +1,6 @@
-//! The service as a router. In: the state. Out: a router with all routes, and what holds for every
-//! request: its id, the check of the caller, a count, an answer even if a handler panics.
+//! The service as an axum router. Takes the state; returns a router with all routes and the
+//! middleware of every request: request id, check of the caller, metrics, and a response even if a
+//! handler panics.
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -18,11 +19,11 @@ use super::{
     permission, registered, remembered, respond, scrape, session, stats,
 };
 
-/// The service as a router, to be served by [`Server`](super::Server) or by a server of one's own, or to be
-/// asked without any.
+/// Returns the service as a router, to be served by [`Server`](super::Server), by another server,
+/// or called directly.
 ///
-/// No answer tells of the inside of the service: what goes wrong is in the log, under the
-/// request's id, which every answer has as `X-Request-Id`.
+/// Responses reveal no internal errors: their causes are logged under the request id, which every
+/// response carries as `X-Request-Id`.
 pub fn app(state: AppState) -> Router {
     Router::new()
         .route("/api/hooks/permission-request", post(permission::request))
@@ -61,8 +62,8 @@ pub fn app(state: AppState) -> Router {
         .with_state(state)
 }
 
-/// What holds for every request: a name, the check of who calls, a count, and an answer even if
-/// a handler panics.
+/// Middleware of every request: assigns a request id, checks the caller, counts the request, and
+/// returns a response even if a handler panics.
 pub(super) async fn around(
     State(state): State<AppState>,
     mut request: Request,
@@ -90,7 +91,7 @@ pub(super) async fn around(
     response
 }
 
-/// Runs a request whose proof holds, if it has one, and proves the response.
+/// Checks the proof of a request, if it has one, and signs the response.
 pub(super) async fn proved(request: Request, next: Next) -> Response {
     match identity::check(request).await {
         Err(refused) => refused.into_response(),
@@ -99,8 +100,8 @@ pub(super) async fn proved(request: Request, next: Next) -> Response {
     }
 }
 
-/// The route that a request goes to, not its path: ids and whatever else a client makes up are
-/// no names of counters.
+/// Returns the route that a request matches, not its path: paths contain ids and other values from
+/// clients, which must not become metric labels.
 pub(super) fn route_of(request: &Request) -> &'static str {
     const ROUTES: [&str; 21] = [
         "/api/hooks/identity",

@@ -1,4 +1,4 @@
-//! JSON bodies, whatever their content type.
+//! JSON request bodies. Takes a body of any content type; returns its fields, or an API error.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use tokio::time::timeout;
 
 use super::error::ApiError;
 
-/// More than the longest command in its longest form, in bytes.
+/// Maximum length of a body in bytes; longer than the longest command in its longest encoding.
 const MOST: usize = 512 * 1024;
-/// How long a client may take to send a body.
+/// Timeout for receiving a body.
 const TIME: Duration = Duration::from_secs(10);
 
 /// Reads a body.
@@ -23,7 +23,7 @@ pub(super) async fn bytes(body: Body) -> Result<Bytes, ApiError> {
     match timeout(TIME, Limited::new(body, MOST).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::too_large(MOST)),
-        Ok(Err(_)) => Err(ApiError::invalid_json("The body ended before its time")),
+        Ok(Err(_)) => Err(ApiError::invalid_json("incomplete body")),
         Err(_) => Err(ApiError::too_slow(TIME)),
     }
 }
@@ -33,7 +33,7 @@ pub(crate) async fn object(body: Body) -> Result<Map<String, Value>, ApiError> {
     let bytes = bytes(body).await?;
     match serde_json::from_slice(&bytes) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(ApiError::invalid_json("The body must be a JSON object")),
+        Ok(_) => Err(ApiError::invalid_json("the body must be a JSON object")),
         Err(error) => Err(ApiError::invalid_json(format!(
             "Failed to parse JSON at line {} column {}",
             error.line(),
@@ -58,8 +58,8 @@ pub(crate) fn text(
     }
 }
 
-/// A flag of a body. Null says neither yes nor no, and is refused: in all other optional fields it
-/// is as good as absent.
+/// Parses a flag of a body. `null` is rejected, although in all other optional fields it counts as
+/// absent.
 pub(crate) fn flag(map: &mut Map<String, Value>, field: &str) -> Result<bool, ApiError> {
     match map.remove(field) {
         None => Ok(false),
@@ -68,13 +68,13 @@ pub(crate) fn flag(map: &mut Map<String, Value>, field: &str) -> Result<bool, Ap
     }
 }
 
-/// A whole number of a body, if it is there; `1.0` is one as well.
+/// Parses an optional integer of a body; accepts `1.0`.
 pub(crate) fn integer(
     map: &mut Map<String, Value>,
     field: &'static str,
     expected: &str,
 ) -> Result<Option<i64>, ApiError> {
-    // Beyond these a number of JSON need not be the one that was meant.
+    // Outside this range, JSON numbers may be rounded.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let whole = |number: f64| {
         let is_whole = number.fract() == 0.0 && number.abs() < EXACT;
@@ -91,5 +91,5 @@ pub(crate) fn integer(
 
 /// Error for a field of a wrong type.
 pub(crate) fn wrong_type(field: &str, expected: &str) -> ApiError {
-    ApiError::invalid_json(format!("Field '{field}' must be {expected}"))
+    ApiError::invalid_json(format!("field `{field}` must be {expected}"))
 }

@@ -1,4 +1,4 @@
-//! `DELETE /api/hooks/cleanup`. In: an age in days. Out: what the cleanup did.
+//! `DELETE /api/hooks/cleanup`. Takes an age in days; returns the result of the cleanup.
 
 use axum::Json;
 use axum::extract::{Extension, State};
@@ -12,16 +12,16 @@ use super::state::AppState;
 use crate::audit::Cleanup;
 use crate::config::CleanupAccess;
 
-/// Deletes records that are older than so many days.
+/// Deletes records that are older than a number of days.
 #[utoipa::path(
     delete,
     path = "/api/hooks/cleanup",
     params(
-        ("days" = Option<u64>, Query, minimum = 1, maximum = 365, description = "1 to 365; 30 unless given"),
-        ("force" = Option<bool>, Query, description = "Without it nothing is deleted"),
+        ("days" = Option<u64>, Query, minimum = 1, maximum = 365, description = "1 to 365. Default: 30"),
+        ("force" = Option<bool>, Query, description = "Required: without it, nothing is deleted"),
     ),
     responses(
-        (status = 200, description = "What was deleted", body = Cleanup),
+        (status = 200, description = "Result of the cleanup", body = Cleanup),
         (status = 400, description = "INVALID_DAYS", body = super::error::ErrorBody),
         (status = 401, description = "OPERATOR_TOKEN_REQUIRED", body = super::error::ErrorBody),
         (status = 403, description = "REQUIRES_CONFIRMATION, CLEANUP_IS_OFF", body = super::error::ErrorBody),
@@ -34,12 +34,12 @@ pub(crate) async fn cleanup(
     query: Query,
 ) -> Result<Json<Cleanup>, ApiError> {
     let by = match state.inner.config.cleanup {
-        CleanupAccess::Open => "anybody, over HTTP",
+        CleanupAccess::Open => "any client, over HTTP",
         CleanupAccess::Operator => state.inner.operator.check(&headers)?,
         CleanupAccess::Off => {
             return Err(ApiError::forbidden(
                 "CLEANUP_IS_OFF",
-                "Records are not deleted over HTTP here",
+                "cleanup over HTTP is disabled; run `hooks-guard audit cleanup`",
             ));
         }
     };

@@ -1,12 +1,13 @@
-//! The open connections, and which of them is closed where there is no room for another.
+//! The open connections. Takes accepted connections and their activity; selects the connection to
+//! close if there is no room for another.
 //!
-//! A connection that waits for its client keeps a place: for the rest of a request, or for the
-//! next one. With a bound alone, slow clients would keep all places for as long as their deadlines
-//! last, and an honest client would wait that long to be accepted. So every connection is
-//! accepted, and where the bound is reached the oldest one that waits is closed: a client that
-//! sends its request at once is answered before its turn comes. Then come streams and long polls,
-//! which their clients begin anew. A connection on which the operator has sent a request is never
-//! closed for another.
+//! A connection that waits for its client occupies a place: for the rest of a request, or for the
+//! next one. With a limit alone, slow clients could occupy all places until their deadlines, and an
+//! honest client would have to wait that long to be accepted. Therefore every connection is
+//! accepted, and if the limit is reached, the oldest waiting connection is closed. A client that
+//! sends its request at once is served before its connection is closed. Streams and long polls,
+//! which their clients resume, are closed after all waiting connections. A connection on which the
+//! operator has sent a request is never closed for another.
 
 use std::collections::{BTreeSet, HashMap};
 use std::future::poll_fn;
@@ -25,26 +26,27 @@ use tokio::time::timeout;
 use super::limit::Client;
 use super::stream::Stream;
 
-/// How long a request runs at least before its connection may be closed for another: decisions
+/// Minimum running time of a request before its connection may be closed for another; decisions
 /// take less.
 const RUNNING: Duration = Duration::from_secs(8);
 
-/// The same for streams and long polls, which last as long as their clients like. With as many of
-/// them as there is room for, another client is accepted within about a second.
+/// Minimum age of a stream or long poll before its connection may be closed for another. If they
+/// occupy all places, another client is accepted within about a second.
 const LASTING: Duration = Duration::from_secs(1);
 
-/// How long a connection waits for its client at least before it may be closed for another. Many
-/// honest clients may come at once, and a busy machine lets their requests come a moment later.
-/// Of 5000 clients that connect again and again, each is accepted within about half a second.
+/// Minimum waiting time of a connection before it may be closed for another. Many honest clients
+/// may connect at once, and on a busy machine their requests arrive a moment later. Of 5000 clients
+/// that reconnect continuously, each is accepted within about half a second.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// How often to look for a connection that may be closed by now.
+/// Polling interval for a connection that may be closed.
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// Open files that are left for everything but connections: the trail, rules, scripts.
+/// Number of file descriptors reserved for everything except connections: the trail, rules,
+/// scripts.
 const RESERVED_FILES: u64 = 96;
 
-/// The least bound, however few files may be open.
+/// Minimum of the limit, however few files the process may open.
 const LEAST: usize = 16;
 
 /// The open connections of a server.
@@ -58,25 +60,25 @@ pub(super) struct Connections {
 #[derive(Debug, Default)]
 struct Open {
     last: u64,
-    /// How many have their socket open: those of `all`, and those that are being closed.
+    /// Number of open sockets: the connections in `all`, and those that are being closed.
     alive: usize,
     all: HashMap<u64, Slot>,
-    /// Those that wait for their client.
+    /// Connections that wait for their client.
     waiting: ByClient,
-    /// Those with a request that has come whole.
+    /// Connections with a complete request.
     running: ByClient,
-    /// Those of them that stream or wait for something to happen.
+    /// Connections with a stream or long poll.
     lasting: ByClient,
 }
 
-/// What a connection does.
+/// Activity of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Activity {
-    /// It waits for its client.
+    /// Waits for its client.
     Waits,
-    /// A request runs.
+    /// Runs a request.
     Runs,
-    /// A request runs for as long as the client likes.
+    /// Runs a stream or long poll.
     Lasts,
 }
 
@@ -85,25 +87,25 @@ struct Slot {
     client: Client,
     since: Instant,
     activity: Activity,
-    /// Whether the operator has sent a request on it.
+    /// If `true`, the operator has sent a request on the connection.
     is_operators: bool,
     stream: Stream,
-    /// Whether the task of the connection is being polled.
+    /// `true` while the task of the connection is being polled.
     is_polled: Arc<AtomicBool>,
-    /// `None` until the task of the connection was started.
+    /// `None` until the task of the connection is started.
     task: Option<AbortHandle>,
 }
 
 impl Slot {
-    /// Returns whether it is the client that is late, and not this process: all that has come was
-    /// read, and did not make a request. The order matters: a task that is being polled may have
-    /// read a request, and not yet said so.
+    /// Returns `true` if the client, and not this process, causes the wait: all received bytes were
+    /// read and do not complete a request. The order of the checks matters: a task that is being
+    /// polled may have read a request and not recorded it yet.
     fn is_late(&self) -> bool {
         self.stream.is_drained() && !self.is_polled.load(Ordering::SeqCst)
     }
 }
 
-/// Connections by their client, each with the time since which it is in its state.
+/// Connections by client, each with the start of its activity.
 #[derive(Debug, Default)]
 struct ByClient(HashMap<Client, BTreeSet<(Instant, u64)>>);
 
@@ -121,7 +123,8 @@ impl ByClient {
         }
     }
 
-    /// The connections of the client that has most of them that are of this age, the oldest first.
+    /// Returns the connections of at least this age, oldest first, of the client with the most
+    /// connections.
     fn old_of_most(&self, age: Duration) -> impl Iterator<Item = u64> {
         let most = self.0.values().max_by_key(|of_client| of_client.len());
         let connections = most.into_iter().flatten();
@@ -149,7 +152,7 @@ impl Open {
         slot.activity = activity;
         let (now, is_operators) = (slot.since, slot.is_operators);
         self.list(was).remove(client, since, id);
-        // What is in no list is closed for no other connection.
+        // A connection in none of the lists is never closed for another.
         if !is_operators {
             self.list(activity).insert(client, now, id);
         }
@@ -163,7 +166,8 @@ impl Open {
 }
 
 impl Connections {
-    /// Room for so many connections, or for fewer if the process may not open as many files.
+    /// Creates a list with a maximum number of connections, lowered if the process may not open as
+    /// many files.
     pub(super) fn new(max: usize) -> Arc<Self> {
         let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         let fit = files.map(|files| files.saturating_sub(RESERVED_FILES));
@@ -179,8 +183,8 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until there is room for another connection, for which others are closed. Where
-    /// all of them are young, it waits for one of them to end, or to be old enough.
+    /// Waits until there is room for another connection, and closes others for it. If all
+    /// connections are too young, waits until one ends or is old enough.
     pub(super) async fn room(&self) {
         loop {
             let (alive, listed) = {
@@ -190,7 +194,7 @@ impl Connections {
             if alive < self.max {
                 return;
             }
-            // A connection that was closed is alive until its task is dropped.
+            // A closed connection stays alive until its task is dropped.
             if listed >= self.max {
                 self.close_one();
             }
@@ -198,8 +202,8 @@ impl Connections {
         }
     }
 
-    /// Closes the connection that can best be missed, if there is one. Its file may be open for a
-    /// moment longer.
+    /// Closes the connection that is least needed. Returns `false` if none may be closed. The
+    /// socket may stay open for a moment.
     pub(super) fn close_one(&self) -> bool {
         let mut open = self.lock();
         let is_late = |id: &u64| open.all.get(id).is_some_and(Slot::is_late);
@@ -213,7 +217,7 @@ impl Connections {
         if let Some(task) = open.remove(id).and_then(|slot| slot.task) {
             task.abort();
         }
-        tracing::debug!("a connection was closed to have room for another");
+        tracing::debug!("closed a connection to make room for another");
         true
     }
 
@@ -242,7 +246,7 @@ impl Connections {
         }
     }
 
-    /// Runs a connection in a task of its own, with which it can be closed.
+    /// Spawns the task of a connection, which can be aborted to close it.
     pub(super) fn spawn(
         &self,
         connection: Connection,
@@ -270,7 +274,7 @@ impl Connections {
     }
 }
 
-/// An open connection; the end of the value is the end of the connection.
+/// Guard of an open connection; removes the connection from the list when dropped.
 #[derive(Debug)]
 pub(super) struct Connection {
     connections: Arc<Connections>,
@@ -288,7 +292,7 @@ impl Drop for Connection {
 }
 
 impl Connection {
-    /// Follows what the connection does.
+    /// Returns a handle that updates the activity of the connection.
     pub(super) fn state(&self) -> State {
         State {
             connections: Arc::clone(&self.connections),
@@ -298,12 +302,12 @@ impl Connection {
     }
 }
 
-/// What a connection does: it waits for its client, or a request runs.
+/// Handle that updates the activity of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     connections: Arc<Connections>,
     id: u64,
-    /// What it does while the request runs.
+    /// Activity while a request runs.
     running: Activity,
 }
 
@@ -312,13 +316,13 @@ impl State {
         self.connections.lock().put(self.id, activity);
     }
 
-    /// For a request that lasts as long as the client likes.
+    /// Marks the request as a stream or long poll.
     pub(super) fn lasting(mut self) -> Self {
         self.running = Activity::Lasts;
         self
     }
 
-    /// Keeps the connection from being closed for others: it is the operator's.
+    /// Protects the connection from being closed for others, because the operator uses it.
     pub(super) fn keep(&self) {
         let mut open = self.connections.lock();
         if let Some(slot) = open.all.get_mut(&self.id) {
@@ -328,7 +332,7 @@ impl State {
         }
     }
 
-    /// The body of a request, with whose end the request runs.
+    /// Wraps the body of a request. The request counts as running when its body ends.
     pub(super) fn request(&self, body: Incoming) -> Body {
         if body.is_end_stream() {
             self.put(self.running);
@@ -340,7 +344,7 @@ impl State {
         })
     }
 
-    /// The body of a response, with whose end the connection waits for the next request.
+    /// Wraps the body of a response. The connection waits for the next request when the body ends.
     pub(super) fn response(&self, body: Body) -> Body {
         self.put(self.running);
         Body::new(ResponseBody {

@@ -1,8 +1,8 @@
-//! The console: pages for people, which read what programs read, and answer as the operator.
+//! The web console. Serves its pages and files, which call the HTTP API as the operator.
 //!
-//! What they consist of is part of this program. Nothing is loaded from elsewhere, and nothing
-//! may be: the policy that comes with every page forbids scripts and styles that are not files of
-//! this service, and being shown within another page.
+//! All files are compiled into the program. Nothing is loaded from other sites: the content
+//! security policy of every page allows only scripts and styles from this service, and forbids
+//! embedding the page in another.
 
 use std::sync::LazyLock;
 
@@ -68,7 +68,7 @@ static TAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
     })
 });
 
-/// The pages, which are one document that looks at its address, and the files that it needs.
+/// Returns routes for the pages, which share one document, and for the files that it loads.
 pub(crate) fn pages() -> Router<AppState> {
     let page = |headers: HeaderMap| async move { serve("index.html", &headers) };
     Router::new()
@@ -85,7 +85,7 @@ async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {
 
 fn serve(name: &str, headers: &HeaderMap) -> Response {
     let Some(at) = ASSETS.iter().position(|asset| asset.name == name) else {
-        return ApiError::not_found("There is nothing at this path").into_response();
+        return ApiError::not_found("unknown path").into_response();
     };
     let tag = &TAGS[at];
     let known = headers
@@ -103,7 +103,7 @@ fn serve(name: &str, headers: &HeaderMap) -> Response {
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
-        // Asked about every time: another version of the program has other files.
+        // Revalidated on each request, because another version of the program has other files.
         (header::CACHE_CONTROL, "no-cache"),
     ];
     let all = response.headers_mut();
@@ -163,7 +163,7 @@ mod tests {
             ] {
                 assert!(!asset.text.contains(bad), "`{bad}` in {}", asset.name);
             }
-            // The only address of elsewhere names a language.
+            // The only external address is an XML namespace.
             let addresses = asset.text.matches("http://").count();
             let names = asset.text.matches("http://www.w3.org/").count();
             assert_eq!(addresses, names, "{}", asset.name);

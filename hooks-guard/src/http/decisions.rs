@@ -1,5 +1,5 @@
-//! The audit trail: `GET /api/hooks/decisions`, one decision of it, and the report that something ran.
-//! In: a request. Out: records, or an error of the API.
+//! The audit trail over HTTP: `GET /api/hooks/decisions`, a single decision, and the report that a
+//! command was executed. Takes a request; returns records or an API error.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ use super::state::AppState;
 use super::{body, reads};
 use crate::audit::{AuditRecord, Executed, Page, Redeemed, Totals};
 
-/// Upper bound of the records of one response.
+/// Maximum number of records per response.
 const MOST: u64 = 1000;
-/// Longest wait for an answer, in seconds.
+/// Maximum time to wait for an answer, in seconds.
 const LONGEST_WAIT: u64 = 60;
 
-/// A part of the trail, as its shape is described; it is written piece by piece.
+/// A page of the trail. Only describes the schema; the response is written record by record.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Decisions {
     decisions: Vec<AuditRecord>,
@@ -31,7 +31,7 @@ pub(crate) struct Decisions {
     rest: DecisionsRest,
 }
 
-/// What a part of the trail has beside its records.
+/// Fields of a page besides its records.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct DecisionsRest {
     stats: Totals,
@@ -45,30 +45,30 @@ pub(crate) struct DecisionsRest {
 pub(crate) struct Pagination {
     limit: u64,
     offset: u64,
-    /// How many records the filters leave.
+    /// Total number of records that match the filters.
     total: u64,
     returned: usize,
 }
 
-/// The trail, newest first.
+/// Lists decisions, newest first.
 #[utoipa::path(
     get,
     path = "/api/hooks/decisions",
     params(
-        ("limit" = Option<u64>, Query, description = "Most records, 50 unless given; more than 1000 is 1000"),
-        ("offset" = Option<u64>, Query, description = "How many records to leave out"),
-        ("classification" = Option<crate::classify::Crud>, Query, description = "Only this class"),
-        ("response" = Option<crate::audit::UserResponse>, Query, description = "Only what was answered so"),
-        ("since" = Option<String>, Query, format = DateTime, description = "Only what was decided after this time"),
-        ("until" = Option<String>, Query, format = DateTime, description = "Only what was decided before this time"),
-        ("command_filter" = Option<String>, Query, description = "Only commands with this text in them, in any case"),
-        ("agent" = Option<String>, Query, description = "Only what this agent asked"),
-        ("session_id" = Option<String>, Query, description = "Only what was asked in this session"),
+        ("limit" = Option<u64>, Query, description = "Maximum number of records, at most 1000. Default: 50"),
+        ("offset" = Option<u64>, Query, description = "Number of records to skip"),
+        ("classification" = Option<crate::classify::Crud>, Query, description = "Only decisions of this class"),
+        ("response" = Option<crate::audit::UserResponse>, Query, description = "Only decisions with this answer"),
+        ("since" = Option<String>, Query, format = DateTime, description = "Only decisions after this time"),
+        ("until" = Option<String>, Query, format = DateTime, description = "Only decisions before this time"),
+        ("command_filter" = Option<String>, Query, description = "Only commands that contain this text, ignoring case"),
+        ("agent" = Option<String>, Query, description = "Only requests of this agent"),
+        ("session_id" = Option<String>, Query, description = "Only requests of this session"),
     ),
     responses(
         (status = 200, description = "The records", body = Decisions),
         (status = 400, description = "INVALID_FILTER, INVALID_DATE", body = super::error::ErrorBody),
-        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many concurrent reads", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn list(
@@ -104,19 +104,19 @@ pub(crate) async fn list(
     reads::list(&state, &id, &headers, "decisions", numbers, &rest).await
 }
 
-/// One decision; waits up to a minute for the answer, where it waits for one.
+/// Returns a decision; waits up to a minute for the answer if one is pending.
 #[utoipa::path(
     get,
     path = "/api/hooks/decisions/{id}",
     params(
-        ("id" = i64, Path, description = "The decision"),
-        ("wait" = Option<u64>, Query, description = "For how many seconds to wait for the answer; more than 60 is 60"),
+        ("id" = i64, Path, description = "Id of the decision"),
+        ("wait" = Option<u64>, Query, description = "Seconds to wait for the answer, at most 60"),
     ),
     responses(
-        (status = 200, description = "The record as it is now", body = AuditRecord),
+        (status = 200, description = "The current record", body = AuditRecord),
         (status = 400, description = "INVALID_FILTER", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
-        (status = 503, description = "SHUTTING_DOWN, to who waits", body = super::error::ErrorBody),
+        (status = 503, description = "SHUTTING_DOWN: only if `wait` is given", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn one(
@@ -139,24 +139,24 @@ pub(crate) async fn one(
     found.map(Json).ok_or_else(unknown)
 }
 
-/// What came of it.
+/// Report of an execution.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
-#[expect(dead_code, reason = "the shape of a body that is read field by field")]
+#[expect(dead_code, reason = "describes a body that is parsed field by field")]
 pub(crate) struct ExecutedBody {
     /// The decision's `secret`.
     secret: String,
-    /// The exit status, if there was one.
+    /// Exit status of the command, if it has one.
     exit_status: Option<i32>,
 }
 
-/// Reports that what was decided about ran.
+/// Reports that the command of a decision was executed.
 #[utoipa::path(
     post,
     path = "/api/hooks/decisions/{id}/executed",
-    params(("id" = i64, Path, description = "The decision")),
+    params(("id" = i64, Path, description = "Id of the decision")),
     request_body = ExecutedBody,
     responses(
-        (status = 200, description = "The record as it is now", body = AuditRecord),
+        (status = 200, description = "The current record", body = AuditRecord),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 403, description = "WRONG_SECRET", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
@@ -183,29 +183,29 @@ pub(crate) async fn executed(
         Executed::Done(record) => Ok(Json(*record)),
         Executed::Already(_) => Err(ApiError::conflict(
             "ALREADY_EXECUTED",
-            "It has been reported that this ran",
+            "the execution was already reported",
         )),
         Executed::WrongSecret => Err(wrong_secret()),
         Executed::Unknown => Err(unknown()),
     }
 }
 
-/// What proves whose decision it is.
+/// Proof that the caller owns a decision.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
-#[expect(dead_code, reason = "the shape of a body that is read field by field")]
+#[expect(dead_code, reason = "describes a body that is parsed field by field")]
 pub(crate) struct RedeemBody {
     /// The decision's `secret`.
     secret: String,
 }
 
-/// Uses the approval of a decision, which serves once.
+/// Uses the approval of a decision, which is possible once.
 #[utoipa::path(
     post,
     path = "/api/hooks/decisions/{id}/redeem",
-    params(("id" = i64, Path, description = "The decision")),
+    params(("id" = i64, Path, description = "Id of the decision")),
     request_body = RedeemBody,
     responses(
-        (status = 200, description = "It may run, now", body = AuditRecord),
+        (status = 200, description = "The command may run now, once", body = AuditRecord),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 403, description = "WRONG_SECRET", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
@@ -226,15 +226,15 @@ pub(crate) async fn redeem(
         Redeemed::Done(record) => Ok(Json(*record)),
         Redeemed::Already(_) => Err(ApiError::conflict(
             "ALREADY_USED",
-            "An approval serves once",
+            "the approval was already used",
         )),
         Redeemed::NotApproved(_) => Err(ApiError::conflict(
             "NOT_APPROVED",
-            "Nobody has approved this",
+            "the command was not approved",
         )),
         Redeemed::Changed(_, why) => Err(ApiError::conflict(
             "CHANGED",
-            format!("This is not what was approved: {why}; ask again"),
+            format!("the command has changed since its approval: {why}; request a new decision"),
         )),
         Redeemed::WrongSecret => Err(wrong_secret()),
         Redeemed::Unknown => Err(unknown()),
@@ -244,6 +244,6 @@ pub(crate) async fn redeem(
 fn wrong_secret() -> ApiError {
     ApiError::forbidden(
         "WRONG_SECRET",
-        "This is not the secret that came with the decision",
+        "wrong secret; send the `secret` of the decision",
     )
 }

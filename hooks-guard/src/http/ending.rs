@@ -1,8 +1,8 @@
-//! That the service ends: answers that would go on hear of it.
+//! Shutdown signal of the service, for responses that would otherwise continue.
 
 use tokio::sync::watch;
 
-/// Whether the service ends.
+/// Signals that the service is shutting down.
 #[derive(Debug)]
 pub(crate) struct Ending(watch::Sender<bool>);
 
@@ -13,15 +13,15 @@ impl Default for Ending {
 }
 
 impl Ending {
-    /// It ends from now on.
+    /// Starts the shutdown.
     pub(crate) fn begin(&self) {
         self.0.send_replace(true);
     }
 
-    /// Ready when it ends.
+    /// Completes when the shutdown starts.
     pub(crate) async fn begun(&self) {
         let mut ending = self.0.subscribe();
-        // An error is that the sender is gone, which `self` has.
+        // An error would mean that the sender was dropped, but `self` owns it.
         let _ = ending.wait_for(|ends| *ends).await;
     }
 }

@@ -1,4 +1,4 @@
-//! The JSON body of all errors.
+//! API errors: status, JSON body and headers of all error responses.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use serde::Serialize;
 
 use crate::classify::Classification;
 
-/// The name of a request in logs, answers and errors.
+/// Id of a request in logs, responses and errors.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestId(pub(crate) String);
 
-/// In which header it stands.
+/// Header of the request id.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 impl RequestId {
@@ -23,37 +23,37 @@ impl RequestId {
     }
 }
 
-/// The body of an error.
+/// Body of an error response.
 #[derive(Clone, Debug, Default, Serialize, utoipa::ToSchema)]
 pub(crate) struct ErrorBody {
-    /// What is wrong, for people.
+    /// Error message.
     error: String,
-    /// What is wrong, for programs.
+    /// Machine-readable error code.
     #[schema(example = "INVALID_JSON")]
     code: &'static str,
-    /// More about it.
+    /// Details of the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<String>,
-    /// In how many seconds to try again.
+    /// Seconds to wait before a retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after_seconds: Option<u64>,
-    /// How the logs call the request.
+    /// Id of the request in the logs.
     #[serde(skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
-    /// What a filter may be.
+    /// Valid values of the filter.
     #[serde(skip_serializing_if = "Option::is_none")]
     valid_values: Option<&'static [&'static str]>,
-    /// What a date looks like.
+    /// Example of a valid date.
     #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<&'static str>,
-    /// With `TIMEOUT`: what is to be done about a command of which nothing is known, in the fields
-    /// of a decision.
+    /// Only with `TIMEOUT`: how to treat the command that was not classified, in the fields of a
+    /// decision.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     #[schema(ignore)]
     fallback: Option<Fallback>,
 }
 
-/// The decision that is none.
+/// Substitute for a missing decision.
 #[derive(Clone, Debug, Serialize)]
 struct Fallback {
     #[serde(flatten)]
@@ -61,7 +61,7 @@ struct Fallback {
     timestamp: Timestamp,
 }
 
-/// An answer that is an error.
+/// Error response.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
@@ -105,28 +105,28 @@ impl ApiError {
         )
     }
 
-    /// A body that no request needs.
+    /// The body is longer than any valid request.
     pub(crate) fn too_large(most: usize) -> Self {
         Self::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "BODY_TOO_LARGE",
-            format!("Request body exceeds {most} bytes"),
+            format!("request body exceeds {most} bytes"),
         )
     }
 
-    /// A body that does not come; the connection is closed.
+    /// The body was not received in time; the connection is closed.
     pub(crate) fn too_slow(most: Duration) -> Self {
         Self::new(
             StatusCode::REQUEST_TIMEOUT,
             "BODY_TOO_SLOW",
             format!(
-                "Request body did not arrive within {} seconds",
+                "request body not received within {} seconds",
                 most.as_secs()
             ),
         )
     }
 
-    /// The request exceeded its time budget. The body contains the fallback classification.
+    /// The request exceeded its timeout. The body contains the fallback classification.
     pub(crate) fn timed_out(budget: Duration) -> Self {
         let mut error = Self::new(
             StatusCode::REQUEST_TIMEOUT,
@@ -144,7 +144,7 @@ impl ApiError {
         error
     }
 
-    /// A parameter has a value that is not one of the valid ones.
+    /// A parameter has an invalid value.
     pub(crate) fn invalid_choice(
         name: &str,
         value: &str,
@@ -191,29 +191,29 @@ impl ApiError {
         )
     }
 
-    /// Something that this service, or this setting of it, does not let anybody do.
+    /// The operation is not allowed by this service or by its configuration.
     pub(crate) fn forbidden(code: &'static str, error: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, code, error)
     }
 
-    /// What needs the operator's token came without it.
+    /// The operator's token is required.
     pub(crate) fn unauthorized() -> Self {
         let mut error = Self::new(
             StatusCode::UNAUTHORIZED,
             "OPERATOR_TOKEN_REQUIRED",
-            "This needs the operator's token",
+            "the operator's token is required",
         )
-        .details("Send `Authorization: Bearer TOKEN`; the daemon shows the token on its terminal");
+        .details("send `Authorization: Bearer TOKEN`; the daemon prints the token on its terminal");
         error.challenge = true;
         error
     }
 
-    /// There is no such thing.
+    /// The resource does not exist.
     pub(crate) fn not_found(what: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", what)
     }
 
-    /// It is too late, or was too early, for that.
+    /// The operation is too late or too early.
     pub(crate) fn conflict(code: &'static str, error: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, code, error)
     }
@@ -229,12 +229,12 @@ impl ApiError {
         error
     }
 
-    /// A question for which there is no room among those that wait for the operator.
+    /// There are too many pending questions to record another.
     pub(crate) fn too_many_questions(error: impl Into<String>) -> Self {
         Self::new(
             StatusCode::TOO_MANY_REQUESTS,
             "TOO_MANY_QUESTIONS",
-            "Too many questions wait for an answer",
+            "too many pending questions",
         )
         .details(error)
         .retry_after(60)
@@ -250,19 +250,19 @@ impl ApiError {
         .details(details)
     }
 
-    /// Who waits for something is not left without a word.
+    /// The service is shutting down; sent to clients that wait for an answer.
     pub(crate) fn shutting_down() -> Self {
         let mut error = Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "SHUTTING_DOWN",
-            "The service ends",
+            "the service is shutting down",
         )
-        .details("What was asked stays open; ask again as soon as the service runs again");
+        .details("the question stays open; retry when the service is running again");
         error.body.retry_after_seconds = Some(1);
         error
     }
 
-    /// Internal error. The cause is logged under the request's id.
+    /// Internal error. The cause is logged under the request id.
     pub(crate) fn internal(id: &RequestId) -> Self {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -283,7 +283,7 @@ impl ApiError {
         .request_id(id)
     }
 
-    /// In how many seconds to try again.
+    /// Sets the number of seconds to wait before a retry.
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
         self.body.retry_after_seconds = Some(seconds);
         self
@@ -310,7 +310,7 @@ impl IntoResponse for ApiError {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if ends {
-            // The rest of the request would be taken for the next one.
+            // The rest of the request body would be parsed as the next request.
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if self.challenge {

@@ -1,7 +1,7 @@
-//! `GET /api/hooks/events`. In: a request, with the last event that its client has seen. Out:
-//! server-sent events of what happens in the trail.
+//! `GET /api/hooks/events`. Takes a request with the last event that its client has received;
+//! returns server-sent events of the changes of the trail.
 //!
-//! One task reads what changed, once for all who listen, and only while somebody does.
+//! One task reads the changes for all listeners, and only while there is a listener.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,33 +21,33 @@ use super::hub::{HEARTBEAT, LISTENERS, Told, told};
 use super::query::Query;
 use super::state::AppState;
 
-/// How many entries of the log are told again to a listener that comes back.
+/// Maximum number of log entries that are replayed to a listener that reconnects.
 const AGAIN: i64 = 500;
 
-/// How many of the events that are told again are in memory at a time.
+/// Number of replayed events in memory at a time.
 const PART: usize = 16;
 
-/// What happens from now on, as server-sent events.
+/// Streams changes of the trail as server-sent events.
 ///
 /// | `event` | `data` |
 /// |---|---|
-/// | `hello` | the first: `{"resumed", "generated_at"}`; where it is not resumed, what was before has to be read |
-/// | `asked`, `answered`, `executed` | the record, as it is now |
+/// | `hello` | first event: `{"resumed", "generated_at"}`; reload all if not resumed |
+/// | `asked`, `answered`, `executed` | the current record |
 /// | `remembered`, `forgotten` | `{"id"}` of the approval |
-/// | `cleaned` | `{}`: old decisions are gone |
-/// | `missed` | `{"count"}`: so many events were not told; read everything anew |
+/// | `cleaned` | `{}`: deleted old decisions |
+/// | `missed` | `{"count"}`: this many events were dropped; reload everything |
 ///
-/// `id` numbers the entries of the log: who comes back with the last one in `Last-Event-ID`, or in
-/// `after`, is told what came after it. Without an event a comment comes every 15 seconds.
+/// `id` is the number of the log entry. To resume, send the last `id` in `Last-Event-ID` or in
+/// `after`. A comment is sent after 15 seconds without an event.
 #[utoipa::path(
     get,
     path = "/api/hooks/events",
     params(
-        ("after" = Option<u64>, Query, description = "The `id` of the last event that was seen; before `Last-Event-ID`"),
-        ("csrf" = Option<String>, Query, description = "For a browser that is signed in, whose streams have no headers of their own: what signing in has given"),
+        ("after" = Option<u64>, Query, description = "The `id` of the last received event; takes precedence over `Last-Event-ID`"),
+        ("csrf" = Option<String>, Query, description = "The `csrf` of the browser session, because event streams of browsers cannot send headers"),
     ),
     responses(
-        (status = 200, description = "The events, without an end", body = String, content_type = "text/event-stream"),
+        (status = 200, description = "An endless stream of events", body = String, content_type = "text/event-stream"),
         (status = 400, description = "INVALID_FILTER", body = super::error::ErrorBody),
         (status = 503, description = "TOO_MANY_LISTENERS", body = super::error::ErrorBody),
     )
@@ -60,7 +60,7 @@ pub(crate) async fn events(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let asked = query.number("after")?.map(|after| after.to_string());
     let seen = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    // One that is no number was never given.
+    // The service never sends an id that is not a number.
     let after: Option<i64> = asked.as_deref().or(seen).and_then(|seq| seq.parse().ok());
     let hub = &state.inner.hub;
     let csrf = query.text("csrf")?;
@@ -71,23 +71,23 @@ pub(crate) async fn events(
         let error = ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "TOO_MANY_LISTENERS",
-            format!("{LISTENERS} already listen to what happens"),
+            format!("too many listeners: {LISTENERS} are connected"),
         );
         return Err(error
-            .details("The operator has places of its own")
+            .details("the operator has reserved places")
             .retry_after(5));
     };
     let audit = match is_operator {
         true => state.service().reserved_audit(),
         false => state.service().audit(),
     };
-    // Before the log is read, so that nothing falls between.
+    // Subscribe before the log is read, so that no change is lost in between.
     let receiver = hub.listen(state.service().reserved_audit());
     let failed = |error| failed(&id, &error);
     let head = audit.head().await.map_err(failed)?.count;
     let head = i64::try_from(head).unwrap_or(i64::MAX);
     let again = match after {
-        // That of another database says nothing about this one.
+        // An id after the head belongs to another database.
         Some(after) if after <= head => audit.since(after, AGAIN).await.map_err(failed)?,
         _ => None,
     };
@@ -97,7 +97,7 @@ pub(crate) async fn events(
     let first = after.filter(|_| resumed).unwrap_or(head);
     let hello = json!({ "resumed": resumed, "generated_at": now() });
     let hello = Told::new(first, "hello", &hello).event().retry(RETRY);
-    // Read as the listener takes them, so that slow ones do not fill the memory.
+    // Read as the listener receives them, so that slow listeners do not fill the memory.
     let parts: Vec<_> = again.chunks(PART).map(<[_]>::to_vec).collect();
     let trail = audit.clone();
     let again = stream::iter(parts)
@@ -106,7 +106,7 @@ pub(crate) async fn events(
             async move {
                 let told = told(&trail, &part).await;
                 told.unwrap_or_else(|error| {
-                    tracing::warn!(%error, "what happened cannot be told");
+                    tracing::warn!(%error, "event stream unavailable");
                     vec![Told::missed(part.len() as u64)]
                 })
             }
@@ -123,7 +123,7 @@ pub(crate) async fn events(
     Ok(Sse::new(events.map(Ok)).keep_alive(KeepAlive::new().interval(HEARTBEAT)))
 }
 
-/// After how long a browser tries again by itself.
+/// Delay before a browser reconnects.
 const RETRY: Duration = Duration::from_secs(1);
 
 struct Listening {

@@ -1,4 +1,4 @@
-//! `GET /api/hooks/export`. In: a filter and a format. Out: the trail as JSON lines or as a table.
+//! `GET /api/hooks/export`. Takes a filter and a format; returns the trail as JSON lines or CSV.
 
 use axum::body::Body;
 use axum::extract::{Extension, State};
@@ -18,27 +18,28 @@ enum Format {
     Jsonl,
 }
 
-/// What the filters find, the oldest first, as a file; few records are in memory at a time.
+/// Exports the records that match the filters, oldest first, as a file. Few records are in memory
+/// at a time.
 ///
-/// A cell that a spreadsheet would calculate begins with an apostrophe. Where reading fails in the
-/// middle the connection is cut, so that half a file is not taken for a whole one.
+/// A cell that a spreadsheet would evaluate gets a leading apostrophe. If reading fails in the
+/// middle, the connection is cut, so that a partial file is not mistaken for a complete one.
 #[utoipa::path(
     get,
     path = "/api/hooks/export",
     params(
-        ("format" = Option<String>, Query, pattern = "^(csv|jsonl)$", description = "`csv` or `jsonl`; `csv` unless given"),
-        ("classification" = Option<crate::classify::Crud>, Query, description = "Only this class"),
-        ("response" = Option<crate::audit::UserResponse>, Query, description = "Only what was answered so"),
-        ("since" = Option<String>, Query, format = DateTime, description = "Only what was decided after this time"),
-        ("until" = Option<String>, Query, format = DateTime, description = "Only what was decided before this time"),
-        ("command_filter" = Option<String>, Query, description = "Only commands with this text in them, in any case"),
-        ("agent" = Option<String>, Query, description = "Only what this agent asked"),
-        ("session_id" = Option<String>, Query, description = "Only what was asked in this session"),
+        ("format" = Option<String>, Query, pattern = "^(csv|jsonl)$", description = "`csv` or `jsonl`. Default: `csv`"),
+        ("classification" = Option<crate::classify::Crud>, Query, description = "Only decisions of this class"),
+        ("response" = Option<crate::audit::UserResponse>, Query, description = "Only decisions with this answer"),
+        ("since" = Option<String>, Query, format = DateTime, description = "Only decisions after this time"),
+        ("until" = Option<String>, Query, format = DateTime, description = "Only decisions before this time"),
+        ("command_filter" = Option<String>, Query, description = "Only commands that contain this text, ignoring case"),
+        ("agent" = Option<String>, Query, description = "Only requests of this agent"),
+        ("session_id" = Option<String>, Query, description = "Only requests of this session"),
     ),
     responses(
         (status = 200, description = "The file", content((String = "text/csv"), (String = "application/jsonl"))),
         (status = 400, description = "INVALID_FILTER, INVALID_DATE", body = super::error::ErrorBody),
-        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many concurrent reads", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn export(
@@ -58,8 +59,8 @@ pub(crate) async fn export(
             Format::Jsonl => export::jsonl(&record),
         }),
         Err(error) => {
-            if let Some(suppressed) = log_limit::suppressed("an export was cut off", &error) {
-                tracing::error!(request_id = id.0, %error, suppressed, "an export was cut off");
+            if let Some(suppressed) = log_limit::suppressed("cut off an export", &error) {
+                tracing::error!(request_id = id.0, %error, suppressed, "cut off an export");
             }
             Err(error)
         }
@@ -85,7 +86,7 @@ pub(crate) async fn export(
         (header::CACHE_CONTROL, "no-store"),
     ];
     let whole = stream::iter([Ok(head)]).chain(lines).map(move |line| {
-        // Given back with the end of the export.
+        // Released at the end of the export.
         let _place = &place;
         line
     });

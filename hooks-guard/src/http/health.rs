@@ -1,4 +1,4 @@
-//! `GET /health`.
+//! `GET /health`. Returns the health of the service and of its classifier.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,34 +7,34 @@ use serde::Serialize;
 
 use super::state::AppState;
 
-/// How the service is.
+/// Health of the service.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Health {
-    /// `ok`, or `degraded` if the trail cannot be read or could not be written last.
+    /// `ok`, or `degraded` if the trail cannot be read or the last write failed.
     status: &'static str,
     version: &'static str,
     hooks: Hooks,
 }
 
-/// How the classification of commands is.
+/// State of the classification of commands.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Hooks {
     enabled: bool,
     classifier_available: bool,
-    /// Whether a language model has responded.
+    /// If `true`, a language model has responded.
     model_loaded: bool,
-    /// The model that is asked, if one is.
+    /// Configured language model, if any.
     model_name: Option<String>,
-    /// How long it took to judge the last request, without its record.
+    /// Duration of the last classification in milliseconds, without its record.
     classification_latency_ms: u64,
 }
 
-/// Says how the service is.
+/// Returns the health of the service.
 #[utoipa::path(
     get,
     path = "/health",
     responses(
-        (status = 200, description = "It works", body = Health),
+        (status = 200, description = "The service is healthy", body = Health),
         (status = 503, description = "The audit trail cannot be read or written", body = Health),
     )
 )]

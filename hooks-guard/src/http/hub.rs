@@ -1,5 +1,5 @@
-//! Tells all listeners what happens in the trail. In: entries of the log. Out: events, the same for
-//! every listener, from one task that runs while a listener is there.
+//! Broadcasts changes of the trail. Takes log entries; sends events to all listeners, from one task
+//! that runs while there is a listener.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,22 +13,23 @@ use tokio::time::timeout;
 use crate::audit::{AuditStore, Change};
 use crate::log_limit;
 
-/// How many may listen at a time.
+/// Maximum number of concurrent listeners.
 pub(super) const LISTENERS: usize = 64;
 
-/// For how many listeners more there is room if they are the operator's.
+/// Number of additional listeners for the operator.
 pub(super) const OPERATORS: usize = 8;
 
-/// How many events wait for a listener that is slow; what is more is [`missed`](Told::missed).
+/// Maximum number of events buffered for a slow listener; dropped events are reported as
+/// [`missed`](Told::missed).
 pub(super) const WAITING: usize = 256;
 
-/// How many changes are read at a time.
+/// Number of changes per read.
 pub(super) const TOGETHER: usize = 64;
 
-/// After how long without an event a comment is sent, so that a lost connection is noticed.
+/// Time without an event after which a comment is sent, so that a lost connection is noticed.
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// An event, as it is sent.
+/// Serialized event.
 #[derive(Debug)]
 pub(super) struct Told {
     pub(super) seq: i64,
@@ -42,7 +43,7 @@ impl Told {
         Self { seq, kind, data }
     }
 
-    /// Something happened that is not told: whoever listens reads everything anew.
+    /// Event that reports dropped events; listeners reload everything.
     pub(super) fn missed(count: u64) -> Self {
         Self::new(0, "missed", &json!({ "count": count }))
     }
@@ -56,13 +57,13 @@ impl Told {
     }
 }
 
-/// Who tells all listeners.
+/// Broadcaster of events.
 #[derive(Clone, Debug)]
 pub(crate) struct Hub {
     sender: broadcast::Sender<Arc<Told>>,
     runs: Arc<Mutex<bool>>,
     places: Arc<Semaphore>,
-    /// The operator's.
+    /// Places for the operator.
     reserved: Arc<Semaphore>,
 }
 
@@ -78,15 +79,15 @@ impl Default for Hub {
 }
 
 impl Hub {
-    /// A place for a listener, if there is one.
+    /// Returns a place for a listener, if there is one.
     pub(super) fn place(&self, is_operator: bool) -> Option<OwnedSemaphorePermit> {
         let reserved = || Arc::clone(&self.reserved).try_acquire_owned().ok();
-        // The reserved ones first: the others are for everybody.
+        // The operator uses the reserved places first, because the others are shared.
         let place = is_operator.then(reserved).flatten();
         place.or_else(|| Arc::clone(&self.places).try_acquire_owned().ok())
     }
 
-    /// Whatever is recorded from now on.
+    /// Returns a receiver of all events from now on.
     pub(super) fn listen(&self, audit: &AuditStore) -> broadcast::Receiver<Arc<Told>> {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         let receiver = self.sender.subscribe();
@@ -98,7 +99,7 @@ impl Hub {
         receiver
     }
 
-    /// Tells what happens until nobody listens any more.
+    /// Sends events until there are no listeners.
     async fn tell(self, audit: AuditStore, mut changes: stream::BoxStream<'static, (i64, Change)>) {
         loop {
             let next = timeout(HEARTBEAT, changes.next()).await;
@@ -117,22 +118,21 @@ impl Hub {
                 some.push(change);
             }
             let told = told(&audit, &some).await.unwrap_or_else(|error| {
-                if let Some(suppressed) =
-                    log_limit::suppressed("what happened cannot be told", &error)
+                if let Some(suppressed) = log_limit::suppressed("event stream unavailable", &error)
                 {
-                    tracing::warn!(%error, suppressed, "what happened cannot be told");
+                    tracing::warn!(%error, suppressed, "event stream unavailable");
                 }
                 vec![Told::missed(some.len() as u64)]
             });
             for one in told {
-                // An error is that nobody listens.
+                // An error means that there are no listeners.
                 let _ = self.sender.send(Arc::new(one));
             }
         }
     }
 }
 
-/// Entries of the log as events, with their records as they are now.
+/// Returns log entries as events, with the current records.
 pub(super) async fn told(
     audit: &AuditStore,
     entries: &[(i64, Change)],
@@ -153,7 +153,7 @@ pub(super) async fn told(
     };
     let event = |(seq, change): &(i64, Change)| {
         let (kind, data) = match *change {
-            // What a cleanup has taken away by now is told with that.
+            // For a decision that a cleanup has deleted meanwhile, the cleanup is reported.
             Change::Asked(id) => ("asked", record(id)?),
             Change::Answered(id) => ("answered", record(id)?),
             Change::Executed(id) => ("executed", record(id)?),

@@ -1,4 +1,5 @@
-//! `GET /api/hooks/identity`: the service proves that it has the key, and so may a client.
+//! `GET /api/hooks/identity`: the handshake in which service and client prove that they share the
+//! key. Takes a challenge; returns the service's proof, and checks the proofs of requests.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,11 +18,11 @@ use super::error::ApiError;
 use super::state::AppState;
 use crate::proof::{self, Handshake};
 
-/// The connection that a request came on, for [`Server`](super::Server) alone: a proof holds for
-/// one connection.
+/// Local end of the connection of a request, added by [`Server`](super::Server) only: a proof holds
+/// for one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Reached {
-    /// The service's own address; `None` for the Unix socket.
+    /// Local address of the service; `None` for the Unix socket.
     address: Option<SocketAddr>,
     handshake: Arc<Mutex<Option<Handshake>>>,
 }
@@ -49,7 +50,7 @@ impl Reached {
     }
 }
 
-/// An address without what a socket for both families adds to it.
+/// Normalizes an address: a dual-stack socket reports IPv4 addresses as mapped IPv6 addresses.
 fn plain(address: SocketAddr) -> (std::net::IpAddr, u16) {
     (address.ip().to_canonical(), address.port())
 }
@@ -57,19 +58,19 @@ fn plain(address: SocketAddr) -> (std::net::IpAddr, u16) {
 /// The service's part of the handshake.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Identity {
-    /// 32 random bytes in hexadecimal; requests on this connection prove themselves with it.
+    /// 32 random bytes in hexadecimal; proofs of requests on this connection use it.
     nonce: String,
     /// HMAC-SHA256 under the key, in hexadecimal.
     proof: String,
 }
 
-/// Proves that the service has the key of this user's clients.
+/// Proves that the service has the key that this user's clients use.
 #[utoipa::path(
     get,
     path = "/api/hooks/identity",
     params(
         ("X-Hooks-Guard-Challenge" = String, Header, description = "32 random bytes in hexadecimal"),
-        ("X-Hooks-Guard-Address" = String, Header, description = "The address that the client connected to, as `127.0.0.1:3000`, or `unix`"),
+        ("X-Hooks-Guard-Address" = String, Header, description = "Address that the client connected to, such as `127.0.0.1:3000`, or `unix`"),
     ),
     responses(
         (status = 200, description = "The proof", body = Identity),
@@ -87,7 +88,7 @@ pub(crate) async fn identity(
         return Err(ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "NO_KEY",
-            "This service has no key",
+            "the service has no key",
         ));
     };
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
@@ -102,9 +103,11 @@ pub(crate) async fn identity(
     if !reached.is(address) && !is_published {
         return Err(ApiError::forbidden(
             "WRONG_ADDRESS",
-            "This service is not reached at that address",
+            "the service does not listen on that address",
         )
-        .details("Behind a port mapping, set `published_address` to the address of the clients"));
+        .details(
+            "behind a port mapping, set `published_address` to the address that clients use",
+        ));
     }
     let nonce = proof::nonce();
     let handshake = Handshake::new(key.clone(), challenge.to_owned(), nonce.clone());
@@ -114,16 +117,16 @@ pub(crate) async fn identity(
     Ok(Json(Identity { nonce, proof }))
 }
 
-/// A request whose proof holds, and what its response is proved with.
+/// A request with a valid proof, and the data to sign its response.
 pub(super) struct Proved {
     handshake: Handshake,
     request: String,
 }
 
-/// Checks the proof of a request that has one. Returns the request as it came.
+/// Checks the proof of a request, if it has one. Returns the unchanged request.
 ///
 /// # Errors
-/// If the proof is wrong, or the body cannot be read.
+/// Returns an error if the proof is invalid, or if the body cannot be read.
 pub(super) async fn check(request: Request) -> Result<(Request, Option<Proved>), ApiError> {
     let Some(given) = request.headers().get(proof::PROOF).cloned() else {
         return Ok((request, None));
@@ -143,23 +146,20 @@ pub(super) async fn check(request: Request) -> Result<(Request, Option<Proved>),
     });
     match proved {
         Some(proved) => Ok((Request::from_parts(parts, Body::from(bytes)), Some(proved))),
-        None => Err(
-            ApiError::forbidden("WRONG_PROOF", "The proof of this request does not hold").details(
-                "Leave the proof out, or begin the connection with `GET /api/hooks/identity`",
-            ),
-        ),
+        None => Err(ApiError::forbidden("WRONG_PROOF", "invalid proof")
+            .details("omit the proof, or begin the connection with `GET /api/hooks/identity`")),
     }
 }
 
 impl Proved {
-    /// Adds a proof to the response: over its body, or over its head alone if it is a stream.
+    /// Signs the response: its head and body, or only its head if the body is a stream.
     pub(super) async fn sign(self, response: Response) -> Response {
         let (mut parts, body) = response.into_parts();
         let (covered, body) = match body.size_hint().exact() {
             None => (None, body),
             Some(_) => match body.collect().await.map(|body| body.to_bytes()) {
                 Ok(bytes) => (Some(bytes.clone()), Body::from(bytes)),
-                // The client sees a response without a proof.
+                // The client rejects a response without a proof.
                 Err(_) => return Response::from_parts(parts, Body::empty()),
             },
         };

@@ -1,5 +1,5 @@
-//! How often one client may ask. In: where a connection comes from. Out: the client, and whether
-//! it may ask now.
+//! Rate limit per client. Takes the peer address of a connection; returns the client, and whether
+//! it may send a request now.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
@@ -9,24 +9,24 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 const WINDOW: Duration = Duration::from_secs(60);
-/// From how many clients on those that have not asked for a minute are forgotten.
+/// Number of clients above which those without a request in the last minute are removed.
 const MANY: usize = 1024;
 
-/// A client, as far as it cannot be another one by changing its address.
+/// Identity of a client, chosen so that changing the address does not change the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Client {
-    /// All that use the Unix socket.
+    /// All clients of the Unix socket.
     Socket,
-    /// All that come from an address of this machine: a process can use any of them.
+    /// All clients with an address of this machine: a process can use any of these addresses.
     Machine,
-    /// An IPv4 address of another machine.
+    /// The IPv4 address of another machine.
     V4(Ipv4Addr),
-    /// The first 64 bits of an IPv6 address: one machine has all addresses behind them.
+    /// The first 64 bits of an IPv6 address: a machine usually controls all addresses of its /64.
     V6([u16; 4]),
 }
 
 impl Client {
-    /// The client at an address; `None` is the Unix socket.
+    /// Returns the client at an address; `None` is the Unix socket.
     pub(crate) fn of(peer: Option<SocketAddr>) -> Self {
         let Some(peer) = peer else {
             return Self::Socket;
@@ -45,7 +45,8 @@ impl Client {
     }
 }
 
-/// Returns whether an address is one of this machine: sockets are bound to no other.
+/// Returns `true` if the address belongs to this machine: a socket can be bound to no other
+/// address.
 fn is_own(peer: SocketAddr, ip: IpAddr) -> bool {
     let mut address = peer;
     address.set_ip(ip);
@@ -53,26 +54,26 @@ fn is_own(peer: SocketAddr, ip: IpAddr) -> bool {
     UdpSocket::bind(address).is_ok()
 }
 
-/// At most so many requests of a client within any 60 seconds: what came before is remembered
-/// one by one, so that no moment starts a new allowance.
+/// Sliding-window limit on the requests of a client within any 60 seconds. Each request is
+/// remembered individually, so the allowance never resets at once.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     most: u32,
     clients: Mutex<HashMap<Client, VecDeque<Instant>>>,
 }
 
-/// What a client has left.
+/// Remaining allowance of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
     pub(crate) most: u32,
     pub(crate) remaining: u32,
-    /// Until the client may ask once more than now.
+    /// Time until the allowance increases by one.
     pub(crate) reset: Duration,
     pub(crate) allowed: bool,
 }
 
 impl RateLimit {
-    /// None for a limit of 0, which is no limit.
+    /// Returns `None` for a limit of 0, which means unlimited.
     pub(crate) fn new(most: u32) -> Option<Self> {
         (most > 0).then(|| Self {
             most,
@@ -80,7 +81,7 @@ impl RateLimit {
         })
     }
 
-    /// Counts a request, unless there are too many.
+    /// Counts a request, unless the limit is reached.
     pub(crate) fn ask(&self, client: Client, now: Instant) -> Allowance {
         let mut clients = self
             .clients
@@ -108,7 +109,7 @@ impl RateLimit {
 }
 
 /// Peer address of a connection; `None` for the Unix socket. [`Server`](super::Server) adds it to
-/// every request; without it a client counts as one of the Unix socket.
+/// every request; a request without it counts as one from the Unix socket.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub Option<SocketAddr>);
 

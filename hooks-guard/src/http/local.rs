@@ -1,7 +1,8 @@
-//! Accepts requests of clients on this machine only, and only if the client meant to send them.
+//! Accepts only requests that clients on this machine sent on purpose. Takes the headers of a
+//! request; returns an error if a web page may have caused it.
 //!
-//! A web page can have a browser send requests to an address of this machine, under a name of
-//! its own (DNS rebinding) or across origins. Both show in headers that a page cannot choose.
+//! A web page can make a browser send requests to a local address, under a host name of its choice
+//! (DNS rebinding) or across origins. Both are visible in headers that a page cannot set.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,7 +11,7 @@ use axum::http::{HeaderMap, Uri, header};
 
 use super::error::ApiError;
 
-/// By which names the service may be called.
+/// Host names of the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     more: Vec<String>,
@@ -25,39 +26,38 @@ impl Names {
         }
     }
 
-    /// Whether a request was meant for this service: its `Host` is one of the names, and so is
-    /// the site that made a browser send it, if one did.
+    /// Checks that `Host` is a name of this service, and that `Origin`, if the request has one, is
+    /// its site.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok());
         let host = uri.authority().map(Authority::as_str).or(host);
         if hosts.next().is_some() || !host.is_some_and(|host| self.has(host)) {
-            return Err(ApiError::forbidden(
-                "FORBIDDEN_HOST",
-                "The Host header names no host of this service",
-            )
-            .details("Call it as localhost, or add the name to `allowed_hosts`"));
+            return Err(
+                ApiError::forbidden("FORBIDDEN_HOST", "unknown host in the `Host` header")
+                    .details("call the service as `localhost`, or add the name to `allowed_hosts`"),
+            );
         }
         for origin in headers.get_all(header::ORIGIN) {
             let site = origin.to_str().ok().and_then(|origin| {
                 let secure = origin.strip_prefix("https://");
                 secure.or_else(|| origin.strip_prefix("http://"))
             });
-            // The very one that was called: another port is another site.
+            // Including the port: another port is another site.
             let own = site
                 .zip(host)
                 .is_some_and(|(site, host)| site.eq_ignore_ascii_case(host));
             if !own {
                 return Err(ApiError::forbidden(
                     "FORBIDDEN_ORIGIN",
-                    "Requests from other sites are not answered",
+                    "requests from other sites are not allowed",
                 ));
             }
         }
         Ok(())
     }
 
-    /// Whether `host`, with or without a port, is one of the names.
+    /// Returns `true` if `host`, with or without a port, is one of the names.
     fn has(&self, host: &str) -> bool {
         let Ok(authority) = host.parse::<Authority>() else {
             return false;

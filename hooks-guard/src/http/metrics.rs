@@ -1,14 +1,14 @@
-//! What the service counts. In: requests, decisions and answers. Out: the counters that `GET /metrics`
-//! shows.
+//! Metrics. Takes requests, decisions and answers; updates the counters that `GET /metrics`
+//! returns.
 //!
-//! | Metric | Is |
+//! | Metric | Description |
 //! |---|---|
-//! | `hooks_guard_http_requests_total{path, status}` | requests |
-//! | `hooks_guard_http_request_seconds{path}` | how long they took |
-//! | `hooks_guard_decisions_total{class, decision, method}` | decisions |
-//! | `hooks_guard_decision_seconds` | how long they took, their records included |
-//! | `hooks_guard_answers_total{response}` | answers of the operator |
-//! | `hooks_guard_pending` | questions that wait for an answer |
+//! | `hooks_guard_http_requests_total{path, status}` | number of requests |
+//! | `hooks_guard_http_request_seconds{path}` | latency of requests |
+//! | `hooks_guard_decisions_total{class, decision, method}` | number of decisions |
+//! | `hooks_guard_decision_seconds` | latency of decisions, including their records |
+//! | `hooks_guard_answers_total{response}` | number of answers by the operator |
+//! | `hooks_guard_pending` | number of open questions |
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -25,8 +25,9 @@ use crate::request::Ruling;
 pub struct Metrics(pub(super) Option<PrometheusHandle>);
 
 impl Metrics {
-    /// The recorder of this process, which `/metrics` shows. A process has one; where it has
-    /// another one already, that gets what is counted, and `/metrics` answers 404.
+    /// Installs the recorder of this process, whose metrics `/metrics` returns. A process has only
+    /// one recorder: if another is installed already, it receives the metrics and `/metrics`
+    /// responds with 404.
     #[must_use]
     pub fn install() -> Self {
         static INSTALLED: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
@@ -41,14 +42,14 @@ impl Metrics {
         Self(handle.clone())
     }
 
-    /// Adds up what was measured since the last time: until then every single measurement is kept.
+    /// Aggregates new measurements; without this call, each of them stays in memory.
     pub(crate) fn add_up(&self) {
         if let Some(handle) = &self.0 {
             handle.run_upkeep();
         }
     }
 
-    /// Nothing is shown.
+    /// Returns a recorder without output.
     #[must_use]
     pub fn off() -> Self {
         Self(None)
@@ -83,7 +84,7 @@ pub(crate) fn answer(record: &AuditRecord) {
     counter!("hooks_guard_answers_total", "response" => response).increment(1);
 }
 
-/// As [`answer`], for many questions that were answered at once.
+/// Like [`answer`], for questions that were answered together.
 pub(crate) fn answers(response: UserResponse, count: u64) {
     counter!("hooks_guard_answers_total", "response" => response.as_str()).increment(count);
 }

@@ -1,28 +1,28 @@
-//! The service over HTTP. In: requests. Out: responses in JSON, and the pages of the console.
+//! The service over HTTP. Takes requests; returns JSON responses, and the pages of the console.
 //!
-//! | Request | Is |
+//! | Request | Description |
 //! |---|---|
 //! | `POST /api/hooks/permission-request` | decides about a command |
-//! | `GET /api/hooks/decisions` | the audit trail, newest first |
-//! | `GET /api/hooks/decisions/{id}?wait=SECONDS` | one decision; waits for its answer |
-//! | `POST /api/hooks/decisions/{id}/executed` | reports that it ran; needs its secret |
-//! | `POST /api/hooks/decisions/{id}/redeem` | uses an approval, which serves once; needs its secret |
-//! | `GET /api/hooks/pending` | the questions that wait for an answer, in pages |
-//! | `POST /api/hooks/pending/deny` | denies many of them; needs the operator's token |
-//! | `POST /api/hooks/permission-response` | answers one; needs the operator's token |
-//! | `GET /api/hooks/remembered` | what was approved for longer |
-//! | `DELETE /api/hooks/remembered/{id}` | revokes it; needs the operator's token |
-//! | `GET /api/hooks/events` | what happens, as it happens (server-sent events) |
-//! | `GET /api/hooks/stats` | statistics |
-//! | `GET /api/hooks/series` | the same over time |
-//! | `GET /api/hooks/export` | the trail as JSON lines or a table |
-//! | `GET /api/hooks/registered` | which hooks judge, and how they did |
+//! | `GET /api/hooks/decisions` | lists the audit trail, newest first |
+//! | `GET /api/hooks/decisions/{id}?wait=SECONDS` | returns a decision; waits for its answer |
+//! | `POST /api/hooks/decisions/{id}/executed` | reports its execution; needs its secret |
+//! | `POST /api/hooks/decisions/{id}/redeem` | uses its approval, once; needs its secret |
+//! | `GET /api/hooks/pending` | lists open questions, in pages |
+//! | `POST /api/hooks/pending/deny` | denies many questions; needs the operator's token |
+//! | `POST /api/hooks/permission-response` | answers a question; needs the operator's token |
+//! | `GET /api/hooks/remembered` | lists remembered answers |
+//! | `DELETE /api/hooks/remembered/{id}` | revokes one; needs the operator's token |
+//! | `GET /api/hooks/events` | streams changes (server-sent events) |
+//! | `GET /api/hooks/stats` | returns statistics |
+//! | `GET /api/hooks/series` | returns statistics over time |
+//! | `GET /api/hooks/export` | exports the trail as JSON lines or CSV |
+//! | `GET /api/hooks/registered` | lists the registered hooks and their runs |
 //! | `DELETE /api/hooks/cleanup` | deletes old records |
 //! | `GET /api/hooks/identity` | proves that the service has the key |
-//! | `GET /api/hooks/openapi.json` | all of this, for programs |
-//! | `GET`, `POST`, `DELETE /api/console/session` | signs the operator in and out in a browser |
-//! | `GET /`, `/trail`, … | the console, for people |
-//! | `GET /health`, `GET /metrics` | how the service is, and Prometheus' view of it |
+//! | `GET /api/hooks/openapi.json` | returns the OpenAPI document |
+//! | `GET`, `POST`, `DELETE /api/console/session` | manages the operator's browser session |
+//! | `GET /`, `/trail`, … | web console |
+//! | `GET /health`, `GET /metrics` | health, and metrics in Prometheus format |
 
 mod app;
 mod body;

@@ -1,4 +1,4 @@
-//! The description of the service for programs. In: the handlers. Out: the OpenAPI document.
+//! OpenAPI description of the service. Takes the handlers; returns the OpenAPI document.
 
 use axum::Json;
 use utoipa::openapi::path::Operation;
@@ -16,7 +16,7 @@ pub fn document() -> OpenApi {
 #[openapi(
     info(
         title = "hooks-guard",
-        description = "Permission service for coding agents: what would a command do, and may it?"
+        description = "Permission service for coding agents: classifies commands and asks for approval"
     ),
     paths(
         super::identity::identity,
@@ -46,20 +46,20 @@ pub fn document() -> OpenApi {
 )]
 struct Document;
 
-/// Errors that any request may return.
+/// Errors of every operation.
 const ANY: [(&str, &str); 2] = [
     ("403", "FORBIDDEN_HOST, FORBIDDEN_ORIGIN, WRONG_PROOF"),
     ("500", "INTERNAL_ERROR, DB_ERROR"),
 ];
 
-/// And one with a body.
+/// Errors of operations with a request body.
 const BODY: [(&str, &str); 2] = [("408", "BODY_TOO_SLOW"), ("413", "BODY_TOO_LARGE")];
 
 struct Details;
 
 impl Modify for Details {
     fn modify(&self, document: &mut OpenApi) {
-        // Version of the interface, not of the program.
+        // Version of the API, not of the program.
         document.info.version = "1.0.0".to_owned();
         document.info.license = Some(License::new("MIT OR Apache-2.0"));
         document.info.contact = None;
@@ -69,7 +69,7 @@ impl Modify for Details {
                 .into_iter()
                 .flatten()
         }) {
-            // Names of modules are no tags.
+            // Remove the module names that utoipa uses as tags.
             operation.tags = None;
             let body = operation.request_body.is_some();
             for (status, codes) in ANY.into_iter().chain(BODY.into_iter().filter(|_| body)) {
@@ -82,7 +82,7 @@ impl Modify for Details {
     }
 }
 
-/// Says that an operation may be refused with these codes, beside what is said of it already.
+/// Adds error codes to the response of an operation with a status.
 fn refuse(operation: &mut Operation, status: &str, codes: &str) {
     let responses = &mut operation.responses.responses;
     if let Some(RefOr::T(response)) = responses.get_mut(status) {

@@ -1,5 +1,5 @@
-//! The operator's token, which agents do not have. In: the headers of a request. Out: whether the
-//! operator sends it.
+//! The operator's token, which agents do not have. Takes the headers of a request; returns an error
+//! if the operator did not send it.
 
 use std::fmt;
 
@@ -9,33 +9,33 @@ use subtle::ConstantTimeEq;
 use super::error::ApiError;
 use super::sessions::Sessions;
 
-/// Token that is required to answer a question, to revoke an answer, and to delete records if the
-/// configuration says so. It is stored in memory only.
+/// Token that is required to answer a question, to revoke an answer, and, if configured, to delete
+/// records. It is stored in memory only.
 #[derive(Clone)]
 pub struct OperatorToken(String);
 
 impl OperatorToken {
-    /// A new one of 192 random bits.
+    /// Returns a random token of 192 bits.
     #[must_use]
     pub fn random() -> Self {
         Self(crate::random::random::<24>())
     }
 
-    /// One that the operator chose; none if it is shorter than 16 characters, which could be
-    /// guessed.
+    /// Returns a token that the operator chose; `None` if it is shorter than 16 characters, which
+    /// could be guessed.
     #[must_use]
     pub fn new(token: &str) -> Option<Self> {
         let token = token.trim();
         (token.chars().count() >= 16).then(|| Self(token.to_owned()))
     }
 
-    /// The token, for the terminal of the operator.
+    /// Returns the token as text, for the terminal of the operator.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Whether a request presents it; compares in a time that tells nothing.
+    /// Checks that a request presents the token; compares in constant time.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), ApiError> {
         match self.presented(headers) {
             true => Ok(()),
@@ -58,7 +58,7 @@ impl OperatorToken {
     }
 }
 
-/// Who may answer: whoever presents the token, or is signed in with it in a browser.
+/// Credentials of the operator: the token, or a browser session that was opened with it.
 #[derive(Debug)]
 pub(crate) struct Operator {
     pub(crate) token: OperatorToken,
@@ -66,10 +66,10 @@ pub(crate) struct Operator {
 }
 
 impl Operator {
-    /// Says by which way the operator came.
+    /// Returns how the operator was authenticated.
     ///
     /// # Errors
-    /// If it is not the operator.
+    /// Returns an error if the operator did not send the request.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<&'static str, ApiError> {
         match headers.contains_key(header::AUTHORIZATION) {
             true => self.token.check(headers).map(|()| "operator"),
@@ -78,7 +78,7 @@ impl Operator {
     }
 }
 
-/// Shows that there is one, never which.
+/// Does not reveal the token.
 impl fmt::Debug for OperatorToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("OperatorToken(…)")

@@ -1,5 +1,5 @@
-//! The questions that wait for an answer: `GET /api/hooks/pending`, in pages, and
-//! `POST /api/hooks/pending/deny`, which denies many of them at once.
+//! Open questions over HTTP: `GET /api/hooks/pending` lists them in pages,
+//! `POST /api/hooks/pending/deny` denies many at once.
 
 use axum::Json;
 use axum::body::Body;
@@ -20,19 +20,19 @@ use crate::audit::{
 use crate::mask;
 use crate::request::MOST_NAME;
 
-/// How many questions a page has, unless given.
+/// Default number of questions per page.
 const USUAL: u64 = 100;
-/// Most questions of a page.
+/// Maximum number of questions per page.
 const MOST: u64 = 1000;
-/// How long the questions of a page are, in bytes of JSON, before the page ends. Together with one
-/// question more, that is all of a page that is in memory.
+/// Length of the questions in bytes of JSON after which a page ends. Together with one more
+/// question, this is the part of a page that is in memory.
 const MAX_PAGE_BYTES: usize = 300 << 10;
-/// Most questions that one request denies: a client repeats the request for the others.
+/// Maximum number of questions that one request denies; clients repeat the request for the others.
 const DENIED_TOGETHER: u64 = 2000;
-/// Longest note, in characters.
+/// Maximum length of a note in characters.
 const MOST_NOTE: usize = 1000;
 
-/// A page of what waits for an answer, as its shape is described.
+/// A page of open questions. Only describes the schema.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Pending {
     pending: Vec<AuditRecord>,
@@ -40,41 +40,40 @@ pub(crate) struct Pending {
     rest: PendingRest,
 }
 
-/// What a page has beside its questions.
+/// Fields of a page besides its questions.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct PendingRest {
-    /// How many questions the filters leave.
+    /// Total number of questions that match the filters.
     total: u64,
-    /// `after` of the next page; null on the last page.
+    /// `after` of the next page; `null` on the last page.
     next: Option<String>,
-    /// The sessions with most questions, at most 20.
+    /// Sessions with the most questions, at most 20.
     sessions: Vec<SessionQuestions>,
     #[schema(value_type = String, format = DateTime)]
     generated_at: Timestamp,
 }
 
-/// The questions that wait for an answer.
+/// Lists open questions.
 ///
-/// Ordered by `oldest`, the longest waiting comes first. Ordered by `fair`, the oldest question of
-/// each session comes first, then the second of each session, and so on: a session with many
-/// questions hides no other session.
+/// With `oldest`, the oldest question comes first. With `fair`, the oldest question of each session
+/// comes first, then the second of each session, and so on, so that no session hides another.
 ///
-/// A page ends before its limit when its questions are longer than 300 KiB; `next` is where the
-/// next page begins.
+/// A page ends before its limit if its questions are longer than 300 KiB; `next` is the `after` of
+/// the next page.
 #[utoipa::path(
     get,
     path = "/api/hooks/pending",
     params(
-        ("limit" = Option<u64>, Query, description = "Most questions, 100 unless given; more than 1000 is 1000"),
-        ("order" = Option<String>, Query, pattern = "^(oldest|fair)$", description = "`oldest` or `fair`; `oldest` unless given"),
-        ("after" = Option<String>, Query, description = "The `next` of the page before, in the same order"),
-        ("agent" = Option<String>, Query, description = "Only what this agent asked"),
-        ("session_id" = Option<String>, Query, description = "Only what was asked in this session"),
+        ("limit" = Option<u64>, Query, description = "Maximum number of questions, at most 1000. Default: 100"),
+        ("order" = Option<String>, Query, pattern = "^(oldest|fair)$", description = "`oldest` or `fair`. Default: `oldest`"),
+        ("after" = Option<String>, Query, description = "The `next` of the previous page, with an equal `order`"),
+        ("agent" = Option<String>, Query, description = "Only requests of this agent"),
+        ("session_id" = Option<String>, Query, description = "Only requests of this session"),
     ),
     responses(
         (status = 200, description = "The questions", body = Pending),
         (status = 400, description = "INVALID_FILTER", body = super::error::ErrorBody),
-        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many concurrent reads", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn list(
@@ -100,7 +99,7 @@ pub(crate) async fn list(
         let page = audit.questions(&filter, order, after, limit).await;
         page.map_err(|error| failed(&id, &error))?
     };
-    // Sent as a whole, so that it can be proved.
+    // Sent as a whole, so that the response can be signed.
     let place = state.place(&headers).ok_or_else(ApiError::busy)?;
     let mut text = "{\"pending\":[".to_owned();
     let (mut last, mut next) = (None, page.next);
@@ -109,7 +108,7 @@ pub(crate) async fn list(
         let records = reads::several(&state, &headers, ids).await;
         let records = records.map_err(|error| failed(&id, &error))?;
         for cursor in some {
-            // A question that was answered meanwhile waits no more.
+            // A question that was answered meanwhile is not open.
             let record = records.iter().find(|record| record.id == cursor.id);
             let Some(record) = record.filter(|record| record.user_response.is_none()) else {
                 continue;
@@ -131,13 +130,13 @@ pub(crate) async fn list(
         generated_at: now(),
     };
     let rest = serde_json::to_string(&rest).map_err(|error| failed(&id, &error))?;
-    // The fields of an object, with its end.
+    // The remaining fields of the object, with its closing bracket.
     text.push_str("],");
     text.push_str(rest.trim_start_matches('{'));
     Ok(reads::whole(text, place))
 }
 
-/// A cursor as clients see it.
+/// Formats a cursor for clients.
 fn written(cursor: QuestionCursor, order: QuestionOrder) -> String {
     match order {
         QuestionOrder::Oldest => cursor.id.to_string(),
@@ -157,44 +156,45 @@ fn cursor(text: &str, order: QuestionOrder) -> Result<QuestionCursor, ApiError> 
             Some(QuestionCursor { place, id })
         }),
     };
-    let expected = "`next` of a page in the same order";
+    let expected = "`next` of a page with an equal `order`";
     cursor.ok_or_else(|| ApiError::invalid_parameter("after", expected))
 }
 
-/// Which questions are to be denied; at least one of these has to be given.
+/// Selects the questions to deny; at least one field is required.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
-#[expect(dead_code, reason = "the shape of a body that is read field by field")]
+#[expect(dead_code, reason = "describes a body that is parsed field by field")]
 pub(crate) struct DenyBody {
-    /// All that wait.
+    /// Selects all open questions.
     #[serde(default)]
     all: bool,
-    /// Those of this agent.
+    /// Selects questions of this agent.
     agent: Option<String>,
-    /// Those of this session.
+    /// Selects questions of this session.
     session_id: Option<String>,
-    /// Those of the agent and the session of this decision, also if it has none.
+    /// Selects questions with the agent and the session of this decision, including an absent
+    /// session.
     session_of: Option<i64>,
-    /// What there is to add to each.
+    /// Note that is stored with each answer.
     note: Option<String>,
 }
 
-/// What was denied.
+/// Result of a denial of many questions.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Denied {
-    /// How many questions were denied.
+    /// Number of denied questions.
     denied: u64,
-    /// How many of those meant still wait: repeat the request if there are any.
+    /// Number of selected questions that are still open; if it is not 0, repeat the request.
     remaining: u64,
 }
 
-/// Denies many questions at once: those that were asked before the request, at most 2000.
+/// Denies many questions at once: up to 2000 that were asked before the request.
 #[utoipa::path(
     post,
     path = "/api/hooks/pending/deny",
     request_body = DenyBody,
     security(("operator" = [])),
     responses(
-        (status = 200, description = "What was denied", body = Denied),
+        (status = 200, description = "Number of denied questions", body = Denied),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 401, description = "OPERATOR_TOKEN_REQUIRED", body = super::error::ErrorBody),
     )

@@ -1,4 +1,4 @@
-//! `POST /api/hooks/permission-request`.
+//! `POST /api/hooks/permission-request`. Takes a command with its context; returns a decision.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,8 +22,8 @@ use crate::log_limit;
 use crate::request::{FileAccess, MOST_NAME, MOST_PATH, NetworkAccess, PermissionRequest, Ruling};
 use crate::service::ServiceError;
 
-/// What a decision may take in all. Its classification ends by itself, before that; what is left
-/// is its record, which waits for the disk.
+/// Deadline of a request. The classification has a shorter timeout; the rest of the time is for the
+/// record, which waits for the disk.
 const BUDGET: Duration = Duration::from_secs(6);
 
 /// Decides about a command.
@@ -32,9 +32,9 @@ const BUDGET: Duration = Duration::from_secs(6);
     path = "/api/hooks/permission-request",
     request_body = PermissionRequest,
     responses(
-        (status = 200, description = "The decision, which is in the audit trail", body = Ruling),
+        (status = 200, description = "The recorded decision", body = Ruling),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
-        (status = 408, description = "TIMEOUT: nothing was decided, and nothing recorded that holds; its body has the fields of a fallback, too", body = super::error::ErrorBody),
+        (status = 408, description = "TIMEOUT: no decision was made or recorded; the body also has the fields of a fallback", body = super::error::ErrorBody),
         (status = 429, description = "RATE_LIMITED; TOO_MANY_QUESTIONS: nothing was decided or recorded", body = super::error::ErrorBody),
         (status = 503, description = "CLASSIFIER_NOT_READY", body = super::error::ErrorBody),
     )
@@ -72,7 +72,7 @@ pub(crate) async fn request(
 /// Adds the rate limit headers.
 fn tell(response: &mut Response, allowance: Allowance) {
     let reset = Timestamp::now() + allowance.reset;
-    // Whole seconds, of which the last one has begun.
+    // Whole seconds, rounded up.
     let reset = reset.as_second() + i64::from(reset.subsec_nanosecond() > 0);
     let headers = response.headers_mut();
     headers.insert("x-ratelimit-limit", HeaderValue::from(allowance.most));
@@ -103,14 +103,14 @@ async fn rule(
     let ruling = timeout(budget, state.inner.service.request(request)).await;
     let ruling = ruling.map_err(|_| ApiError::timed_out(budget))?;
     let ruling = ruling.map_err(|error| match error {
-        ServiceError::NoClassifier => ApiError::not_ready("No classifier is registered"),
+        ServiceError::NoClassifier => ApiError::not_ready("no classifier is registered"),
         ServiceError::TooManyQuestions(_) => {
-            tracing::debug!(request_id = id.0, %error, "a question was refused");
+            tracing::debug!(request_id = id.0, %error, "refused a question");
             ApiError::too_many_questions(error.to_string())
         }
         error => {
-            if let Some(suppressed) = log_limit::suppressed("no decision could be recorded", &error) {
-                tracing::error!(request_id = id.0, %error, suppressed, "no decision could be recorded");
+            if let Some(suppressed) = log_limit::suppressed("cannot record the decision", &error) {
+                tracing::error!(request_id = id.0, %error, suppressed, "cannot record the decision");
             }
             ApiError::internal(id)
         }
@@ -143,7 +143,7 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
     })
 }
 
-/// The value of an optional field.
+/// Parses the value of an optional field.
 fn value<T: DeserializeOwned>(
     map: &mut Map<String, Value>,
     field: &str,
@@ -159,7 +159,7 @@ fn value<T: DeserializeOwned>(
                     inner if inner.starts_with('[') => format!("{field}{inner}"),
                     inner => format!("{field}.{inner}"),
                 };
-                ApiError::invalid_json(format!("Field '{path}': {}", error.into_inner()))
+                ApiError::invalid_json(format!("field `{path}`: {}", error.into_inner()))
             }),
     }
 }

@@ -1,4 +1,5 @@
-//! Parameters of a query, read one by one, so that each mistake has the answer of its rule.
+//! Query parameters. Takes a query string; returns typed values, or the API error of the first
+//! invalid parameter.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -11,7 +12,7 @@ use crate::audit::{Filter, UserResponse};
 use crate::classify::Crud;
 use crate::mask;
 
-/// The parameters of a request; of one that is given twice, the last counts.
+/// Parameters of a request. If a parameter is repeated, the last value counts.
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl<S: Sync> FromRequestParts<S> for Query {
@@ -23,7 +24,7 @@ impl<S: Sync> FromRequestParts<S> for Query {
             ApiError::new(
                 axum::http::StatusCode::BAD_REQUEST,
                 "INVALID_FILTER",
-                "Invalid query string",
+                "invalid query string",
             )
         })?;
         Ok(Self(pairs))
@@ -31,7 +32,7 @@ impl<S: Sync> FromRequestParts<S> for Query {
 }
 
 impl Query {
-    /// The value of a parameter; empty if it is given without one, be it once of several times.
+    /// Returns the value of a parameter; empty if any of its occurrences has no value.
     fn value(&self, name: &str) -> Option<&str> {
         let mut values = self.0.iter().filter(|(key, _)| key == name);
         let last = values.clone().next_back();
@@ -39,13 +40,13 @@ impl Query {
         empty.or(last).map(|(_, value)| value.as_str())
     }
 
-    /// A parameter that is given has a value: an empty one is refused, here and in all that
-    /// follows. A client that has computed no value would else get what it did not mean.
+    /// Returns the text of a parameter. An empty value is an error, for all types of parameters: a
+    /// client that failed to compute a value would otherwise get an unfiltered result.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
         match self.value(name) {
             Some("") => Err(ApiError::invalid_parameter(
                 name,
-                "a value; leave it out to have the default",
+                "a value; omit it for the default",
             )),
             value => Ok(value),
         }
@@ -55,7 +56,7 @@ impl Query {
     pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, ApiError> {
         self.value(name)
             .map(|text| {
-                // Larger than any is as large as can be.
+                // Saturates at the maximum.
                 let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
                 match digits {
                     true => Ok(text.parse().unwrap_or(u64::MAX)),
@@ -65,7 +66,7 @@ impl Query {
             .transpose()
     }
 
-    /// The name of an agent or a session as the trail has it: a name that is a secret is masked.
+    /// Returns the name of an agent or a session in its stored form: secrets in names are masked.
     pub(crate) fn stored_name(&self, name: &str) -> Result<Option<String>, ApiError> {
         Ok(self.text(name)?.map(mask::name))
     }
@@ -78,8 +79,8 @@ impl Query {
         }
     }
 
-    /// Parses an RFC 3339 time with any offset, or a date, which starts at midnight UTC. A `+` that
-    /// a client did not escape arrives as a space.
+    /// Parses an RFC 3339 time with any offset, or a date, which means midnight UTC. An unescaped
+    /// `+` arrives as a space and is accepted.
     pub(crate) fn date(&self, name: &str) -> Result<Option<Timestamp>, ApiError> {
         let Some(text) = self.value(name) else {
             return Ok(None);
@@ -109,7 +110,7 @@ impl Query {
             classification,
             response,
             since: self.date("since")?,
-            // The end is exclusive; it is the current time by default.
+            // The end is exclusive. Default: the current time.
             until: Some(self.date("until")?.unwrap_or_else(Timestamp::now)),
             command: self.text("command_filter")?.map(str::to_owned),
             agent: self.stored_name("agent")?,

@@ -1,10 +1,10 @@
-//! Sends many records. In: numbers of records, with the turn of the read. Out: a response that reads
-//! them a few at a time while it is sent.
+//! Responses with many records. Takes ids of records and the permit of the read; returns a response
+//! that reads a few records at a time while it is sent.
 //!
-//! The database has few connections for readers. Clients that read in bulk share some of them and
-//! queue for those; the others stay free for decisions. The operator's reads have connections of
-//! their own, and do not queue. Records are read a few at a time while a response is sent, so that
-//! no number of slow clients fills the memory.
+//! The database has few connections for readers. Bulk reads of clients share some of them and
+//! queue; the others stay free for decisions. The operator's reads use reserved connections and do
+//! not queue. Only a few records of each response are in memory, so that slow clients cannot fill
+//! it.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use super::turns::Turn;
 use crate::audit::{AuditError, AuditRecord, AuditStore};
 use crate::proof;
 
-/// How many records of a response that is sent in parts are in memory at a time.
+/// Number of records in memory at a time, for a response that is sent in parts.
 const RECORDS: usize = 8;
-/// How many records a response that is sent as a whole has at most, unless the operator reads.
+/// Maximum number of records of a response that is sent as a whole, except for the operator.
 const PAGE: usize = 100;
 
 impl AppState {
-    /// Waits for the turn of a bulk read, unless the operator reads.
+    /// Waits for the permit of a bulk read. The operator needs none.
     pub(crate) async fn turn(&self, headers: &HeaderMap) -> Result<Turn, ApiError> {
         match self.is_operator(headers) {
             true => Ok(None),
@@ -36,7 +36,7 @@ impl AppState {
         }
     }
 
-    /// The trail as who sends a request reads it.
+    /// Returns the handle to the trail for the sender of a request.
     pub(crate) fn audit(&self, headers: &HeaderMap) -> &AuditStore {
         match self.is_operator(headers) {
             true => self.service().reserved_audit(),
@@ -44,7 +44,7 @@ impl AppState {
         }
     }
 
-    /// The place of an export, which it keeps to its end, unless the operator exports.
+    /// Returns the permit of an export, to be held until its end. The operator needs none.
     pub(crate) fn export(&self, headers: &HeaderMap) -> Result<Turn, ApiError> {
         let place = || Arc::clone(&self.inner.reads.exports).try_acquire_owned();
         match self.is_operator(headers) {
@@ -53,8 +53,8 @@ impl AppState {
         }
     }
 
-    /// The place of a response that is sent as a whole; `None` if there is none just now. Clients
-    /// that prove themselves have places of their own.
+    /// Returns the permit of a response that is sent as a whole; `None` if there is none at the
+    /// moment. Clients with a proof have separate permits.
     pub(crate) fn place(&self, headers: &HeaderMap) -> Option<Turn> {
         let reads = &self.inner.reads;
         let of = |places: &Arc<Semaphore>| Arc::clone(places).try_acquire_owned().ok().map(Some);
@@ -65,18 +65,18 @@ impl AppState {
         }
     }
 
-    /// Returns whether the operator sends a request, by the token or signed in with a browser.
+    /// Returns `true` if the operator sent the request, with the token or from a browser session.
     pub(crate) fn is_operator(&self, headers: &HeaderMap) -> bool {
         self.inner.operator.check(headers).is_ok()
     }
 }
 
-/// Returns whether a request has a proof. A wrong proof was refused before.
+/// Returns `true` if the request has a proof. Invalid proofs were rejected before.
 fn is_proved(headers: &HeaderMap) -> bool {
     headers.contains_key(proof::PROOF)
 }
 
-/// Records by their numbers, in the order of the numbers and few at a time. Records that are gone
+/// Reads records by id, in the order of the ids and a few at a time. Records that were deleted
 /// meanwhile are left out.
 struct Records {
     audit: AuditStore,
@@ -85,7 +85,7 @@ struct Records {
     is_operator: bool,
 }
 
-/// How many records of a request are read at a time.
+/// Returns how many records of a request are read at a time.
 pub(crate) fn together(state: &AppState, headers: &HeaderMap) -> usize {
     match state.is_operator(headers) {
         true => PAGE,
@@ -93,7 +93,7 @@ pub(crate) fn together(state: &AppState, headers: &HeaderMap) -> usize {
     }
 }
 
-/// Some records by their numbers, in this order, when it is the turn of the request.
+/// Returns records by id, in this order, after waiting for the permit of the request.
 pub(crate) async fn several(
     state: &AppState,
     headers: &HeaderMap,
@@ -113,10 +113,10 @@ impl Records {
         }
     }
 
-    /// The next few; `None` after the last ones.
+    /// Returns the next records; `None` after the last.
     async fn next(&mut self) -> Result<Option<Vec<AuditRecord>>, AuditError> {
-        // The operator's records are in memory together in any case; to read them at once takes a
-        // connection once.
+        // The operator's records are all in memory anyway; a single read needs a connection only
+        // once.
         let together = if self.is_operator {
             usize::MAX
         } else {
@@ -129,7 +129,7 @@ impl Records {
         let turns = Arc::clone(&self.turns);
         let _turn = match self.is_operator {
             true => None,
-            // A response that has begun waits for its turn instead of failing.
+            // A response that has begun waits for a permit instead of failing.
             false => turns.acquire_owned().await.ok(),
         };
         let mut records = self.audit.several(&ids).await?;
@@ -138,9 +138,9 @@ impl Records {
     }
 }
 
-/// A JSON object whose field `name` has the records of these numbers and whose
-/// other fields are those of `rest`. Sent as a whole to the operator, to clients that prove
-/// themselves, and if it is short; in parts otherwise.
+/// Returns a JSON object with the records of these ids in the field `name`, and with the other
+/// fields from `rest`. The response is sent as a whole if it is short, and to the operator and
+/// clients with a proof; otherwise in parts.
 ///
 /// If reading fails in the middle, the connection is cut.
 pub(crate) async fn list<T: Serialize>(
@@ -152,7 +152,7 @@ pub(crate) async fn list<T: Serialize>(
     rest: &T,
 ) -> Result<Response, ApiError> {
     let rest = serde_json::to_string(rest).map_err(|error| failed(id, &error))?;
-    // The fields of an object, with its end.
+    // The remaining fields of the object, with its closing bracket.
     let rest = rest.strip_prefix('{').unwrap_or("}");
     let end = match rest {
         "}" => "]}".to_owned(),
@@ -179,7 +179,7 @@ pub(crate) async fn list<T: Serialize>(
         }
         return Ok(self::whole(text, place));
     }
-    // A database that cannot be read is an error of its own, as long as nothing was sent.
+    // A read error can be reported as long as nothing was sent.
     let first = parts.next().await.map_err(|error| failed(id, &error))?;
     text.push_str(&first.unwrap_or_default());
     let id = id.clone();
@@ -189,7 +189,7 @@ pub(crate) async fn list<T: Serialize>(
             match parts.next().await {
                 Ok(part) => Ok(part.map(|part| (part, parts))),
                 Err(error) => {
-                    tracing::error!(request_id = id.0, %error, "a list was cut off");
+                    tracing::error!(request_id = id.0, %error, "cut off a list");
                     Err(error)
                 }
             }
@@ -199,7 +199,7 @@ pub(crate) async fn list<T: Serialize>(
     Ok((kind, Body::from_stream(body)).into_response())
 }
 
-/// A response of JSON that is sent as a whole, and keeps its place as long.
+/// Returns a JSON response that is sent as a whole and holds its permit until then.
 pub(crate) fn whole(text: String, place: Turn) -> Response {
     let body = Bytes::from_owner(Whole {
         text,
@@ -209,7 +209,7 @@ pub(crate) fn whole(text: String, place: Turn) -> Response {
     (kind, Body::from(body)).into_response()
 }
 
-/// A response that is sent as a whole, with its place.
+/// Body of a response that is sent as a whole, with its permit.
 struct Whole {
     text: String,
     _place: Turn,
@@ -221,11 +221,11 @@ impl AsRef<[u8]> for Whole {
     }
 }
 
-/// The text of a list behind its first bracket, a few records at a time.
+/// Text of a list after its opening bracket, a few records at a time.
 struct Parts {
     records: Records,
     is_first: bool,
-    /// What follows the records.
+    /// Text after the records.
     end: Option<String>,
 }
 
@@ -239,7 +239,7 @@ impl Parts {
             if !std::mem::replace(&mut self.is_first, false) {
                 text.push(',');
             }
-            // A record has no keys that are no texts.
+            // Cannot fail: all keys of a record are strings.
             text.push_str(&serde_json::to_string(record).unwrap_or_default());
         }
         Ok(Some(text))
@@ -247,12 +247,12 @@ impl Parts {
 }
 
 impl ApiError {
-    /// Too many read in bulk at the same time.
+    /// Too many bulk reads are running.
     pub(crate) fn busy() -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "BUSY",
-            "Too many clients read the audit trail at the same time",
+            "too many concurrent reads of the audit trail",
         )
         .retry_after(1)
     }

@@ -1,4 +1,4 @@
-//! `GET /api/hooks/registered`. In: a request. Out: which hooks judge requests, and how they did.
+//! `GET /api/hooks/registered`. Returns the registered hooks and statistics of their runs.
 
 use axum::Json;
 use axum::extract::State;
@@ -7,48 +7,48 @@ use serde::Serialize;
 use super::state::AppState;
 use crate::dispatches::{Dispatch, Runs, ScriptRuns};
 
-/// The gate's hooks.
+/// Registered hooks of the gate.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Registered {
-    /// The slots, in the order in which they are asked.
+    /// Slots in the order of their dispatch.
     slots: Vec<Slot>,
-    /// The runs of hooks in JavaScript, by hook, outcome and class.
+    /// Runs of JavaScript hooks, by hook, outcome and class.
     scripts: Vec<ScriptRuns>,
-    /// How the last requests went, the newest first; at most 100.
+    /// Reports of the last requests, newest first; at most 100.
     dispatches: Vec<Dispatch>,
 }
 
-/// A place for hooks.
+/// A slot with its hooks.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Slot {
-    /// Its name.
+    /// Name of the slot.
     slot: &'static str,
     /// `always` or `fallback`.
     kind: &'static str,
-    /// What makes one answer of several.
+    /// Policy that combines the outputs of the hooks.
     policy: &'static str,
-    /// How its hooks did together, since the process began.
+    /// Runs of all hooks of the slot since the process started.
     runs: Runs,
-    /// The hooks, in execution order.
+    /// Hooks in execution order.
     entries: Vec<Entry>,
 }
 
-/// A hook in its place.
+/// A registered hook.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Entry {
-    /// Its name.
+    /// Name of the hook.
     name: String,
-    /// Its key, by which it can be replaced.
+    /// Key of the hook, by which it can be replaced.
     key: Option<String>,
-    /// Lower runs first.
+    /// Priority; lower values run first.
     priority: i32,
-    /// What a fault of it does: `fail closed`, or `isolate`.
+    /// Failure policy: `fail closed` or `isolate`.
     on_failure: String,
-    /// How it did since the process began.
+    /// Runs of the hook since the process started.
     runs: Runs,
 }
 
-/// Which hooks judge requests, in execution order, and how the last requests went.
+/// Lists the registered hooks in execution order, and reports of the last requests.
 #[utoipa::path(
     get,
     path = "/api/hooks/registered",

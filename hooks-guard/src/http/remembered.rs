@@ -1,5 +1,5 @@
-//! What was approved for longer than once: `GET` and `DELETE /api/hooks/remembered`. In: a request.
-//! Out: the remembered answers, or the revoked one.
+//! Remembered answers over HTTP: `GET` and `DELETE /api/hooks/remembered`. Returns the remembered
+//! answers, or the revoked answer.
 
 use axum::Json;
 use axum::extract::{Extension, Path, State};
@@ -12,31 +12,31 @@ use super::query::Query;
 use super::state::AppState;
 use crate::audit::Remembered;
 
-/// Most approvals of one response.
+/// Maximum number of answers per response.
 const MOST: u64 = 1000;
 
-/// What was approved for longer than once.
+/// A page of remembered answers.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct List {
     remembered: Vec<Remembered>,
-    /// How many hold altogether.
+    /// Total number of active remembered answers.
     total: u64,
-    /// `after` of the next page; null on the last page.
+    /// `after` of the next page; `null` on the last page.
     next: Option<i64>,
 }
 
-/// What was approved for longer than once, and not revoked since.
+/// Lists active remembered answers.
 #[utoipa::path(
     get,
     path = "/api/hooks/remembered",
     params(
-        ("limit" = Option<u64>, Query, description = "Most approvals, 1000 unless given; more is 1000"),
-        ("after" = Option<u64>, Query, description = "The `next` of the page before"),
+        ("limit" = Option<u64>, Query, description = "Maximum number of answers, at most 1000. Default: 1000"),
+        ("after" = Option<u64>, Query, description = "The `next` of the previous page"),
     ),
     responses(
-        (status = 200, description = "The approvals, the oldest first", body = List),
+        (status = 200, description = "The remembered answers, oldest first", body = List),
         (status = 400, description = "INVALID_FILTER", body = super::error::ErrorBody),
-        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many concurrent reads", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn list(
@@ -50,7 +50,7 @@ pub(crate) async fn list(
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let _turn = state.turn(&headers).await?;
     let audit = state.audit(&headers);
-    // One more tells whether there is another page.
+    // One more than the limit, to detect another page.
     let found = audit.remembered_page(after, limit + 1).await;
     let (mut remembered, total) = found.map_err(|error| failed(&id, &error))?;
     let is_last = remembered.len() as u64 <= limit;
@@ -63,14 +63,14 @@ pub(crate) async fn list(
     }))
 }
 
-/// Revokes an approval, from the next request on.
+/// Revokes a remembered answer; effective from the next request.
 #[utoipa::path(
     delete,
     path = "/api/hooks/remembered/{id}",
-    params(("id" = i64, Path, description = "The approval")),
+    params(("id" = i64, Path, description = "Id of the remembered answer")),
     security(("operator" = [])),
     responses(
-        (status = 200, description = "What was revoked", body = Remembered),
+        (status = 200, description = "The revoked answer", body = Remembered),
         (status = 401, description = "OPERATOR_TOKEN_REQUIRED", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
     )
@@ -85,7 +85,7 @@ pub(crate) async fn revoke(
     let audit = state.audit(&headers);
     let failed = |error| failed(&id, &error);
     let number = number(&remembered)?;
-    let gone = || ApiError::not_found("There is no such approval");
+    let gone = || ApiError::not_found("unknown approval");
     let before = number.checked_sub(1).ok_or_else(gone)?;
     let (first, _) = audit.remembered_page(before, 1).await.map_err(failed)?;
     let found = first

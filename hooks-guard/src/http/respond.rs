@@ -1,5 +1,5 @@
-//! `POST /api/hooks/permission-response`. In: what a person says to a question. Out: the record with
-//! the answer.
+//! `POST /api/hooks/permission-response`. Takes the operator's answer to a question; returns the
+//! record with the answer.
 
 use axum::Json;
 use axum::body::Body;
@@ -13,32 +13,32 @@ use super::{body, metrics};
 use crate::audit::{Answered, AuditRecord};
 use crate::service::{Remember, Reply, Responded};
 
-/// Longest note, in characters.
+/// Maximum length of a note in characters.
 const MOST_NOTE: usize = 1000;
 
 /// An answer to a question.
 #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
-#[expect(dead_code, reason = "the shape of a body that is read field by field")]
+#[expect(dead_code, reason = "describes a body that is parsed field by field")]
 pub(crate) struct ResponseBody {
-    /// The decision.
+    /// Id of the decision.
     id: i64,
     /// `APPROVED` or `DENIED`.
     #[schema(example = "APPROVED", pattern = "^(APPROVED|DENIED)$")]
     response: String,
-    /// For what else it may happen, too; only the command that was asked about, unless given.
+    /// Scope in which an approval is remembered. Default: it applies only to this request.
     remember: Option<Remember>,
-    /// What there is to add.
+    /// Note that is stored with the answer.
     note: Option<String>,
 }
 
-/// Answers a question. The first answer counts.
+/// Answers a question. The first answer takes effect.
 #[utoipa::path(
     post,
     path = "/api/hooks/permission-response",
     request_body = ResponseBody,
     security(("operator" = [])),
     responses(
-        (status = 200, description = "The record as it is now", body = AuditRecord),
+        (status = 200, description = "The current record", body = AuditRecord),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 401, description = "OPERATOR_TOKEN_REQUIRED", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
@@ -77,7 +77,7 @@ pub(crate) async fn respond(
         Responded::NotRemembered(Some(why)) => {
             return Err(ApiError::conflict(
                 "CANNOT_BE_REMEMBERED",
-                format!("This cannot be remembered: {why}"),
+                format!("the answer cannot be remembered: {why}"),
             ));
         }
         Responded::NotRemembered(None) => {
@@ -97,7 +97,7 @@ pub(crate) async fn respond(
         Responded::NoSession => {
             return Err(ApiError::conflict(
                 "CANNOT_BE_REMEMBERED",
-                "This belongs to no session; approve it once, or always",
+                "the request has no session; approve it with `once` or `always`",
             ));
         }
     };
@@ -110,12 +110,12 @@ pub(crate) async fn respond(
             let response = record.user_response.map_or("nothing", |said| said.as_str());
             Err(ApiError::conflict(
                 "ALREADY_ANSWERED",
-                format!("This was answered before: {response}"),
+                format!("already answered: {response}"),
             ))
         }
         Answered::NotAsked(_) => Err(ApiError::conflict(
             "CANNOT_BE_ANSWERED",
-            "This needs no answer: it was allowed at once, or a rule denies it",
+            "no answer needed: the command was allowed without a question, or denied by a rule",
         )),
         Answered::Unknown => Err(unknown()),
     }

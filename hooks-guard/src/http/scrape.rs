@@ -1,4 +1,4 @@
-//! `GET /metrics`. In: the state of the service. Out: the metrics in Prometheus' text format.
+//! `GET /metrics`. Returns the metrics of the service in Prometheus' text format.
 
 use axum::extract::State;
 use axum::http::header;
@@ -8,7 +8,7 @@ use metrics::gauge;
 use super::common::no_such_path;
 use super::state::AppState;
 
-/// The metrics in Prometheus' text format.
+/// Returns the metrics in Prometheus' text format.
 #[utoipa::path(
     get,
     path = "/metrics",

@@ -1,4 +1,5 @@
-//! The service, serving requests on its sockets.
+//! The server. Takes a configuration and a state; binds the sockets and serves requests until it is
+//! stopped.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -25,45 +26,45 @@ use super::stream::Stream;
 use super::{app, upkeep};
 use crate::config::Config;
 
-/// How long a client may take to send the head of a request.
+/// Timeout for receiving the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
-/// How long a request may take in all; a long poll takes at most a minute.
+/// Timeout of a request; a long poll takes at most a minute.
 const WHOLE: Duration = Duration::from_secs(75);
-/// How many connections may wait to be accepted, as far as the system allows.
+/// Backlog of connections that wait to be accepted, limited by the system.
 const WAITING: u32 = 16 * 1024;
-/// How long requests that run may go on when the service ends.
+/// Time for running requests to finish during a shutdown.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Error returned when the service cannot listen on a socket.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The address is taken, or is none of this machine.
-    #[error("cannot listen on {address}; {source}{}", remedy(.source))]
+    /// The address is in use or does not belong to this machine.
+    #[error("cannot listen on {address}: {source}{}", remedy(.source))]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The Unix socket could not be made.
-    #[error("cannot listen on `{path}`; {source}", path = .path.display())]
+    /// The Unix socket cannot be created.
+    #[error("cannot listen on `{path}`: {source}", path = .path.display())]
     Socket {
-        /// Its path.
+        /// Path of the socket.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// There is something else in the Unix socket's place.
-    #[error("`{path}` is no socket; move it away, or set `socket` to another path", path = .path.display())]
+    /// The path of the Unix socket exists and is not a socket.
+    #[error("`{path}` is not a socket; move it away, or set `socket` to another path", path = .path.display())]
     NoSocket {
-        /// Its path.
+        /// Path of the socket.
         path: PathBuf,
     },
     /// Another process listens on the Unix socket.
-    #[error("another process listens on `{path}`; end it, or set `socket` to another path", path = .path.display())]
+    #[error("another process listens on `{path}`; stop it, or set `socket` to another path", path = .path.display())]
     SocketTaken {
-        /// Its path.
+        /// Path of the socket.
         path: PathBuf,
     },
 }
@@ -71,7 +72,7 @@ pub enum ServeError {
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            ": end what listens there, which may be another `hooks-guard serve`, or choose another address with `--listen`"
+            "; stop the process that listens there, which may be another `hooks-guard serve`, or choose another address with `--listen`"
         }
         _ => "",
     }
@@ -85,10 +86,10 @@ pub struct Sockets {
 }
 
 impl Sockets {
-    /// Listens where the configuration says.
+    /// Binds the configured sockets.
     ///
     /// # Errors
-    /// When an address is taken, or is none of this machine.
+    /// Returns an error if an address is in use or does not belong to this machine.
     pub async fn bind(config: &Config) -> Result<Self, ServeError> {
         let address = config.listen;
         let tcp = listener(address).map_err(|source| ServeError::Listen { address, source })?;
@@ -99,24 +100,23 @@ impl Sockets {
         Ok(Self { tcp, unix })
     }
 
-    /// The address that is listened on, with its port also where the configuration left that
-    /// open.
+    /// Returns the bound address, including the port if the configuration left it open.
     ///
     /// # Errors
-    /// When the system does not say.
+    /// Returns an error if the system does not report the address.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.tcp.local_addr()
     }
 }
 
-/// The service on its sockets.
+/// HTTP server of the service.
 #[derive(Debug)]
 pub struct Server {
     sockets: Sockets,
     state: AppState,
 }
 
-/// A Unix socket that goes away with its listener.
+/// A Unix socket whose file is deleted with its listener.
 #[derive(Debug)]
 struct Socket {
     listener: UnixListener,
@@ -130,15 +130,15 @@ impl Drop for Socket {
 }
 
 impl Server {
-    /// This service on these sockets.
+    /// Creates a server from sockets and a state.
     #[must_use]
     pub fn new(sockets: Sockets, state: AppState) -> Self {
         Self { sockets, state }
     }
 
-    /// Serves until `end` is ready. Then no connection is accepted any more, who waits for an
-    /// answer of the operator is told that the service ends, and requests that run have five
-    /// seconds to end.
+    /// Serves requests until `end` completes. Then no more connections are accepted, clients that
+    /// wait for an answer of the operator are notified of the shutdown, and running requests have
+    /// five seconds to finish.
     pub async fn run(self, end: impl Future<Output = ()>) {
         let Self {
             sockets: Sockets { tcp, unix },
@@ -163,13 +163,13 @@ impl Server {
             };
             let (stream, peer, reached) = match accepted {
                 Ok(accepted) => accepted,
-                // Out of file descriptors, most likely, of which a closed connection gives one
-                // back: others come back as requests end.
+                // Most likely there are no file descriptors left. Closing a connection frees one;
+                // others become free as requests end.
                 Err(error) => {
                     let pause = match connections.close_one() {
                         true => Duration::from_millis(1),
                         false => {
-                            tracing::warn!(%error, "a connection could not be accepted");
+                            tracing::warn!(%error, "cannot accept a connection");
                             Duration::from_millis(100)
                         }
                     };
@@ -194,10 +194,10 @@ impl Server {
             connections.spawn(connection, run);
         }
         drop((tcp, unix));
-        tracing::info!("the service ends");
+        tracing::info!("shutting down");
         state.inner.ending.begin();
         if timeout(GRACE, graceful.shutdown()).await.is_err() {
-            tracing::warn!("requests that still ran were cut off");
+            tracing::warn!("cut off running requests");
         }
         upkeep.abort();
     }
@@ -233,7 +233,7 @@ fn serve(
         request.extensions_mut().insert(reached.clone());
         async move {
             let answer = timeout(WHOLE, router.call(request));
-            // What a handler waits for in vain gets no answer.
+            // A request that exceeds its timeout gets no response.
             answer.await.map(|answer| match answer {
                 Ok(answer) => answer.map(|body| state.response(body)),
                 Err(never) => match never {},
@@ -243,7 +243,7 @@ fn serve(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
-        // A client may end what it sends before it reads.
+        // A client may shut down its sending side before it reads.
         .half_close(true)
         .max_buf_size(64 * 1024)
         .serve_connection(TokioIo::new(stream), service);
@@ -255,7 +255,7 @@ fn serve(
     }
 }
 
-/// Returns whether a request may run for as long as its client likes: a stream, or a long poll.
+/// Returns `true` if a request may run without a time limit: a stream or a long poll.
 fn lasts(uri: &Uri) -> bool {
     match uri.path() {
         "/api/hooks/events" | "/api/hooks/export" => true,
@@ -263,19 +263,19 @@ fn lasts(uri: &Uri) -> bool {
     }
 }
 
-/// Listens on an address; many may wait to be accepted.
+/// Binds an address, with a large backlog.
 fn listener(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = match address {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
-    // What is left of connections of before is in nobody's way.
+    // Ignore leftovers of earlier connections.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(WAITING)
 }
 
-/// Listens on a Unix socket that only this user can use.
+/// Listens on a Unix socket that only this user can access.
 async fn listen(path: &Path) -> Result<Socket, ServeError> {
     let failed = |source| ServeError::Socket {
         path: path.to_owned(),
@@ -293,13 +293,13 @@ async fn listen(path: &Path) -> Result<Socket, ServeError> {
                 path: path.to_owned(),
             });
         }
-        // What a process that was killed left behind.
+        // Left behind by a process that was killed.
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
             fs::remove_file(path).map_err(failed)?;
         }
         Err(_) => {}
     }
-    // Made under a name of its own with narrow permissions, and then put in its place.
+    // Create the socket in a private folder with restricted permissions, then move it into place.
     let directory = path.parent().unwrap_or(Path::new("."));
     let private = directory.join(format!(".hooks-guard-{}", crate::random::random::<6>()));
     {

@@ -1,5 +1,5 @@
-//! Signs the operator in and out in a browser. In: a request with the token or the cookie. Out: the
-//! cookie, and the value that every action needs.
+//! Browser sessions of the operator. Takes a request with the token or the cookie; returns the
+//! cookie, and the CSRF value that every action needs.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,20 +10,20 @@ use serde::Serialize;
 use super::error::ApiError;
 use super::state::AppState;
 
-/// What the page needs for its actions.
+/// A new browser session.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Begun {
-    /// To be sent as `X-Guard-CSRF` with every action.
+    /// CSRF value, required in `X-Guard-CSRF` for every action.
     csrf: String,
 }
 
-/// Whether somebody is signed in.
+/// State of the browser session.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct SignedIn {
     signed_in: bool,
 }
 
-/// Signs in: the answer's cookie stands for the operator's token, together with `csrf`.
+/// Signs in. The cookie of the response, together with `csrf`, replaces the operator's token.
 #[utoipa::path(
     post,
     path = "/api/console/session",
@@ -39,18 +39,18 @@ pub(crate) async fn begin(
 ) -> Result<impl IntoResponse, ApiError> {
     let operator = &state.inner.operator;
     operator.token.check(&headers)?;
-    // Whoever signs in anew is not signed in twice.
+    // Signing in again replaces the previous session.
     operator.sessions.end(&headers);
     let (id, csrf) = operator.sessions.begin();
     let cookie = operator.sessions.set_cookie(&id, "");
     Ok((cookie, Json(Begun { csrf })))
 }
 
-/// Says whether the page's cookie and value are still good.
+/// Returns `true` if the cookie and the CSRF value of the page are valid.
 #[utoipa::path(
     get,
     path = "/api/console/session",
-    responses((status = 200, description = "Whether", body = SignedIn))
+    responses((status = 200, description = "State of the session", body = SignedIn))
 )]
 pub(crate) async fn state(State(state): State<AppState>, headers: HeaderMap) -> Json<SignedIn> {
     let signed_in = state.inner.operator.sessions.check(&headers).is_ok();
@@ -63,7 +63,7 @@ pub(crate) async fn state(State(state): State<AppState>, headers: HeaderMap) -> 
     path = "/api/console/session",
     responses(
         (status = 200, description = "Signed out", body = SignedIn),
-        (status = 401, description = "OPERATOR_TOKEN_REQUIRED: nobody was signed in", body = super::error::ErrorBody),
+        (status = 401, description = "OPERATOR_TOKEN_REQUIRED: not signed in", body = super::error::ErrorBody),
         (status = 403, description = "CSRF_REQUIRED", body = super::error::ErrorBody),
     )
 )]

@@ -1,9 +1,9 @@
-//! The browsers that are signed in. In: the headers of a request. Out: whether the operator sends it; a
-//! new session, or the end of one.
+//! Browser sessions. Takes the headers of a request; checks its session, and begins or ends
+//! sessions.
 //!
-//! A cookie goes to every port of this machine, so that another server on it could be sent it by
-//! a browser. It is worth nothing alone: every action needs a second value, which only the page
-//! has, in a header that no page of another site can send.
+//! Browsers send a cookie to every port of this machine, so another local server can receive it.
+//! The cookie alone is not enough: every action needs a second value, which only the page knows, in
+//! a header that pages of other sites cannot send.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -16,19 +16,19 @@ use tokio::time::Instant;
 use super::error::ApiError;
 use crate::random::random;
 
-/// The header of the second value.
+/// Header of the second value.
 pub(super) const CSRF: HeaderName = HeaderName::from_static("x-guard-csrf");
 
-/// How many browsers may be signed in at a time; the one that was longest is signed out first.
+/// Maximum number of sessions; a further one ends the oldest.
 pub(super) const MOST: usize = 32;
 
-/// For how long one stays signed in.
+/// Lifetime of a session.
 pub(super) const LIFE: Duration = Duration::from_secs(12 * 3600);
 
-/// Who is signed in. It ends with the process.
+/// Active sessions, in memory only.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    /// One for each port: cookies know none.
+    /// Name of the cookie, which contains the port: browsers share cookies between ports.
     cookie: String,
     all: Mutex<Vec<Session>>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Session {
     until: Instant,
 }
 
-/// Shows nothing that would let anybody in.
+/// Does not reveal the credentials.
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Session(…)")
@@ -54,20 +54,20 @@ impl Sessions {
         }
     }
 
-    /// Whether a request comes from the page of somebody who is signed in.
+    /// Checks that a request comes from the page of an active session.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), ApiError> {
         let csrf = headers.get(CSRF).map_or(&b""[..], HeaderValue::as_bytes);
         self.check_value(headers, csrf)
     }
 
-    /// As [`check`](Self::check), with the second value from elsewhere: a browser's stream of
-    /// events has no headers of its own.
+    /// Like [`check`](Self::check), with the second value as an argument: a browser's event stream
+    /// cannot set headers.
     pub(crate) fn check_value(
         &self,
         headers: &HeaderMap,
         csrf: impl AsRef<[u8]>,
     ) -> Result<(), ApiError> {
-        // What a browser says of where a request comes from; others say nothing.
+        // Browsers send the relation of the requesting site; other clients do not.
         let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
         if site.is_some_and(|site| site != b"same-origin") {
             return Err(ApiError::unauthorized());
@@ -83,7 +83,7 @@ impl Sessions {
             true => Ok(()),
             false => Err(ApiError::forbidden(
                 "CSRF_REQUIRED",
-                "This needs the value that signing in has given, as `X-Guard-CSRF`",
+                "missing or wrong CSRF value; send the `csrf` of the sign-in as `X-Guard-CSRF`",
             )),
         }
     }
@@ -110,7 +110,7 @@ impl Sessions {
         all.retain(|one| !bool::from(one.id.as_bytes().ct_eq(id.as_bytes())));
     }
 
-    /// What the cookie says; nothing if there are two of them.
+    /// Returns the session id in the cookie; `None` if there are two cookies.
     fn id<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
         let cookies = headers.get_all(header::COOKIE).iter();
         let pairs = cookies
@@ -124,7 +124,8 @@ impl Sessions {
         }
     }
 
-    /// Without an age, so that a browser keeps it in memory.
+    /// Returns a `Set-Cookie` header without a lifetime, so that browsers keep the cookie in
+    /// memory.
     pub(super) fn set_cookie(
         &self,
         id: &str,

@@ -1,5 +1,5 @@
-//! What every handler shares. In: a service, its configuration and the operator's token. Out: one
-//! state, cheap to clone.
+//! State of the handlers. Takes a service, its configuration and the operator's token; returns a
+//! state that is cheap to clone.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,7 +15,8 @@ use crate::config::Config;
 use crate::proof::ServiceKey;
 use crate::service::PermissionService;
 
-/// What [`app`](super::app()) needs: the service, who may answer, and how it is set up.
+/// State that [`app`](super::app()) needs: the service, the operator's credentials and the
+/// configuration.
 ///
 /// Cheap to clone.
 #[derive(Clone, Debug)]
@@ -34,13 +35,13 @@ pub(super) struct Inner {
     pub(super) hub: Hub,
     pub(super) reads: BulkReads,
     pub(super) ending: ending::Ending,
-    /// By which clients and this service know each other.
+    /// Key by which clients and this service authenticate each other.
     pub(super) key: OnceLock<ServiceKey>,
 }
 
 impl AppState {
-    /// The state of a service with this configuration, whose questions are answered by whoever
-    /// has the token.
+    /// Returns the state of a service with this configuration. Questions can be answered with
+    /// `token`.
     #[must_use]
     pub fn new(
         service: PermissionService,
@@ -67,16 +68,17 @@ impl AppState {
         }
     }
 
-    /// Has the service prove to clients that it has this key. The first key counts.
+    /// Sets the key with which the service authenticates to clients. Only the first call has an
+    /// effect.
     ///
-    /// The proofs need [`Server`](super::Server): they hold for one connection.
+    /// Proofs need [`Server`](super::Server): they hold for one connection.
     #[must_use]
     pub fn with_key(self, key: ServiceKey) -> Self {
         self.inner.key.get_or_init(|| key);
         self
     }
 
-    /// The service.
+    /// Returns the service.
     #[must_use]
     pub fn service(&self) -> &PermissionService {
         &self.inner.service

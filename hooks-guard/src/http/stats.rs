@@ -1,5 +1,5 @@
-//! `GET /api/hooks/stats`, and `GET /api/hooks/series`: the same over time. In: a period.
-//! Out: statistics.
+//! `GET /api/hooks/stats` and `GET /api/hooks/series`. Takes a period; returns its statistics, in
+//! total or over time.
 
 use axum::Json;
 use axum::extract::{Extension, State};
@@ -11,18 +11,18 @@ use super::query::Query;
 use super::state::AppState;
 use crate::audit::{Period, Series, Stats};
 
-/// Statistics about all decisions of a period.
+/// Returns statistics about all decisions of a period.
 #[utoipa::path(
     get,
     path = "/api/hooks/stats",
     params(
-        ("since" = Option<String>, Query, format = DateTime, description = "Only what was decided after this time"),
-        ("until" = Option<String>, Query, format = DateTime, description = "Only what was decided before this time"),
+        ("since" = Option<String>, Query, format = DateTime, description = "Only decisions after this time"),
+        ("until" = Option<String>, Query, format = DateTime, description = "Only decisions before this time"),
     ),
     responses(
         (status = 200, description = "The statistics", body = Stats),
         (status = 400, description = "INVALID_DATE", body = super::error::ErrorBody),
-        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many concurrent reads", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn stats(
@@ -37,18 +37,18 @@ pub(crate) async fn stats(
     stats.map(Json).map_err(|error| failed(&id, &error))
 }
 
-/// The statistics over time: in hours, days or weeks, of which each counts as a whole.
+/// Returns statistics over time, in whole hours, days or weeks.
 #[utoipa::path(
     get,
     path = "/api/hooks/series",
     params(
-        ("since" = Option<String>, Query, format = DateTime, description = "From the hour, day or week of this time on"),
-        ("until" = Option<String>, Query, format = DateTime, description = "Up to the hour, day or week of this time"),
+        ("since" = Option<String>, Query, format = DateTime, description = "Start: the hour, day or week of this time"),
+        ("until" = Option<String>, Query, format = DateTime, description = "End: the hour, day or week of this time"),
     ),
     responses(
         (status = 200, description = "The points", body = Series),
         (status = 400, description = "INVALID_DATE", body = super::error::ErrorBody),
-        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many concurrent reads", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn series(

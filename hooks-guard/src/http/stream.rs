@@ -1,4 +1,4 @@
-//! The stream of an accepted connection, which the list of connections can look at.
+//! Stream of an accepted connection, which the list of connections can inspect.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -8,14 +8,14 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
-/// The stream of a connection. A clone is the same one.
+/// Stream of a connection. Clones share the socket.
 #[derive(Clone, Debug)]
 pub(super) enum Stream {
     Tcp(Arc<TcpStream>),
     Unix(Arc<UnixStream>),
 }
 
-/// Calls the same method of either.
+/// Calls a method of either variant.
 macro_rules! of {
     ($stream:expr, $inner:ident => $call:expr) => {
         match $stream {
@@ -26,8 +26,8 @@ macro_rules! of {
 }
 
 impl Stream {
-    /// Returns whether nothing has come that was not read yet: then it is the client that is late,
-    /// and not this process.
+    /// Returns `true` if all received bytes were read: then the client, and not this process,
+    /// causes the wait.
     pub(super) fn is_drained(&self) -> bool {
         of!(self, stream => rustix::io::ioctl_fionread(stream)).is_ok_and(|bytes| bytes == 0)
     }

@@ -1,4 +1,4 @@
-//! How many bulk reads run at a time. In: a read that wants to start. Out: its turn, or the error that
+//! Limits bulk reads. Takes a read that is about to start; returns its permit, or the error that
 //! the service is busy.
 
 use std::sync::Arc;
@@ -10,27 +10,27 @@ use tokio::time::timeout;
 
 use super::error::ApiError;
 
-/// How many bulk reads of clients other than the operator run at a time: half of the connections
-/// that SQLite has for readers.
+/// Maximum number of concurrent bulk reads by clients other than the operator: half of the SQLite
+/// connections for readers.
 pub(super) const TOGETHER: usize = 3;
 
-/// How many wait for their turn.
+/// Maximum number of waiting bulk reads.
 pub(super) const WAITING: usize = 64;
 
-/// How long a read waits for its turn.
+/// Timeout for the permit of a bulk read.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many such responses are in memory at a time; others are sent in parts, or refused.
+/// Maximum number of complete responses in memory; further responses are sent in parts, or refused.
 pub(super) const WHOLE: usize = 32;
 
-/// The same for clients that prove themselves: their responses are never sent in parts, which
-/// could not be proved.
+/// Maximum number of complete responses to clients with a proof. Their responses are never sent in
+/// parts, which could not be signed.
 pub(super) const PROVED: usize = 16;
 
-/// How many exports of such clients run at a time.
+/// Maximum number of concurrent exports by clients other than the operator.
 pub(super) const EXPORTS: usize = 16;
 
-/// The turns of bulk reads.
+/// Permits of bulk reads.
 #[derive(Debug)]
 pub(crate) struct BulkReads {
     pub(super) turns: Arc<Semaphore>,
@@ -52,7 +52,7 @@ impl Default for BulkReads {
     }
 }
 
-/// Counts a read that waits.
+/// Counts a waiting read.
 pub(super) struct Waiting<'a>(&'a AtomicUsize);
 
 impl Drop for Waiting<'_> {
@@ -61,7 +61,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// The right to read in bulk: `None` for the operator, who needs none.
+/// Permit of a bulk read; `None` for the operator, who needs none.
 pub(crate) type Turn = Option<OwnedSemaphorePermit>;
 
 impl BulkReads {

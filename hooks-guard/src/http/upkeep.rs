@@ -1,5 +1,5 @@
-//! What a service does of its own accord while it runs. In: the state. Out: nothing; it cleans up and
-//! counts until it is stopped.
+//! Background tasks of the service. Takes the state; expires questions, probes and cleans the
+//! trail, and aggregates metrics until it is dropped.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use super::state::AppState;
 use crate::audit::AuditError;
 use crate::log_limit;
 
-/// How often questions whose time is up are looked for.
+/// Interval of the search for expired questions.
 const EXPIRY: Duration = Duration::from_secs(1);
-/// How often a trail that could not be written is tried.
+/// Interval of write probes after a failed write.
 const PROBE: Duration = Duration::from_secs(2);
-/// How often what was measured is added up: it grows until then.
+/// Interval at which measurements are aggregated; they occupy memory until then.
 const ADDING: Duration = Duration::from_secs(1);
-/// How often records that are too old are looked for.
+/// Interval of the search for records to delete.
 const RETENTION: Duration = Duration::from_secs(3600);
-/// How long to leave a trail alone that failed.
+/// Delay after an error of the trail.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// Does it until it is dropped.
+/// Runs all background tasks; never completes.
 pub(super) async fn run(state: AppState) {
     let days = state.inner.config.retention_days;
     tokio::join!(expire(&state), probe(&state), add_up(&state), async {
@@ -31,27 +31,27 @@ pub(super) async fn run(state: AppState) {
     });
 }
 
-/// Denies questions as their time runs out, so that whoever waits elsewhere hears of it.
+/// Expires questions at their deadlines, so that waiting clients are notified.
 async fn expire(state: &AppState) {
     loop {
         sleep(EXPIRY).await;
         if let Err(error) = state.service().expire().await {
             if let Some(suppressed) =
-                log_limit::suppressed("questions whose time is up could not be closed", &error)
+                log_limit::suppressed("cannot close expired questions", &error)
             {
-                tracing::error!(%error, suppressed, "questions whose time is up could not be closed");
+                tracing::error!(%error, suppressed, "cannot close expired questions");
             }
             sleep(AGAIN).await;
         }
     }
 }
 
-/// Tries whether the trail can be written again after a record could not be written: without
-/// requests, nothing else would write.
+/// Probes whether the trail can be written again after a failed write. Without requests, nothing
+/// else would write.
 async fn probe(state: &AppState) {
     loop {
         sleep(PROBE).await;
-        // The writer has logged the error.
+        // The writer logs the error.
         let _ = state.service().audit().probe().await;
     }
 }
@@ -63,13 +63,13 @@ async fn add_up(state: &AppState) {
     }
 }
 
-/// Deletes records as they get older than so many days.
+/// Deletes records that are older than a number of days.
 async fn retain(state: &AppState, days: u32) {
     loop {
         match delete_older(state, days).await {
             Ok(0) => {}
-            Ok(deleted) => tracing::info!(deleted, days, "old decisions were deleted"),
-            Err(error) => tracing::error!(%error, "old decisions could not be deleted"),
+            Ok(deleted) => tracing::info!(deleted, days, "deleted old decisions"),
+            Err(error) => tracing::error!(%error, "cannot delete old decisions"),
         }
         sleep(RETENTION).await;
     }
@@ -81,7 +81,7 @@ async fn delete_older(state: &AppState, days: u32) -> Result<u64, AuditError> {
     else {
         return Ok(0);
     };
-    // A cleanup leaves a record that stays for ever: none where there is nothing to clean up.
+    // A cleanup leaves a permanent record, so run none if there is nothing to delete.
     if audit.oldest().await?.is_none_or(|oldest| oldest >= limit) {
         return Ok(0);
     }

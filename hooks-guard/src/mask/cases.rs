@@ -1,8 +1,8 @@
-//! Commands with secrets of single programs, and commands that only look so.
+//! Commands with secrets of single programs, and commands that only resemble them.
 
-/// Each entry: a command in which `«…»` is what must not be stored.
+/// Each entry is a command; `«…»` marks the text that must not be stored.
 pub(super) const STORED: &[&str] = &[
-    // Statements of databases, and how they reach a client.
+    // SQL statements, and how they reach a client.
     "mysql -e \"CREATE USER x IDENTIFIED BY «'hunter2'»\"",
     "mysql -e \"create user 'x'@'%' identified   by «'hunter2'»; DROP TABLE y\"",
     "mysql -e 'CREATE USER x IDENTIFIED BY «\"hunter2\"»'",
@@ -62,7 +62,7 @@ pub(super) const STORED: &[&str] = &[
     "redis-cli <<E\nAUTH «hunter2»\nFLUSHALL\nE",
     "echo \"AUTH «hunter2»\" | redis-cli",
     "printf 'AUTH «hunter2»\\r\\nFLUSHALL\\r\\n' | nc db 6379",
-    // Stores of keys, and what encrypts.
+    // Key stores and encryption.
     "keytool -list -keystore a -storepass «hunter2» -keypass «hunter3»",
     "keytool -importkeystore -srcstorepass «hunter2» -deststorepass «hunter3»",
     "openssl rsa -in a -passin pass:«hunter2» -passout pass:«hunter3»",
@@ -152,7 +152,7 @@ pub(super) const STORED: &[&str] = &[
     "fly secrets set A=«hunter2» B=«hunter3»",
     "set -gx GITHUB_TOKEN «hunter2»",
     "setx API_KEY «hunter2»",
-    // Scripts that type.
+    // Scripts that type passwords.
     "expect -c 'spawn ssh h; expect \"assword:\"; send «\"hunter2\\r\"»; expect \"$\"; send \"ls\\r\"'",
     "expect -c \"spawn su; expect \\\"*assword*\\\" { send «\\\"hunter2\\r\\\"» }; interact\"",
     "expect <<'E'\nspawn ssh h\nexpect \"password:\"\nsend -- «\"hunter2\\n\"»\nexpect \"#\"\nsend \"reboot\\n\"\nE",
@@ -173,7 +173,7 @@ pub(super) const STORED: &[&str] = &[
     "frob 'Endpoint=sb://a/;SharedAccessKeyName=n;SharedAccessKey=«abc=»'",
     "curl 'https://a.blob.core.windows.net/b?sv=1&sig=«abc%3D»&se=2'",
     "echo 'PrivateKey = «abc=»' >> wg0.conf",
-    // Tokens that are told by more than a mark.
+    // Tokens that are recognised by more than a mark.
     "frob «MInqCyVHP01FyEtbogcWW5xrCI.BfPVEF.Ju9s89qVSaAOHzv8m6RIpHCRq9fJGBs5iUlDHC»",
     "frob «1/1200000000000001:0123456789abcdef0123456789abcdef»",
     // Options of single programs.
@@ -211,7 +211,7 @@ pub(super) const STORED: &[&str] = &[
     "p4 -u ada -P «hunter2» sync",
     "swaks --to b@x.example -au ada -ap «hunter2»",
     "mysql -uroot -p«hunTer2kl60ww3m5lThaF0» -e 'DROP TABLE y'",
-    // Places.
+    // Positional operands.
     "networksetup -setairportnetwork en1 Home «hunter2»",
     "dscl . -passwd /Users/ada «hunter1 hunter2»",
     "dotnet user-secrets set --project a Smtp:Pass «hunter2»",
@@ -278,7 +278,7 @@ pub(super) const STORED: &[&str] = &[
     "curl https://hooks.zapier.com/hooks/catch/«1/abc»",
 ];
 
-/// What stays in the trail.
+/// Commands that are stored unchanged.
 pub(super) const SHOWN: &[&str] = &[
     "docker run -v \"$PWD:/w\" -w /w image make",
     "curl -sXDELETE https://x.example/a",

@@ -1,17 +1,17 @@
-//! What masking finds. In: nothing; plain data. Out: a hidden place with its kind, the label that
-//! replaces it, and the reader of the text.
+//! Data of masking: a hidden range with its kind, the label that replaces it, and the reader for
+//! whom a text is masked.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A text that is not shown, by its place.
+/// A range to mask.
 pub(super) type Hidden = (Range<usize>, Kind);
 
-/// Who reads what is left.
+/// Reader for whom a text is masked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Reader {
     Model,
-    /// The trail, of a name that looks like chance without being a secret.
+    /// The trail, for a name that may look random without being a secret.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     Names,
     #[cfg_attr(
@@ -28,8 +28,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What stands in its place. Of several lines it says how many: who approves a command must
-    /// see that there is more to it.
+    /// Returns the replacement. States the number of lines if there are several, so that the person
+    /// who approves a command sees that there is more.
     pub(super) fn label(self, text: &str) -> Cow<'static, str> {
         match (self, text.matches('\n').count()) {
             (Self::Mail, _) => "[e-mail]".into(),

@@ -1,20 +1,21 @@
-//! What stands in every text in which a rule finds something: quicker to look for than to compile
-//! the rule's pattern, which most commands never need.
+//! Substrings and character runs without which a rule cannot match. Takes a text; returns `false`
+//! if a rule cannot match. This is cheaper than compiling the rule's pattern, which most commands
+//! never need.
 
-/// What a rule needs.
+/// Precondition of a rule.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Need {
-    /// One of these, in any case; written in lower case.
+    /// One of these substrings, in any case; written in lower case.
     Any(&'static [&'static str]),
-    /// As [`Any`](Self::Any), and such a character.
+    /// Like [`Any`](Self::Any), and a character of this kind.
     AnyWith(&'static [&'static str], fn(char) -> bool),
-    /// So many of these characters in a row.
+    /// A run of these characters of this length.
     Run(usize, fn(u8) -> bool),
-    /// This text, and so many of these characters in a row.
+    /// This substring, and a run of these characters of this length.
     RunWith(&'static str, usize, fn(u8) -> bool),
 }
 
-/// A text, ready to be asked what is in it.
+/// A text, prepared for the checks.
 pub(super) struct Text<'a> {
     text: &'a str,
     lower: String,
@@ -24,7 +25,7 @@ impl<'a> Text<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let lower = match text.is_ascii() {
             true => text.to_ascii_lowercase(),
-            // With what a pattern takes for the same letter as well.
+            // Includes characters that patterns treat as case variants.
             false => text.to_lowercase().replace('\u{17f}', "s"),
         };
         Self { text, lower }
@@ -52,7 +53,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// What is in every name behind which a secret stands.
+/// Substrings of the names that precede secrets.
 pub(super) const NAMES: &[&str] = &[
     "token",
     "secret",
@@ -76,7 +77,7 @@ pub(super) const NAMES: &[&str] = &[
     "mnemonic",
 ];
 
-/// What programs are told that read a password.
+/// Substrings of the commands that read a password.
 pub(super) const READS: &[&str] = &[
     "sudo",
     "-stdin",

@@ -1,5 +1,5 @@
-//! Secrets that single programs are given: behind options that mean something else to others, by
-//! place, or on their standard input.
+//! Secrets of single programs: options with a different meaning for other programs, operands, and
+//! standard input. Returns masking rules.
 
 use std::sync::LazyLock;
 
@@ -9,21 +9,21 @@ use super::need::Need::{Any, AnyWith};
 use super::need::READS;
 use super::rule::{QUOTED, Rule, VALUE, always, literal, literal_no_option, of_a_setting};
 
-/// What makes a program read a password from its standard input.
+/// Commands that make a program read a password from its standard input.
 const READERS: &str = r"(?:\bsudo\s+(?:-[a-zA-Z-]+\s+)*-\w*S|password-stdin|with-token|--stdin|-stdin|\bchpasswd|\bnewusers|\bcryptsetup|\bpasswd\b|\bvncpasswd|\bsmbpasswd|\bpdbedit|passphrase-fd|\bkinit\b|\bkpasswd|\bht(?:passwd|digest)\b|\bsu\s|\bmkpasswd\b|\bwpa_passphrase\b|\bssh-add\b|\bsecret-tool\s+store|\b(?:go)?pass\s+(?:insert|otp)|\bgpg-preset-passphrase|\bkadmin(?:\.local)?\b|\bkeyctl\s+padd|\bdoas\b|\b(?:gocryptfs|encfs|cryfs|securefs|veracrypt|truecrypt|ecryptfs-\S+)\b|\bzfs\s+load-key|\blpass\s+login|\bop\s+signin|\bkeepassxc-cli\b|\bsystemd-creds\s+encrypt|\bsecurity\s+unlock-keychain|\bwg\s+(?:pubkey|set)\b|\bx11vnc\s+-storepasswd|\bconfig\s+set\s+--secret|\bopenssl\s+[^|;&\n]*?-(?:pass(?:in|out)?\s+(?:stdin|fd:0)|stdin)|\bvault\s+login\s+-|\brclone\s+obscure\s+-|--unlock\b|\bbw\s+unlock|\bsecrets?\s+(?:set|put|create|add|versions\s+add)\b|\bkeyring\s+set\b|\bvercel\s+env\s+add\b|\\+password\b)";
 
-/// How much of a here-document is a secret.
+/// Part of a here-document that is a secret.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum PasswordReader {
-    /// Lines of accounts: what stands behind the first colon.
+    /// Lines of accounts: the text after the first colon.
     Accounts,
-    /// The first line; what the program runs may read the others.
+    /// The first line; the program may run the others.
     FirstLine,
     Lines,
 }
 
 impl PasswordReader {
-    /// Returns how a line of a command reads its here-document, if that holds passwords.
+    /// Returns how a command reads its here-document, if that contains passwords.
     pub(super) fn of(line: &str) -> Option<Self> {
         static READS: LazyLock<Regex> =
             LazyLock::new(|| Regex::new(READERS).expect("the pattern is part of this file"));
@@ -46,12 +46,12 @@ pub(super) fn rules() -> Vec<Rule> {
     rules
 }
 
-/// A short option behind the name of a program in the same command.
+/// Matches a short option of a program in the same command.
 fn of_program(programs: &str, option: &str) -> String {
     format!(r"\b(?:{programs})\b[^;|&\n]*?\s-{option}\s*({VALUE})")
 }
 
-/// A value that is not the rest of an option of several letters: `-password`, `-port`.
+/// Returns `false` if the value is the rest of a long option: `-password`, `-port`.
 fn no_long_option(captures: &Captures<'_>, text: &str) -> bool {
     let whole = captures.get(0).map_or("", |group| group.as_str());
     let before = whole.strip_suffix(text).unwrap_or(whole);
@@ -61,12 +61,12 @@ fn no_long_option(captures: &Captures<'_>, text: &str) -> bool {
     !(is_rest && before.ends_with(['p', 'P'])) && literal_no_option(captures, text)
 }
 
-/// A name and a password behind an option, of which the name may be missing and stays.
+/// Matches a name and a password after an option. The name is optional and kept.
 fn pair(option: &str) -> String {
     format!(r#"{option}(?:"(?:[^":]*:)?([^"]+)"|'(?:[^':]*:)?([^']+)'|(?:[^\s:"']*:)?({VALUE}))"#)
 }
 
-/// Short options that mean a password to these programs only.
+/// Short options that only these programs use for a password.
 fn options() -> Vec<Rule> {
     let secret = Rule::secret;
     vec![
@@ -177,7 +177,7 @@ fn options() -> Vec<Rule> {
             literal,
         )
         .within(r"\bsecrets?\s+(?:set|put|create|add|versions)\b[^;|&\n]*"),
-        // A file whose name says what is in it.
+        // A file whose name shows its content.
         secret(
             Any(&[">"]),
             r#"(?i)\b(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*(?:["'][^\s"'\\]+\\n([^\s"'\\]+)(?:\\n)?["']|["'](?:passw(?:or)?d|passphrase|secret|token)[ \t]+([^\s"'\\]+)["']|([^\s;|&<>)"'`\\]+|"[^\s"]+"|'[^\s']+'))\s*>+\s*[^\s;|&]*(?:passw(?:or)?d|passphrase|pass|secret|token|cred(?:ential)?s?|auth)(?:\.txt|\.key|[_.-]?file)?(?:["']?\s*(?:[;&|)\n]|\z))"#,
@@ -550,7 +550,7 @@ fn places() -> Vec<Rule> {
             &format!(r"\b(?:user|owner|input)_pw\s+({VALUE})"),
             literal,
         ),
-        // Settings whose name and value are words.
+        // Settings with name and value in separate words.
         secret(
             Any(&["config"]),
             &format!(
@@ -578,10 +578,10 @@ fn places() -> Vec<Rule> {
     ]
 }
 
-/// `name:password` within quotes, behind a line break, or as a word.
+/// `name:password` within quotes, after a line break, or as a word.
 const ACCOUNT: &str = r#"(?:["'][^"':\s\\]+:((?:\\[^n]|[^"'\\\n])+)|(?:\\n|\n)[^"':\s\\]+:((?:\\[^n]|[^"'\\\n])+)|(?:\s|<<<)[^"':\s\\]+:((?:"[^"]*"|'[^']*'|\\[^n]|[^\s;|&<>)"'`\\])+))"#;
 
-/// What a program reads on its standard input, written in the command.
+/// Standard input of a program, written in the command.
 fn inputs() -> Vec<Rule> {
     let secret = Rule::secret;
     vec![
@@ -592,7 +592,7 @@ fn inputs() -> Vec<Rule> {
             ),
             |captures, text| !is_told_apart(captures) && literal(captures, text),
         ),
-        // Accounts: the name before the first colon stays.
+        // Accounts: the name before the first colon is kept.
         secret(
             Any(&["chpasswd", "newusers"]),
             ACCOUNT,
@@ -607,7 +607,7 @@ fn inputs() -> Vec<Rule> {
             literal,
         )
         .within(&format!(r"\b(?:chpasswd|newusers)\b[^|;&\n]*?<<<\s*{VALUE}")),
-        // Several, in a group.
+        // Several values in a group.
         secret(
             Any(READS),
             &format!(
@@ -620,7 +620,7 @@ fn inputs() -> Vec<Rule> {
             &format!(r"{READERS}[^|;&\n]*?<<<\s*({VALUE})"),
             |captures, text| !is_told_apart(captures) && literal(captures, text),
         ),
-        // A format that says that its arguments are secrets.
+        // A format string that labels its arguments as secrets.
         secret(
             Any(&["printf"]),
             &format!(
@@ -631,8 +631,8 @@ fn inputs() -> Vec<Rule> {
     ]
 }
 
-/// Whether other rules tell the secret apart from what stands around it: names before passwords,
-/// and parameters of the URL of a seed.
+/// Returns `true` if other rules separate the secret from its context: names before passwords, and
+/// parameters of the URL of a seed.
 fn is_told_apart(captures: &Captures<'_>) -> bool {
     let whole = captures.get(0).map_or("", |group| group.as_str());
     let reads_accounts = whole.contains("chpasswd") || whole.contains("newusers");
@@ -644,7 +644,7 @@ fn is_told_apart(captures: &Captures<'_>) -> bool {
 fn networks() -> Vec<Rule> {
     let secret = Rule::secret;
     const GAP: &str = r"(?:\s|\\n|\\t|\\r)+";
-    // The password behind a user, but no option, redirection or comment.
+    // The password after a user, which is not an option, a redirection or a comment.
     const SECOND: &str =
         r#"(?:\\"[^"\\]*\\"|"[^"\n]*"|'[^'\n]*'|[^\s;|&"'\\<>#(){}-][^\s;|&"'\\<>(){}]*)"#;
     const REDIS: &str = r#"(?:\\"[^"\\]*\\"|"[^"\n]*"|'[^'\n]*'|[^\s;|&"'\\]+)"#;
@@ -664,14 +664,14 @@ fn networks() -> Vec<Rule> {
             literal,
         )
         .within(r"(?is)\A.*pgpass.*\z"),
-        // What FTP is told.
+        // Input of FTP clients.
         secret(
             Any(&["ftp"]),
             &format!(r"(?m)^\s*(?:quote\s+)?(?:user\s+\S+[ \t]+|pass[ \t]+)({VALUE})"),
             literal,
         )
         .within(r"(?is)\A.*ftp.*\z"),
-        // What Redis is told.
+        // Input of Redis clients.
         secret(
             Any(&["redis", "valkey", "keydb", "6379"]),
             &format!(
@@ -700,7 +700,7 @@ fn networks() -> Vec<Rule> {
     ]
 }
 
-/// What scripts type where a password is asked for.
+/// Input that scripts type at password prompts.
 fn typed() -> Vec<Rule> {
     let secret = Rule::secret;
     vec![
@@ -804,7 +804,7 @@ fn seeds() -> Vec<Rule> {
     ]
 }
 
-/// A text that is more than the value of a variable and a line break.
+/// Returns `false` for a variable, also if a line break follows it.
 fn no_variable(_: &Captures<'_>, text: &str) -> bool {
     let text = text.trim_matches(['"', '\'', '\\', '{', '}']);
     let text = text.trim_end_matches("\\r").trim_end_matches("\\n");

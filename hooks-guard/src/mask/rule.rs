@@ -1,5 +1,5 @@
-//! One pattern behind which a secret stands. In: a text. Out: the places that the pattern finds, and
-//! whether what stands there is a secret.
+//! A masking rule: a pattern for the context of a secret. Takes a text; returns the matches, and
+//! checks that a match is a secret.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -9,50 +9,50 @@ use regex::{Captures, Regex};
 use super::hidden::{Kind, Reader};
 use super::need::Need;
 
-/// A value as a shell or a file of settings writes it: quoted, escaped, bare,
-/// or all of them in turn; from a quote that nothing closes, the rest of the line: what is on the
-/// next one may run.
+/// A value in the syntax of a shell or a settings file: quoted, escaped, bare, or a sequence of
+/// these. After an unclosed quote, the rest of the line; the next line may be a command.
 pub(super) const VALUE: &str = r#"(?:\\"(?:[^"\\]|\\[^"])*\\"|(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s;|&<>)"'`\\])+|["'][^\n]*)"#;
 
-/// A string as a language writes it, also within the quotes of a shell.
+/// A string in the syntax of a programming language, also within shell quotes.
 pub(super) const QUOTED: &str = r#"(?:\\"[^"\\\n]*(?:\\[^"\n][^"\\\n]*)*\\"|"(?:[^"\\\n]|\\.)*"|\\'[^'\\\n]*\\'|'(?:[^'\\\n]|\\.)*')"#;
 
-/// What the name ends with of something that is no secret, although its name begins as one: where
-/// a secret comes from, or what is run to get one.
+/// Suffixes of names that begin like the name of a secret but denote its source, or the program
+/// that provides it.
 pub(super) const SOURCES: &[&str] = &[
     "stdin", "file", "path", "_dir", "-dir", "_fd", "-fd", "-id", "-arn", "command", "_cmd",
     "-cmd", "cmd", "program", "helper", "prompt", "askpass", "extpass", "script", "name", "eval",
     "exec", "provider", "process", "plugin", "hook", "agent", "callback",
 ];
 
-/// What the one group that takes part finds is hidden, without one the whole.
+/// A masking rule. Hides the capture group that matches, or the whole match if there is none.
 pub(super) struct Rule {
-    /// Without which it finds nothing.
+    /// Precondition of a match.
     pub(super) need: Need,
-    /// Where it looks; everywhere without one. What it finds may end behind it.
+    /// Pattern of the text in which the rule matches; the whole text if `None`. A match may extend
+    /// beyond it.
     pub(super) scope: Option<Pattern>,
     pub(super) pattern: Pattern,
     pub(super) kind: Kind,
     pub(super) counts: Counts,
     pub(super) doubt: Doubt,
-    /// Whether it finds the words of a shell, which within quotes end where the next one begins.
+    /// If `true`, the rule matches shell words, which end within quotes where the next word begins.
     pub(super) finds_words: bool,
 }
 
-/// Whether what a pattern found is a secret.
+/// Returns `true` if the match is a secret.
 pub(super) type Counts = fn(&Captures<'_>, &str) -> bool;
 
-/// How often what a rule finds is no secret.
+/// Probability that a match is not a secret.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Doubt {
     No,
-    /// Unless it has letters of both cases and digits.
+    /// Not a secret, unless it has letters of both cases and digits.
     Some,
     Much,
 }
 
 impl Rule {
-    /// A rule of which all that it finds is a secret, as far as `counts` says so.
+    /// Returns a rule whose matches are secrets if `counts` returns `true`.
     pub(super) fn secret(need: Need, pattern: &str, counts: Counts) -> Self {
         Self {
             need,
@@ -65,19 +65,19 @@ impl Rule {
         }
     }
 
-    /// Says that what it finds may be of several strings.
+    /// Sets that a match may consist of several strings.
     pub(super) fn strings(mut self) -> Self {
         self.finds_words = false;
         self
     }
 
-    /// Looks for it only where this pattern matches.
+    /// Restricts the rule to matches of `scope`.
     pub(super) fn within(mut self, scope: &str) -> Self {
         self.scope = Some(Pattern::new(scope));
         self
     }
 
-    /// Returns where it looks in a text.
+    /// Returns the ranges of a text in which the rule matches.
     pub(super) fn windows(&self, text: &str) -> Vec<Range<usize>> {
         match &self.scope {
             Some(scope) => (scope.get().find_iter(text).map(|found| found.range())).collect(),
@@ -85,7 +85,7 @@ impl Rule {
         }
     }
 
-    /// Returns whether a reader counts anything that the rule finds.
+    /// Returns `true` if the rule may have matches for a reader.
     pub(super) fn may_count(&self, reader: Reader) -> bool {
         match reader {
             Reader::Model => true,
@@ -108,9 +108,9 @@ impl Rule {
     }
 }
 
-/// Compiled where it is needed first: together they take longer than everything else that a hook
-/// does. `\w` is what it is in ASCII, of which tokens are made: the letters of all languages would be
-/// most of a pattern.
+/// Regular expression that is compiled on first use: compiling all patterns takes longer than
+/// everything else in a hook. `\w` is restricted to ASCII, the alphabet of tokens: with all Unicode
+/// letters it would be most of a pattern.
 pub(super) struct Pattern {
     pub(super) text: String,
     compiled: OnceLock<Regex>,
@@ -121,7 +121,7 @@ impl Pattern {
         Self {
             text: text
                 .replace(r"\w", "[[:word:]]")
-                // A command goes on behind an escaped line break.
+                // A command continues after an escaped line break.
                 .replace(r"[^;|&\n]*", r"(?:[^;|&\n\\]|\\(?s:.))*"),
             compiled: OnceLock::new(),
         }
@@ -138,7 +138,7 @@ pub(super) fn always(_: &Captures<'_>, _: &str) -> bool {
     true
 }
 
-/// A variable or a substitution is no secret, but says where one comes from.
+/// Returns `false` for a variable or a substitution, which only shows where a secret comes from.
 pub(super) fn literal(_: &Captures<'_>, text: &str) -> bool {
     let bare = text
         .strip_prefix('"')
@@ -154,19 +154,21 @@ pub(super) fn literal(_: &Captures<'_>, text: &str) -> bool {
         .strip_prefix('{')
         .and_then(|name| name.strip_suffix('}'))
         .unwrap_or(name);
-    // Lower case could be a password that begins with a dollar sign.
+    // A lower-case name could be a password that begins with a dollar sign.
     name.is_empty()
         || !name
             .bytes()
             .all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
 }
 
-/// Whether a name, in lower case, says where a secret comes from, or what is run to get one.
+/// Returns `true` if a name, in lower case, denotes the source of a secret, or the program that
+/// provides it.
 pub(super) fn names_a_source(name: &str) -> bool {
     SOURCES.iter().any(|end| name.ends_with(end))
 }
 
-/// The value of a setting whose name and value are words, which may be the program that gets a secret.
+/// Returns `true` if the value of a setting with name and value in separate words is a secret, and
+/// not the program that provides one.
 pub(super) fn of_a_setting(captures: &Captures<'_>, text: &str) -> bool {
     let whole = captures.get(0).map_or("", |group| group.as_str());
     let name = whole.strip_suffix(text).unwrap_or(whole).to_lowercase();

@@ -1,5 +1,5 @@
-//! The patterns behind which secrets stand in any command. In: nothing; constants. Out: all rules, with
-//! those of single [`programs`] and of [`sql`].
+//! Masking rules for all commands. Returns all rules, including those of single [`programs`] and of
+//! [`sql`].
 
 use std::sync::LazyLock;
 
@@ -13,10 +13,10 @@ use super::rule::{
 };
 use super::{programs, sql};
 
-/// A name behind which a secret stands.
+/// A name of a secret.
 pub(super) const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|passphrase|passwort|passcode|passkey|pwd|credentials?|cookie|signature|(?:api|auth|private|access|account|secret|encryption|master|signing)_?key|(?:[tm]?otp|mfa|2fa)_?seed|mnemonic|(?:db|user|root|admin|sudo|become|ssh|smtp|mail|ftp|http|proxy|bind|login)_?pass)[A-Za-z0-9_-]*|(?:[_.-]|\b)(?:key|pass|psk|pw|pin|otp|auth|sig|sid|session|pat)(?:s|[0-9]+|_[A-Za-z0-9_]*)?|pass[0-9]*)";
 
-/// Ends of names of what is counted, of which a number is no secret.
+/// Suffixes of names of measures: their numbers are not secrets.
 const MEASURES: &[&str] = &[
     "size",
     "bits",
@@ -50,7 +50,7 @@ const MEASURES: &[&str] = &[
     "slots",
 ];
 
-/// Words that end as the name of a password does.
+/// Words with the suffix of a password's name.
 const WORDS_IN_PASS: &[&str] = &[
     "bypass",
     "compass",
@@ -69,7 +69,7 @@ pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     rules
 });
 
-/// Digests with the name of their algorithm, and files that say what they are.
+/// Digests with the name of their algorithm, and labelled files.
 pub(super) static DIGESTS: LazyLock<Pattern> = LazyLock::new(|| {
     Pattern::new(concat!(
         r"\b(?:sha(?:1|256|384|512)-|SHA256:|h1:)[A-Za-z0-9+/]{27,88}={0,2}",
@@ -81,8 +81,8 @@ pub(super) static DIGESTS: LazyLock<Pattern> = LazyLock::new(|| {
     ))
 });
 
-/// Words behind an option or a command that only sounds as if a secret followed: the name of an
-/// account or a setting, the key of an entry.
+/// Words after an option or a command that suggests a secret: the name of an account or a setting,
+/// or the key of an entry.
 pub(super) static NAMES_OF_ENTRIES: LazyLock<Pattern> = LazyLock::new(|| {
     Pattern::new(concat!(
         r"\bpulumi\s+config\s+set\b[^;|&\n]*?\s--secret\s+([^-\s]\S*)",
@@ -102,7 +102,7 @@ fn general() -> Vec<Rule> {
             r"(?s)-----BEGIN [^-]*-----.*?(?:-----END [^-]*-----|\z)",
             always,
         ),
-        // A JSON Web Token: its parts are told apart by dots.
+        // A JSON Web Token, whose parts are separated by dots.
         secret(
             Any(&["eyj"]),
             r"\beyJ[\w-]{4,}\.[\w-]+(?:\.[\w-]*)*",
@@ -123,7 +123,7 @@ fn general() -> Vec<Rule> {
             r"(?i)\b(?:hooks\.slack\.com/(?:services|workflows|triggers)|discord(?:app)?\.com/api/(?:v\d+/)?webhooks|webhook\.office\.com/webhookb2|outlook\.office(?:365)?\.com/webhook|hooks\.zapier\.com/hooks/catch|hook\.\w+\.make\.com|maker\.ifttt\.com/trigger/[^\s/]+/(?:json/)?with/key|open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook)/([^\s'\x22]+)",
             always,
         ),
-        // Tokens that are told by more than a mark.
+        // Tokens that are recognised by more than a mark.
         secret(
             RunWith(".", 22, |byte| {
                 byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
@@ -153,8 +153,8 @@ fn general() -> Vec<Rule> {
             r"\$(?:1|2[abxy]?|5|6|7|y|gy|argon2[id]{1,2})\$[A-Za-z0-9./$,=+-]{20,}",
             always,
         ),
-        // What stands before the host of a URL; its last `@` before the path, or
-        // behind a slash that belongs to a password.
+        // Credentials before the host of a URL, up to the last `@` before the path, or after a
+        // slash that belongs to a password.
         secret(
             Any(&["://"]),
             r#"(?i)[a-z][a-z0-9+.-]*://([^\s/"'<>]+)@"#,
@@ -190,7 +190,7 @@ fn general() -> Vec<Rule> {
             ),
             of_a_header,
         ),
-        // Whatever the scheme, all behind it.
+        // Everything after the header name, for any scheme.
         secret(
             Any(&["authorization"]),
             concat!(
@@ -218,7 +218,7 @@ fn general() -> Vec<Rule> {
             r#"(?i)\b(?:set-)?cookie:\s*([^"'\n]+)"#,
             always,
         ),
-        // Assignments, settings, JSON, queries of URLs, long options.
+        // Assignments, settings, JSON, URL queries, long options.
         secret(
             AnyWith(NAMES, |c| matches!(c, ':' | '=')),
             &format!(r#"(?i)["']?\b{NAME}\\*["']?\]?(?:\s+\+?:?=\s+|\+?:?=|\s*:\s*)({VALUE})"#),
@@ -239,7 +239,7 @@ fn general() -> Vec<Rule> {
             &format!(r"\bsecrets?\b[^;|&\n]*?\s(?:--(?:value|body)[ =]|-b[ =]?)({VALUE})"),
             literal,
         ),
-        // `--user NAME:PASSWORD`, of which the name may stay.
+        // `--user NAME:PASSWORD`; the name may be kept.
         secret(
             Any(&[":"]),
             r#"(?:^|\s)(?:-[a-zA-Z]*[uU]|--(?:proxy-)?user)[ =]?(?:"[^"':]*:([^"]+)|'[^"':]*:([^']+)|[^\s"':]*:((?:[^\s"'\\]|\\.)+))"#,
@@ -250,7 +250,7 @@ fn general() -> Vec<Rule> {
             &format!(r"(?:^|\s)-U\s*[^\s%]+%({VALUE})"),
             literal,
         ),
-        // What looks like chance.
+        // Random-looking text.
         Rule {
             doubt: Doubt::Much,
             ..secret(
@@ -265,7 +265,7 @@ fn general() -> Vec<Rule> {
                 Run(20, |byte| {
                     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'_' | b'-')
                 }),
-                // A name before `=` is none of it.
+                // Does not include a name before `=`.
                 r"[A-Za-z0-9+_-]{20,}={0,2}",
                 chance,
             )
@@ -294,8 +294,8 @@ fn general() -> Vec<Rule> {
     ]
 }
 
-/// Whether a name and a password stand there, and the name is no secret: tokens are also given in
-/// the place of the name.
+/// Returns `true` if the text is a name and a password, and the name is not a secret: a token may
+/// take the place of the name.
 pub(super) fn begins_with_a_name(text: &str) -> bool {
     let Some((name, password)) = text.split_once(':') else {
         return false;
@@ -310,13 +310,13 @@ pub(super) fn begins_with_a_name(text: &str) -> bool {
     is_name && !matches!(password, "" | "x" | "x-oauth-basic" | "api_token" | "@")
 }
 
-/// `git` is everybody's user.
+/// Returns `false` for `git`, a user name that many servers share.
 fn not_git(_: &Captures<'_>, text: &str) -> bool {
     text != "git" && text != "hg"
 }
 
-/// A value behind a name that says that it is a secret, and neither where one comes from nor what
-/// is run to get one.
+/// Returns `true` for a value after the name of a secret, if the name does not denote the source of
+/// a secret or the program that provides it.
 fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
     let whole = captures.get(0).map_or("", |group| group.as_str());
     let name = whole.strip_suffix(text).unwrap_or(whole).to_lowercase();
@@ -326,14 +326,14 @@ fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
     let is_elsewhere = ["env:", "file:", "fd:"]
         .iter()
         .any(|source| text.starts_with(source));
-    // A pair or a list is written out behind its name.
+    // The elements of a pair or a list follow its name.
     let is_pair = text.starts_with("(\"") || text.starts_with("('");
-    // A file is read, and who decides has to see which.
+    // The file is read, and the person who decides has to see its name.
     let is_file = text
         .trim_start_matches(['"', '\''])
         .strip_prefix('@')
         .is_some_and(|path| path.starts_with(['/', '~', '.']));
-    // The folder that a shell is in, the key of an object, and the name of a setting of Git.
+    // The working directory of a shell, the key of an object, or the name of a Git setting.
     let is_known = match name
         .rsplit(['$', '"', '\'', ' ', '-'])
         .next()
@@ -351,7 +351,7 @@ fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
     let is_setting = ["true", "false", "null", "none", "yes", "no", "on", "off"]
         .iter()
         .any(|word| text.eq_ignore_ascii_case(word));
-    // The next part of a path of names: `token::tests`.
+    // The next part of a module path: `token::tests`.
     let is_joined = whole.ends_with(&format!(":{text}"));
     let is_path = is_joined && text.starts_with(':');
     // `-storepass:env NAME`
@@ -370,7 +370,7 @@ fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
         && literal(captures, text)
 }
 
-/// The credentials of a header, of which the scheme alone is none.
+/// Returns `true` for the credentials of a header; the scheme alone is not a credential.
 fn of_a_header(captures: &Captures<'_>, text: &str) -> bool {
     let word = text.trim_matches(['"', '\'']);
     let is_scheme = ["basic", "bearer", "digest", "token", "negotiate"]
@@ -379,7 +379,7 @@ fn of_a_header(captures: &Captures<'_>, text: &str) -> bool {
     !is_scheme && !text.starts_with("::") && literal(captures, text)
 }
 
-/// Whether a value is a size or the number of an entry: `KEY_SIZE=4096`, `session:42`.
+/// Returns `true` if a value is a size or the number of an entry: `KEY_SIZE=4096`, `session:42`.
 fn is_number_of(name: &str, whole: &str, text: &str) -> bool {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text.len() - digits.len();
@@ -400,7 +400,8 @@ fn is_number_of(name: &str, whole: &str, text: &str) -> bool {
     is_entry && is_number(9) || unit <= 3 && is_number(9) && measures()
 }
 
-/// Whether the quote before a value closes one before its name: `"password:"` asks for one.
+/// Returns `true` if the quote before a value closes one before its name: `"password:"` is a
+/// prompt.
 fn closes_a_quote(whole: &str, value: &str) -> bool {
     let Some(quote) = whole.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
         return false;
@@ -412,7 +413,7 @@ fn closes_a_quote(whole: &str, value: &str) -> bool {
         && behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(ends))
 }
 
-/// Whether letters of both cases and digits follow each other as in no word.
+/// Returns `true` if letters of both cases and digits alternate as in no word.
 fn chance(_: &Captures<'_>, text: &str) -> bool {
     let class = |byte: u8| match byte {
         b'0'..=b'9' => 1,

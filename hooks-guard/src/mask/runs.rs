@@ -1,10 +1,11 @@
-//! Whether what is masked may run. In: a command with the places that would be hidden. Out: the places
-//! that may be hidden, and whether the command hides code.
+//! Detection of code in masked text. Takes a command with the ranges to mask; returns the ranges
+//! that may be masked, and whether the command hides code.
 //!
-//! The command is judged twice: as it is, and with a mark in the place of each secret. If both run
-//! the same programs on the same terms, the secrets are data. A secret that becomes the name of a
-//! program, or changes which programs run, is code and is shown. Where text runs that is only known
-//! then, and a secret may get into it, nothing can be said: the command hides code.
+//! The command is classified twice: unchanged, and with a mark in place of each secret. If both run
+//! the same programs under the same conditions, the secrets are data. A secret that becomes the
+//! name of a program, or that changes which programs run, is code and is shown. If text runs that
+//! is only known at run time, and a secret may become part of it, the command is treated as hiding
+//! code.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -17,13 +18,13 @@ use regex::Regex;
 use super::hidden::{Hidden, Kind};
 use super::tokens::TOKENS;
 
-/// Of more secrets than this it is not found out which one is code.
+/// Maximum number of secrets that are tested individually.
 const MOST_SECRETS: usize = 32;
 
-/// How long it may take to find that out, as far as the first judgement tells.
+/// Time limit for the individual tests, as estimated from the first classification.
 const MOST_TIME: Duration = Duration::from_millis(250);
 
-/// Takes out of the ranges what is code; returns whether one that stays may run.
+/// Removes code from the ranges. Returns `true` if one of the remaining ranges may run.
 pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
     if ranges.is_empty() {
         return false;
@@ -73,15 +74,15 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
         || Reach::new(&text, &shown, &mark).reaches_code()
 }
 
-/// A word that is not in the command.
+/// Returns a word that does not occur in the command.
 fn mark_for(command: &str) -> String {
     let mark = |number: usize| format!("q7hidden{number}x");
     let free = (0..).map(mark).find(|mark| !command.contains(mark));
     free.unwrap_or_default()
 }
 
-/// The command with a mark in the place of every word of its secrets, the same for the same word: what
-/// else is in them stays, so that a shell reads it as it reads them.
+/// Replaces every word of the secrets by a mark, equal words by equal marks. Other characters are
+/// kept, so that a shell parses the command unchanged.
 fn marked(command: &str, ranges: &[Hidden], mark: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
     let mut text = String::with_capacity(command.len());
@@ -116,7 +117,7 @@ fn marked(command: &str, ranges: &[Hidden], mark: &str) -> String {
     text
 }
 
-/// The tokens of known issuers within a longer secret.
+/// Returns the known tokens within a longer secret.
 fn tokens_in<'c>(
     command: &'c str,
     (range, _): &'c Hidden,
@@ -137,7 +138,7 @@ fn tokens_in<'c>(
     found.into_iter().map(|token| (token, Kind::Secret))
 }
 
-/// Whether the same programs run in the same places, and no mark says which.
+/// Returns `true` if both commands run equal programs in equal places, and no mark names a program.
 fn runs_same_programs(truth: &Parts, shown: &Parts, mark: &str) -> bool {
     let program = |part: &Part| part.words.first().map(|word| word.text.clone());
     truth.all.len() == shown.all.len()
@@ -150,8 +151,8 @@ fn runs_same_programs(truth: &Parts, shown: &Parts, mark: &str) -> bool {
         })
 }
 
-/// Whether a mark stands for a file: of those that are deleted, and of those whose names are paths, who
-/// decides has to know which they are.
+/// Returns `true` if a mark names a file that is deleted, or a file by its path: the person who
+/// decides has to see these names.
 fn names_a_file(truth: &Part, shown: &Part, mark: &str) -> bool {
     let files = |part: &Part| {
         let files = part.touches.iter().chain(&part.redirections);
@@ -181,7 +182,7 @@ fn names_a_file(truth: &Part, shown: &Part, mark: &str) -> bool {
             })
 }
 
-/// Whether programs are told the same, but for the secrets.
+/// Returns `true` if the programs get equal arguments, except for the secrets.
 fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
     let same = |truth: &Word, shown: &Word| {
         shown.text.contains(mark) || (truth.text == shown.text && truth.known == shown.known)
@@ -229,19 +230,19 @@ fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
         && truth.unseen_code == shown.unseen_code
 }
 
-/// Where the marks may get to when the command runs.
+/// Analysis of where the marks may end up when the command runs.
 struct Reach<'p> {
     /// The command with its marks.
     text: &'p str,
     parts: &'p Parts,
     mark: &'p str,
-    /// Whether a part has a mark in its words, documents or files.
+    /// For each part, `true` if its words, documents or files contain a mark.
     told: Vec<bool>,
-    /// Whether a part sets a variable to a mark.
+    /// For each part, `true` if it sets a variable to a mark.
     sets: Vec<bool>,
 }
 
-/// Commands that set variables among their words, each by one of its names.
+/// Commands that set variables by their arguments, each identified by one of its names.
 const SETTERS: &[&str] = &[
     "export",
     "env",
@@ -254,7 +255,7 @@ const SETTERS: &[&str] = &[
     "make",
 ];
 
-/// Commands of a shell that set variables to what they read.
+/// Shell builtins that set variables from their input.
 const READERS: &[&str] = &[
     "read",
     "mapfile",
@@ -264,12 +265,12 @@ const READERS: &[&str] = &[
     "select",
 ];
 
-/// What runs the file that is its first operand.
+/// Programs that run the file in their first operand.
 const INTERPRETERS: &[&str] = &[
     "source", "sh", "fish", "python", "node", "perl", "ruby", "php", "lua", "deno", "bun", "pwsh",
 ];
 
-/// Clients that run what they read, and are given passwords: they never run those.
+/// Clients that run their input and that take passwords, which they never run.
 const CLIENTS: &[&str] = &[
     "psql",
     "mysql",
@@ -327,7 +328,7 @@ impl<'p> Reach<'p> {
             || self.reaches_unread()
     }
 
-    /// Whether a program runs an input with a mark that nothing was made of here.
+    /// Returns `true` if a program runs input that contains a mark and was not classified here.
     fn reaches_unread(&self) -> bool {
         static TCL: LazyLock<Regex> = LazyLock::new(|| {
             pattern(r"\b(?:eval|exec|system|uplevel|source|subst)\b|\bspawn\s[^\n;]*\$")
@@ -353,7 +354,7 @@ impl<'p> Reach<'p> {
         })
     }
 
-    /// Whether a mark may be in a variable or setting that names what is run.
+    /// Returns `true` if a mark may be in a variable or setting that names a program to run.
     fn reaches_setting(&self) -> bool {
         static RUN: LazyLock<Regex> = LazyLock::new(|| {
             pattern(
@@ -386,7 +387,8 @@ impl<'p> Reach<'p> {
         })
     }
 
-    /// Whether the words of a part, or its first one, expand what the command sets.
+    /// Returns `true` if the words of a part, or only its first one, expand a variable that the
+    /// command sets.
     fn expands(&self, part: &Part, is_first_alone: bool) -> bool {
         let place = match part.words.first() {
             Some(name) if is_first_alone => name.start..name.end,
@@ -396,8 +398,8 @@ impl<'p> Reach<'p> {
         text.is_none_or(|text| self.expands_what_is_set(text))
     }
 
-    /// Whether a text expands a variable that the command sets, or whose value is no variable's of
-    /// the environment.
+    /// Returns `true` if a text expands a variable that the command sets, or anything that is not
+    /// an environment variable.
     fn expands_what_is_set(&self, text: &str) -> bool {
         let expansions = text.match_indices('$').map(|(at, _)| &text[at + 1..]);
         let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric();
@@ -419,7 +421,7 @@ impl<'p> Reach<'p> {
             })
     }
 
-    /// Whether a part runs a file that is a pipe or a substitution.
+    /// Returns `true` if a part runs a file that is a pipe or a substitution.
     fn sources(&self, part: &Part) -> bool {
         let is_option = |word: &&Word| word.text.starts_with('-');
         is_one_of(part, INTERPRETERS)
@@ -430,7 +432,7 @@ impl<'p> Reach<'p> {
             })
     }
 
-    /// Whether a mark may be in what a part runs that is only known then.
+    /// Returns `true` if a mark may be in code of a part that is only known at run time.
     fn reaches_unknown(&self, at: usize) -> bool {
         let part = &self.parts.all[at];
         let is_client = is_one_of(part, CLIENTS);
@@ -459,7 +461,7 @@ impl<'p> Reach<'p> {
             || !knows_program && self.is_told_code(part)
     }
 
-    /// Whether a program that is only known when it runs may take a mark for code.
+    /// Returns `true` if a program that is only known at run time may treat a mark as code.
     fn is_told_code(&self, part: &Part) -> bool {
         let takes_code = |option: &Word| {
             ["--eval", "--command", "-Command"].contains(&&*option.text)
@@ -472,7 +474,7 @@ impl<'p> Reach<'p> {
             .any(|(at, pair)| pair[1].text.contains(self.mark) && (at == 0 || takes_code(&pair[0])))
     }
 
-    /// Whether a mark may be in the input of a part, which is this one or is around it.
+    /// Returns `true` if a mark may be in the input of a part or of a part around it.
     fn reaches_input(&self, at: usize, of: usize, is_client: bool) -> bool {
         match &self.parts.all[at].input {
             None => false,
@@ -490,7 +492,7 @@ impl<'p> Reach<'p> {
         }
     }
 
-    /// Whether a script in another language may run a mark.
+    /// Returns `true` if a script in another language may run a mark.
     fn reaches_script(&self, script: &Script) -> bool {
         let within = script.part;
         let here = within.is_some_and(|at| {
@@ -511,8 +513,8 @@ impl<'p> Reach<'p> {
             || is_in && !is_quoted(script.language, &script.text, self.mark)
     }
 
-    /// Whether a mark is written to a file of code, or to one that the command runs, as code that
-    /// evaluates text.
+    /// Returns `true` if a mark is written to a code file, or to a file that the command runs, as
+    /// code that evaluates text.
     fn reaches_file(&self) -> bool {
         static CODE: LazyLock<Regex> = LazyLock::new(|| {
             pattern(
@@ -522,7 +524,7 @@ impl<'p> Reach<'p> {
         static SHELL: LazyLock<Regex> = LazyLock::new(|| {
             pattern(r"(?:sh|rc|profile|env|login|logout|aliases)$|/(?:hooks|profile\.d|init\.d)/")
         });
-        // Lines of a makefile that run a variable, and the scripts of a manifest.
+        // Makefile lines that run a variable, and scripts of a package manifest.
         static RECIPE: LazyLock<Regex> =
             LazyLock::new(|| pattern(r#"(?m)^\s*[@-]*\$[({]|"scripts"\s*:"#));
         // Settings that name programs.
@@ -589,7 +591,7 @@ impl<'p> Reach<'p> {
         })
     }
 
-    /// Whether lines that a shell reads later run a mark, or what may be one.
+    /// Returns `true` if lines that a shell reads later run a mark, or text that may be one.
     fn is_run_in(&self, text: &str, is_set: bool) -> bool {
         if text.contains(self.mark)
             && let Some(parts) = Classifier::new().parts(text)
@@ -602,7 +604,7 @@ impl<'p> Reach<'p> {
             return true;
         }
         let lines = text.lines().map(|line| match line.split_once("* ") {
-            // What stands behind the times of a table of jobs.
+            // The command after the schedule of a crontab line.
             Some(_) => line.rsplit("* ").next().unwrap_or_default().trim(),
             None => line.trim(),
         });
@@ -622,14 +624,15 @@ impl<'p> Reach<'p> {
         })
     }
 
-    /// The parts around one, from the inside.
+    /// Returns the parts around a part, innermost first.
     fn ancestors(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
         let around = |at: &usize| self.parts.all[*at].within;
         std::iter::successors(around(&at), move |at| around(at))
     }
 }
 
-/// Whether text runs that is only known then, besides the scripts of other languages.
+/// Returns `true` if text runs that is only known at run time, apart from scripts in other
+/// languages.
 fn runs_unseen(source: Option<UnseenCode>) -> bool {
     source.is_some_and(|source| source != UnseenCode::Script)
 }
@@ -639,7 +642,8 @@ fn is_one_of(part: &Part, names: &[&str]) -> bool {
     name.is_some_and(|name| Tables::embedded().is_one_of(name, names))
 }
 
-/// Whether a script types several hidden words: that is a command sooner than a password.
+/// Returns `true` if a script types several hidden words: they are more likely a command than a
+/// password.
 fn types_words(text: &str, mark: &str) -> bool {
     static TYPED: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
@@ -655,7 +659,7 @@ fn types_words(text: &str, mark: &str) -> bool {
     })
 }
 
-/// Whether a script evaluates text that it does not show, as far as its words tell.
+/// Returns `true` if a script evaluates text that it does not show, judging by its words.
 fn evaluates(language: Language, text: &str, mark: &str) -> bool {
     static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
         pattern(r#"^\(\s*[bru]?(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*[,)]"#)
@@ -684,7 +688,7 @@ fn evaluates(language: Language, text: &str, mark: &str) -> bool {
     });
     static SED: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"[/|,#!:@]\w*e\w*\s*(?:$|[;}\n])|(?:^|[;{\n])\s*\d*e\b"));
-    // What a call is given as a string without a mark, is shown.
+    // A string argument without a mark is visible.
     let is_shown = |found: regex::Match<'_>| {
         let call = text[found.start()..].find('(').map(|at| found.start() + at);
         call.filter(|call| *call <= found.end())
@@ -724,8 +728,8 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is part of this file, and a test uses it")
 }
 
-/// Whether every mark stands in a string or a comment of the script, as far as its quotes tell; in
-/// languages of filters and statements, everywhere.
+/// Returns `true` if every mark is in a string or a comment of the script, judging by its quotes.
+/// In filter and query languages always `true`.
 fn is_quoted(language: Language, text: &str, mark: &str) -> bool {
     if matches!(
         language,
@@ -741,7 +745,7 @@ fn is_quoted(language: Language, text: &str, mark: &str) -> bool {
             (Some(_), '\\') => drop(characters.next()),
             (Some(quote), c) if c == quote => open = None,
             (None, '"' | '\'') => open = Some(c),
-            // A quote that nothing closes on its line is none, or one of several lines.
+            // An unclosed quote on a line is not a quote, or it is part of a multi-line string.
             (Some(_), '\n') if !text[..at].contains("\"\"\"") && !text[..at].contains("'''") => {
                 open = None;
             }

@@ -1,29 +1,30 @@
-//! What of a command a shell would run, as far as its quotes tell: that has to be seen by whoever
-//! approves it, whatever looks like a secret around it.
+//! Shell syntax for masking. Takes a command; returns the places at which a shell may run
+//! something. These texts are always shown to the person who approves the command, even beside text
+//! that looks like a secret.
 //!
-//! In doubt something runs: then more is shown.
+//! In doubt, text is assumed to run and is shown.
 
 use std::ops::Range;
 
-/// The places at which something begins or ends that a shell may run: operators, line breaks and
+/// Places at which text that a shell may run begins or ends: operators, line breaks and
 /// substitutions, in ascending order.
 #[derive(Debug, Default)]
 pub(super) struct Syntax {
     places: Vec<usize>,
     documents: Vec<Range<usize>>,
-    /// The texts within quotes, in ascending order; one may hold another.
+    /// Texts within quotes, in ascending order; they may be nested.
     quoted: Vec<Range<usize>>,
 }
 
-/// What stands around a place.
+/// Construct around a place.
 #[derive(Clone, Copy, PartialEq)]
 enum Around {
     Command,
     /// `( … )`
     Parens,
-    /// `(( … ))`, in which `<<` is no here-document.
+    /// `(( … ))`, in which `<<` does not start a here-document.
     Arithmetic,
-    /// Up to the next one, whatever quotes there are between.
+    /// Up to the next backtick, regardless of quotes in between.
     Backticks,
     DoubleQuotes,
 }
@@ -33,7 +34,7 @@ struct Document {
     delimiter: Vec<u8>,
     /// `<<-`
     is_indented: bool,
-    /// Whether nothing in it is substituted.
+    /// If `true`, its text has no substitutions.
     is_quoted: bool,
 }
 
@@ -60,25 +61,25 @@ impl Syntax {
         }
     }
 
-    /// Whether a place is within quotes or a here-document.
+    /// Returns `true` if a place is within quotes or a here-document.
     pub(super) fn is_quoted(&self, place: usize) -> bool {
         let mut texts = self.quoted.iter().chain(&self.documents);
         texts.any(|text| text.contains(&place))
     }
 
-    /// The texts of the here-documents.
+    /// Returns the texts of the here-documents.
     pub(super) fn documents(&self) -> &[Range<usize>] {
         &self.documents
     }
 
-    /// The end of what begins and ends at these places, or before it the place of what may run.
+    /// Returns `end`, or an earlier place at which text that may run begins.
     pub(super) fn end(&self, start: usize, end: usize) -> usize {
         let next = self.places.partition_point(|place| *place < start);
         self.places.get(next).map_or(end, |place| end.min(*place))
     }
 
-    /// Whether the word around a place is one that says what is run: nothing but assignments
-    /// stands before it in its command.
+    /// Returns `true` if the word around a place names the program: only assignments precede it in
+    /// its command.
     pub(super) fn is_program(&self, text: &str, place: usize) -> bool {
         let mut start = self.word(text, place);
         if assigns(&text[start..place]) {
@@ -99,7 +100,7 @@ impl Syntax {
         }
     }
 
-    /// Where the word around a place begins.
+    /// Returns the start of the word around a place.
     fn word(&self, text: &str, place: usize) -> usize {
         let blank = text[..place].rfind(char::is_whitespace);
         let blank = blank.map_or(0, |at| {
@@ -111,7 +112,7 @@ impl Syntax {
     }
 }
 
-/// Whether a word begins as an assignment.
+/// Returns `true` if a word begins with an assignment.
 fn assigns(word: &str) -> bool {
     let name = word.split_once('=').map_or("", |(name, _)| name);
     !name.is_empty() && name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
@@ -123,10 +124,10 @@ struct Scan<'t> {
     around: Vec<Around>,
     documents: Vec<Document>,
     places: Vec<usize>,
-    /// The texts of the here-documents that were passed over.
+    /// Texts of the here-documents that were scanned.
     read: Vec<Range<usize>>,
     quoted_texts: Vec<Range<usize>>,
-    /// Where the double quotes begin that are open.
+    /// Starts of the open double quotes.
     opened: Vec<usize>,
 }
 
@@ -225,7 +226,7 @@ impl Scan<'_> {
         self.at += 1;
     }
 
-    /// Passes over single quotes, of which the first ends after so many bytes.
+    /// Skips a single-quoted text whose opening quote ends after `open` bytes.
     fn quoted(&mut self, open: usize, has_escapes: bool) {
         self.at += open;
         let start = self.at;
@@ -241,7 +242,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Reads what a here-document will end with.
+    /// Parses the delimiter of a here-document.
     fn announce(&mut self) {
         let is_indented = self.peek(0) == Some(b'-');
         self.at += usize::from(is_indented);
@@ -269,8 +270,8 @@ impl Scan<'_> {
         });
     }
 
-    /// Passes over the text of a here-document, in which only substitutions run. One that nothing
-    /// ends is taken for commands.
+    /// Skips the text of a here-document, in which only substitutions run. An unterminated
+    /// here-document is treated as commands.
     fn pass_over(&mut self, document: &Document) {
         let mut line = self.at;
         let end = loop {
@@ -305,7 +306,7 @@ impl Scan<'_> {
 mod tests {
     use super::Syntax;
 
-    /// Each line: a command in which `¦` stands before all that may run, but for its first word.
+    /// Each line is a command; `¦` precedes every text that may run, except its first word.
     #[test]
     fn what_may_run_is_known() {
         for line in [
@@ -321,7 +322,7 @@ mod tests {
             "cat ¦<< E ¦> f¦\nx; 'y ¦$(z) ¦`w¦`\nE¦\nb",
             "cat ¦<<'E'¦\nx $(z)\nE¦\nb",
             "cat ¦<<-E¦\n\tx; y\n\tE¦\nb",
-            // Nothing ends it.
+            // Unterminated.
             "cat ¦<<E¦\nx¦; y",
             "a ¦$¦(¦(1¦<<x¦)¦)¦\nb¦\nx",
             "cat ¦<<< 'a; b'¦; c",

@@ -1,16 +1,16 @@
-//! Passwords and keys in statements of databases. In: nothing; constants. Out: rules of masking.
+//! Passwords and keys in SQL statements. Returns masking rules.
 
 use super::need::Need::Any;
 use super::rule::{Rule, literal};
 
-/// Blanks and comments between the words of a statement.
+/// Whitespace and comments between the words of a statement.
 const GAP: &str = r"(?:\s|\\n|/\*[^*]*\*/)+";
 const MAY_GAP: &str = r"(?:\s|\\n|/\*[^*]*\*/)*";
 
-/// A string of SQL, within whatever quotes of a shell: `'pw'`, `\'pw\'`, `'\''pw'\''`, `$$pw$$`.
+/// An SQL string, within any shell quotes: `'pw'`, `\'pw\'`, `'\''pw'\''`, `$$pw$$`.
 const STRING: &str = r#"(?:[EeNnXx]|[Uu]&)?(?:'"'"'[^'"]*'"'"'|'"'[^'"]*'"|'\\''[^'\\]*'\\''|\\"[^"\\]*\\"|\\'[^'\\]*\\'|"[^"\n]*"|''[^']+''|'(?:[^'\\]|''|\\[^'])*(?:\\'[^';\n]*)*'|\\?\$\w*\\?\$.*?\\?\$\w*\\?\$)"#;
 
-/// A string or a word.
+/// Matches a string or a word.
 fn value() -> String {
     format!(r#"(?s:{STRING}|[^\s;'"(),\\$][^\s;'"(),\\]*)"#)
 }
@@ -86,7 +86,7 @@ pub(super) fn rules() -> Vec<Rule> {
             literal,
         )
         .within(r"(?i)\b(?:create|alter|attach|copy|set|use)\s[^;]*"),
-        // Functions that are given keys.
+        // Functions with keys as arguments.
         secret(
             Any(&["add_parquet_key"]),
             &format!(
@@ -108,7 +108,7 @@ pub(super) fn rules() -> Vec<Rule> {
             ),
             literal,
         ),
-        // Encrypted files of SQLite.
+        // Encrypted SQLite files.
         secret(
             Any(&["attach"]),
             &format!(r"(?i)\battach\b[^;]*?\bkey{GAP}((?s:{STRING}))"),

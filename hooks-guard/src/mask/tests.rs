@@ -1,4 +1,4 @@
-//! Tests of masking. In: commands. Out: what of them is masked, and what is not.
+//! Tests of masking: which texts of a command are masked, and which are kept.
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod runs;
@@ -16,7 +16,7 @@ fn mask(command: &str) -> String {
     Masked::for_model(command).text
 }
 
-/// Each line: a command in which `«…»` is what must go.
+/// Each line is a command; `«…»` marks the text that must be masked.
 const SECRETS: &[&str] = &[
     "curl -H 'PRIVATE-TOKEN: «glpat-abcdefghijk»' https://gitlab.com",
     "frob «ghp_abcDEF123» x",
@@ -85,7 +85,7 @@ const SECRETS: &[&str] = &[
     "echo '«-----BEGIN PRIVATE KEY----- cut off",
 ];
 
-/// The command of a line of the tables, and what is to be shown of it.
+/// Returns the command of a table line, and its expected masked form.
 fn read(line: &str) -> (String, String) {
     let mut want = String::new();
     let mut rest = line;
@@ -121,7 +121,7 @@ fn secrets_of_single_programs_are_not_stored() {
     for line in STORED {
         let (command, want) = read(line);
         let masked = Masked::for_storage(&command);
-        // A model is shown no more.
+        // A model gets no more than the trail.
         let known = ["hunter", "JBSWY", "abc="];
         let asked = mask(&command);
         let is_told = known
@@ -333,7 +333,7 @@ fn a_secret_is_masked_wherever_else_it_stands() {
     assert_eq!(mask("PASSWORD=git git push"), "PASSWORD=[secret] git push");
 }
 
-/// What commands with secrets are made of.
+/// Returns pieces of commands with secrets.
 fn pieces() -> Vec<String> {
     let words = SECRETS
         .iter()
@@ -369,7 +369,7 @@ proptest! {
         before in "[ -~\n]{0,20}[ ;]",
         after in "([ ;][ -~\n]{0,20})?",
     ) {
-        // Before and behind it may stand a quote that nothing closes.
+        // The texts before and after may contain unclosed quotes.
         prop_assume!(!(before.clone() + &after).contains(&secret));
         let form = match form.strip_suffix("@x.example") {
             Some(start) => format!("{start}{secret}@x.example"),

@@ -1,12 +1,12 @@
-//! Tokens that say what they are: a mark, mostly a prefix, and so many characters of an alphabet. In: a
-//! text. Out: the places of its tokens.
+//! Tokens with a recognisable format: a mark, mostly a prefix, and a number of characters of an
+//! alphabet. Takes a text; returns the ranges of its tokens.
 //!
-//! The marks and lengths are those that the issuers publish and public scanners look for. A length
-//! is a lower bound, often below the issuer's: a token that was cut off is still one.
+//! The marks and lengths are published by the issuers and used by public scanners. A length is a
+//! lower bound, often below the issuer's: a truncated token is still recognised.
 
 use std::ops::Range;
 
-/// The characters of a token.
+/// Returns `true` for the characters of a token.
 type Alphabet = fn(u8) -> bool;
 
 const DIGITS: Alphabet = |byte| byte.is_ascii_digit();
@@ -17,29 +17,29 @@ const WORD: Alphabet = |byte| ALNUM(byte) || byte == b'_';
 const URL: Alphabet = |byte| WORD(byte) || byte == b'-';
 const DASHED_HEX: Alphabet = |byte| HEX(byte) || byte == b'-';
 const DASHED_UPPER: Alphabet = |byte| UPPER(byte) || byte == b'-';
-/// Words joined by dots.
+/// Words separated by dots.
 const NAMES: Alphabet = |byte| WORD(byte) || byte == b'.';
 const TILDED: Alphabet = |byte| NAMES(byte) || byte == b'~';
 const DASHED: Alphabet = |byte| TILDED(byte) || byte == b'-';
-/// Parts in `base64url`, joined by dots.
+/// `base64url` parts separated by dots.
 const DOTTED: Alphabet = |byte| URL(byte) || matches!(byte, b'.' | b'=');
 const BASE64: Alphabet = |byte| ALNUM(byte) || matches!(byte, b'+' | b'/' | b'=');
 const ANY: Alphabet = |byte| DOTTED(byte) || matches!(byte, b'+' | b'/' | b'~' | b':');
 
-/// The shape of a token.
+/// Format of a token.
 #[derive(Clone, Copy)]
 pub(super) struct Token {
-    /// What stands before the mark, and how many of it at least.
+    /// Alphabet and minimum length of the text before the mark.
     before: (Alphabet, usize),
     mark: &'static str,
     alphabet: Alphabet,
     least: usize,
     most: usize,
-    /// Whether the token is a whole word: its mark is found in other words, too.
+    /// If `true`, the token must be a whole word, because its mark occurs in other words, too.
     is_whole_word: bool,
 }
 
-/// A token with this prefix.
+/// Returns the format of a token with this prefix.
 const fn prefix(mark: &'static str, alphabet: Alphabet, least: usize) -> Token {
     Token {
         before: (ALNUM, 0),
@@ -52,7 +52,7 @@ const fn prefix(mark: &'static str, alphabet: Alphabet, least: usize) -> Token {
 }
 
 impl Token {
-    /// Bounds the length: what is longer is something else, such as a digest.
+    /// Sets a maximum length: longer texts are something else, such as a digest.
     const fn at_most(mut self, most: usize) -> Self {
         self.most = most;
         self
@@ -63,19 +63,19 @@ impl Token {
         self
     }
 
-    /// Has so many characters before its mark.
+    /// Requires at least `least` characters before the mark.
     const fn behind(mut self, alphabet: Alphabet, least: usize) -> Self {
         self.before = (alphabet, least);
         self
     }
 
-    /// Returns where a text has such tokens.
+    /// Returns the ranges of such tokens in a text.
     pub(super) fn find<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
         let marks = text.match_indices(self.mark).map(|(at, _)| at);
         marks.filter_map(|at| self.around(text.as_bytes(), at))
     }
 
-    /// The token whose mark stands there, if it is one.
+    /// Returns the token around a mark, if the text there has the format.
     fn around(&self, text: &[u8], mark: usize) -> Option<Range<usize>> {
         let run = |bytes: &mut dyn Iterator<Item = &u8>, of: Alphabet| {
             bytes.take_while(|byte| of(**byte)).count()
@@ -98,7 +98,7 @@ impl Token {
     }
 }
 
-/// All shapes that are known, by issuer.
+/// All known formats, by issuer.
 pub(super) const TOKENS: &[Token] = &[
     // Forges
     prefix("ghp_", WORD, 4),
@@ -153,7 +153,7 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("ya29.", DOTTED, 4),
     prefix("GOCSPX-", URL, 20),
     prefix("1//0", URL, 40).whole_word(),
-    // Azure AD: three characters and a digit, then this.
+    // Azure AD: three characters and a digit before the mark.
     prefix("Q~", DASHED, 28).behind(TILDED, 4),
     prefix("LTAI", ALNUM, 12).at_most(26).whole_word(),
     prefix("AKID", ALNUM, 32).whole_word(),

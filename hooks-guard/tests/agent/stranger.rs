@@ -155,7 +155,7 @@ fn a_stranger_on_the_port_gets_a_challenge_and_is_not_believed() {
         // A service of an earlier version.
         (
             "404 Not Found",
-            r#"{"error":"There is nothing at this path","code":"NOT_FOUND"}"#,
+            r#"{"error":"unknown path","code":"NOT_FOUND"}"#,
         ),
         ("500 Internal Server Error", "x"),
     ] {

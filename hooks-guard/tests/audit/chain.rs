@@ -1,4 +1,4 @@
-//! Whoever changes the database by hand is found.
+//! Changes of the database by hand are detected.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqlSafeStr};
 use crate::contract::{Place, cluster};
 use crate::kit::{decision, hash, intact, minute, run, says, scope};
 
-/// One change each, as SQL that both databases understand.
+/// SQL statements for both databases, each with one change.
 const CHANGES: &[&str] = &[
     "UPDATE decisions SET command = 'ls' WHERE id = 4",
     "UPDATE decisions SET at = at + 1 WHERE id = 4",
@@ -107,7 +107,8 @@ const CHANGES: &[&str] = &[
     "DELETE FROM times WHERE unit = 1",
 ];
 
-/// Everything that can happen, once: 3 is answered and ran, 5 is open, 6 is denied by a rule.
+/// Records every kind of event: decision 3 is answered and executed, 5 is open, 6 is denied by a
+/// rule.
 async fn filled(trail: &AuditStore) {
     for n in 1..=6 {
         let mut new = decision(&format!("rm {n}"), Crud::Delete, minute(n));
@@ -231,7 +232,7 @@ fn a_head_noted_elsewhere_shows_what_came_later() {
     });
 }
 
-/// What a chain has in the place of a noted head, by its number.
+/// Returns the state of each noted head in the chain, by entry number.
 async fn states(trail: &AuditStore, noted: &[ChainHead]) -> Vec<(u64, HeadState)> {
     let found = trail.verify_with(noted).await.expect("a walk");
     let holds = found.heads.iter().all(|it| it.found == HeadState::Holds);
@@ -257,7 +258,7 @@ fn a_noted_head_is_checked_though_the_chain_has_grown() {
             [0, 1, 2, 3, 4, 5, 6].map(holds)
         );
 
-        // Written as it is printed, and as it was printed before.
+        // In the current and the former printed form.
         let written = noted[3].to_string();
         assert_eq!(written.parse(), Ok(noted[3]));
         assert_eq!(written.replace(':', " ").parse(), Ok(noted[3]));
@@ -277,7 +278,7 @@ fn a_noted_head_is_checked_though_the_chain_has_grown() {
         let longer = format!("{written}0");
         assert!(longer.parse::<ChainHead>().is_err());
 
-        // Another trail, of the same length.
+        // A different trail of equal length.
         let mut other = noted[4];
         other.hash = noted[3].hash;
         let found = states(&trail, &[noted[2], other, noted[5]]).await;
@@ -290,7 +291,7 @@ fn a_noted_head_is_checked_though_the_chain_has_grown() {
         later.count = u64::MAX;
         assert_eq!(states(&trail, &[later]).await.len(), 1);
 
-        // Of what a cleanup takes away, the last hash is kept.
+        // The hash of the last removed entry is kept.
         trail.cleanup(minute(3), "cron").await.expect("cleaned");
         let removed = |count| (count, HeadState::Removed { first: 1, last: 3 });
         assert_eq!(
@@ -312,7 +313,8 @@ fn a_noted_head_is_checked_though_the_chain_has_grown() {
     });
 }
 
-/// Everything is written anew, with hashes that fit: the chain is whole, and not the noted one.
+/// The trail is rewritten with consistent hashes: the chain is intact, but the noted head is
+/// missing.
 #[test]
 fn a_noted_head_shows_a_trail_that_was_written_anew() {
     run(async {
@@ -335,7 +337,7 @@ fn a_noted_head_shows_a_trail_that_was_written_anew() {
     });
 }
 
-/// The first migrations, as a version of before has run them.
+/// The first migrations, as an older version applied them.
 const BEFORE: [(i64, &str, &str); 2] = [
     (
         1,
@@ -349,7 +351,7 @@ const BEFORE: [(i64, &str, &str); 2] = [
     ),
 ];
 
-/// Makes a file as a version of before did, with its first `count` migrations.
+/// Creates a file like an older version, with its first `count` migrations.
 async fn made_before(path: &Path, count: usize) -> SqliteConnection {
     let options = SqliteConnectOptions::new()
         .filename(path)
@@ -367,7 +369,7 @@ async fn made_before(path: &Path, count: usize) -> SqliteConnection {
     by_hand
 }
 
-/// What was written before the trail kept the parts of commands stays as it is, and intact.
+/// Records of versions without command parts are kept and stay intact.
 #[test]
 fn a_database_of_before_is_brought_up_to_date() {
     run(async {
@@ -392,7 +394,7 @@ fn a_database_of_before_is_brought_up_to_date() {
             trail.remember(answer).await.expect("remembered");
             trail.close().await;
 
-            // The same rows in a file of before.
+            // The same rows in a file of an older version.
             let mut by_hand = made_before(&old, count).await;
             let columns = "id, at, command, command_hash, class, requires, response, \
                 response_time_us, confidence, method, timed_out, reasoning, explanation, context, \
@@ -431,12 +433,12 @@ fn a_database_of_before_is_brought_up_to_date() {
             let record = trail.decision(id).await.expect("read").expect("there");
             assert_eq!(record.parts, []);
             assert_eq!((record.covers.len(), record.always), (0, None));
-            // What was remembered before approvals were bound to files does not serve any more.
+            // Answers that were remembered before approvals were bound to files no longer apply.
             let request = PermissionRequest::new("mkdir a");
             let scope = scope(&request);
             let grant = trail.grant(hash("mkdir a"), &request, &scope, true).await;
             let grant = grant.expect("an answer");
-            let why = "remembered answer 1 does not serve; it is from a version that did not bind \
+            let why = "remembered answer 1 does not apply; it was given by a version that did not bind \
                        approvals to files";
             assert_eq!(grant, Granted::Changed(why.to_owned()));
             let mut new = decision("mkdir b", Crud::Create, minute(1));
@@ -470,7 +472,7 @@ fn what_was_planted_in_a_database_of_before_is_found_before_it_is_brought_up_to_
         let error = error.expect_err("a trigger");
         assert!(matches!(error, AuditError::Schema { .. }), "{error:?}");
         assert!(error.to_string().contains("`planted`"), "{error}");
-        // Beside the mode of the file in its header nothing was written.
+        // Only the mode of the file in its header was written.
         assert_eq!(std::fs::read(&path).expect("read")[100..], before[100..]);
     });
 }

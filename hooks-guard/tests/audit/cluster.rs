@@ -1,4 +1,4 @@
-//! A PostgreSQL of our own: made in a temporary folder, gone with the test.
+//! A PostgreSQL server in a temporary folder, deleted after the test.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -16,11 +16,12 @@ pub(crate) struct Cluster {
     port: u16,
 }
 
-/// What the server is run as if the test is run as root, whom it refuses.
+/// User id of the server if the test runs as root, which PostgreSQL refuses.
 const NOBODY: u32 = 65534;
 
 impl Cluster {
-    /// None, and why, where it is not installed; but never where everything has to run.
+    /// Returns `None`, and prints why, if PostgreSQL is not installed; panics if all tests must
+    /// run.
     pub(crate) fn start() -> Option<Self> {
         let Some(binaries) = binaries() else {
             let required = env::var_os("HOOKS_REQUIRE_ALL").is_some_and(|value| value == "1");
@@ -57,10 +58,10 @@ impl Cluster {
         Some(Self::serve(&binaries, folder))
     }
 
-    /// Starts a server on what the folder has as its data.
+    /// Starts a server on the data in the folder.
     fn serve(binaries: &Path, folder: TempDir) -> Self {
         let (root, data) = (is_root(), folder.path().join("data"));
-        // Nothing but the socket listens: the number only names it.
+        // Only the socket is open: the port is part of its name.
         let port = 5432;
         let log = fs::File::create(folder.path().join("log")).expect("a file");
         let server = as_nobody(&binaries.join("postgres"), root, folder.path())
@@ -97,7 +98,7 @@ impl Cluster {
         panic!("PostgreSQL does not start: {log}");
     }
 
-    /// A standby, which has all that this server has by now and follows it.
+    /// Starts a standby with the current data of this server, which it follows.
     #[allow(dead_code, reason = "for the tests of failover")]
     pub(crate) fn standby(&self) -> Self {
         let binaries = binaries().expect("it was started");
@@ -123,18 +124,18 @@ impl Cluster {
         Self::serve(&binaries, folder)
     }
 
-    /// The folder of its socket, by which addresses name it.
+    /// Returns the folder of the socket, for use in addresses.
     #[allow(dead_code, reason = "for the tests of failover")]
     pub(crate) fn socket_folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The address of a new, empty database.
+    /// Creates an empty database and returns its address.
     pub(crate) fn database(&self) -> String {
         self.made("template1")
     }
 
-    /// The address of a copy of a database that nobody has open.
+    /// Copies a database that is not open and returns the address of the copy.
     pub(crate) fn copy(&self, of: &str) -> String {
         self.made(of)
     }
@@ -153,13 +154,13 @@ impl Cluster {
         format!("postgres://guard@{host}:{}/{name}", self.port)
     }
 
-    /// Another of its programs.
+    /// Returns a command for another PostgreSQL program.
     #[allow(dead_code, reason = "for the tests of several instances")]
     pub(crate) fn tool(&self, name: &str) -> Command {
         Command::new(binaries().expect("it was started").join(name))
     }
 
-    /// Runs a text as somebody who has nothing to do with the trail.
+    /// Runs SQL on a connection outside the trail.
     pub(crate) fn psql(&self, database: &str, sql: &str) -> Option<String> {
         let done = Command::new(binaries()?.join("psql"))
             .arg("-h")
@@ -176,7 +177,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // At once: nothing of it is kept.
+        // Immediate shutdown: the data is deleted anyway.
         let pid = fs::read_to_string(self.folder.path().join("data/postmaster.pid"));
         let pid = pid
             .ok()

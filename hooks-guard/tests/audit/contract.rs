@@ -1,4 +1,4 @@
-//! What the trail promises, with whichever database.
+//! Guarantees of the trail, tested with both databases.
 
 use std::fs;
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::cluster::Cluster;
 use crate::kit::{decision, hash, intact, minute, run, says, scope, time};
 
-/// A trail, and how to open it once more: as another process would.
+/// A trail, and the means to open it again like another process.
 pub(crate) struct Place {
     pub(crate) url: String,
     _folder: Option<tempfile::TempDir>,
@@ -33,7 +33,7 @@ impl Place {
         }
     }
 
-    /// Where somebody else keeps it.
+    /// Returns a place for an existing address.
     pub(crate) fn at(url: String) -> Self {
         Self { url, _folder: None }
     }
@@ -42,20 +42,20 @@ impl Place {
         AuditStore::open(&self.url).await.expect("a trail")
     }
 
-    /// Is another after each transaction that has written.
+    /// Returns a value that changes with each transaction that writes.
     fn state(&self) -> Vec<u8> {
         if let Some(path) = self.url.strip_prefix("sqlite:") {
             return fs::read(format!("{path}-wal")).expect("its log");
         }
         let cluster = cluster().expect("it runs");
         let (_, database) = self.url.rsplit_once('/').expect("a name");
-        // Which transaction has written the row that each of them writes.
+        // The transaction that wrote the row which every transaction writes.
         let found = cluster.psql(database, "SELECT xmin FROM head");
         found.expect("a row").into_bytes()
     }
 }
 
-/// One server for all tests. Each test holds it; the last one ends it.
+/// Returns the server for all tests. Each test holds it; it stops with the last test.
 pub(crate) fn cluster() -> Option<Arc<Cluster>> {
     use std::sync::{Mutex, Weak};
     static CLUSTER: OnceLock<Mutex<Weak<Cluster>>> = OnceLock::new();
@@ -71,7 +71,7 @@ pub(crate) fn cluster() -> Option<Arc<Cluster>> {
     Some(started)
 }
 
-/// The same test with each database.
+/// Defines a test for each database.
 macro_rules! contract {
     ($($name:ident)*) => {
         mod sqlite {
@@ -209,7 +209,8 @@ async fn p_15_a_decision_is_there_with_all_that_was_said(place: Place) {
     intact(&trail).await;
 }
 
-/// Five decisions: 1 READ, 2 CREATE approved, 3 UPDATE denied, 4 DELETE denied, 5 DELETE open.
+/// Records five decisions: 1 READ, 2 CREATE approved, 3 UPDATE denied, 4 DELETE denied, 5 DELETE
+/// open.
 async fn five(trail: &AuditStore) {
     let commands = [
         ("ls -la", Crud::Read),
@@ -786,7 +787,7 @@ async fn pending_is_what_can_still_be_answered(place: Place) {
     assert_eq!(trail.expire(now).await.expect("expired"), [4]);
 }
 
-/// A question of an agent's session, which waits for ten minutes.
+/// Returns a question of an agent's session with a deadline in ten minutes.
 fn question(agent: Option<&str>, session: Option<&str>) -> NewDecision {
     let now = Timestamp::now();
     let mut new = decision("mkdir x", Crud::Create, now);
@@ -806,9 +807,9 @@ async fn questions_are_bounded_listed_in_pages_and_denied_at_once(place: Place) 
     for (agent, session, expected) in [
         (Some("codex"), Some("a"), 3),
         (Some("gemini"), Some("a"), 3),
-        // Of those that name no session there are no more than free places.
+        // Questions without a session never outnumber the free places.
         (None, None, 3),
-        // One place is free behind the first, and two questions would be more than that.
+        // One more place is free, and a session with two questions would outnumber it.
         (Some("codex"), Some("b"), 2),
         (Some("codex"), Some("c"), 1),
         (Some("codex"), Some("d"), 0),
@@ -830,7 +831,7 @@ async fn questions_are_bounded_listed_in_pages_and_denied_at_once(place: Place) 
         assert_eq!(recorded, expected, "{agent:?} {session:?}");
     }
     assert_eq!(trail.count_questions().await.expect("counted"), 12);
-    // Another process sees the same, and what it answers makes room.
+    // Another process has the same limits, and its answers free places.
     let other = place.open().await;
     let refused = other
         .record_question(question(None, Some("e")), limits)
@@ -999,7 +1000,7 @@ async fn remembered_answers_hold_where_they_were_given(place: Place) {
     intact(&trail).await;
 }
 
-/// A question about `command`, in a directory and a session, which is still open.
+/// Records an open question about `command`, in a directory and a session.
 async fn open_question(trail: &AuditStore, command: &str, session: &str) -> i64 {
     let now = Timestamp::now();
     let mut new = decision(command, Crud::Delete, now);
@@ -1087,7 +1088,7 @@ async fn an_approval_serves_once_between_stores(place: Place) {
     intact(&stores[1]).await;
 }
 
-/// A request for `bash deploy.sh` in a folder.
+/// Returns a request for `bash deploy.sh` in a folder.
 fn deploy(folder: &std::path::Path, agent: Option<&str>) -> PermissionRequest {
     PermissionRequest {
         cwd: Some(folder.to_owned()),
@@ -1165,7 +1166,7 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
         .forget(remembered.id, "console")
         .await
         .expect("revoked");
-    // One of before approvals were bound.
+    // An answer from before approvals were bound to files.
     let old = NewRemembered { scope: None, ..new };
     let old = trail.remember(old).await.expect("remembered");
     assert_eq!(old.holds, None);
@@ -1207,7 +1208,7 @@ async fn changes_are_told_in_order_and_by_everybody(place: Place) {
         let next = tokio::time::timeout(Duration::from_secs(30), told.next()).await;
         seen.push(next.expect("in time").expect("a change"));
     }
-    // What is taken away before anybody looks is not told.
+    // A decision that is deleted before it is read is not reported.
     seen.retain(|change| *change != Change::Asked(1));
     assert_eq!(
         seen,
@@ -1252,7 +1253,7 @@ async fn what_changes_nothing_writes_nothing(place: Place) {
     assert_eq!(refused, Redeemed::WrongSecret);
     assert!(!trail.forget(1, "console").await.expect("refused"));
     assert!(place.state() == before, "nothing has happened");
-    // What is refused beside it takes nothing away.
+    // A refusal in the same batch reverts nothing.
     let answer = says(UserResponse::Denied, minute(61));
     let (refused, expired) = tokio::join!(trail.answer(2, answer), trail.expire(minute(90)));
     assert!(matches!(refused.expect("refused"), Answered::Already(_)));

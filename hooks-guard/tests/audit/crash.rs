@@ -1,4 +1,4 @@
-//! A process that is killed while it writes loses nothing that it was told is written.
+//! A process that is killed during a write loses no record whose write was confirmed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -12,13 +12,13 @@ use jiff::Timestamp;
 
 use crate::kit::{decision, intact, run, says};
 
-/// Set for the process that is to be killed: where it writes.
+/// Set for the process that is killed: the path that it writes to.
 const VICTIM: &str = "HOOKS_AUDIT_VICTIM";
 
-/// How often to kill; 100 unless given.
+/// Number of kills. Default: 100.
 const KILLS: &str = "HOOKS_AUDIT_KILLS";
 
-/// Records and answers as fast as it can, and says what it was told is written.
+/// Records and answers at full speed, and prints each confirmed record.
 fn victim(path: &str) {
     run(async {
         let trail = AuditStore::open(path).await.expect("a trail");
@@ -41,12 +41,12 @@ fn victim(path: &str) {
     });
 }
 
-/// In one piece: what is said by halves when the process is killed counts as not said.
+/// Prints a line in one write: an incomplete line counts as not printed.
 fn say(line: &str) {
     let mut out = io::stdout().lock();
     out.write_all(line.as_bytes())
         .and_then(|()| out.flush())
-        .expect("somebody listens");
+        .expect("a receiver");
 }
 
 #[test]
@@ -87,7 +87,8 @@ fn killed_at_any_time_it_loses_nothing_that_was_acknowledged() {
                 }
             }
         });
-        // A quarter while it opens the file, the others while it writes; every time another moment.
+        // A quarter of the kills happen while the file is opened, the others during writes, each at
+        // a different moment.
         if kill % 4 != 0 {
             let lines = started.iter().take(5).count();
             assert_eq!(lines, 5, "it ends before it is killed");
@@ -99,7 +100,7 @@ fn killed_at_any_time_it_loses_nothing_that_was_acknowledged() {
             match line.trim_end().split_once(' ') {
                 Some(("recorded", id)) => recorded.extend(id.parse::<i64>()),
                 Some(("answered", id)) => answered.extend(id.parse::<i64>()),
-                // What the test harness says of itself.
+                // Output of the test harness.
                 _ => {}
             }
         }

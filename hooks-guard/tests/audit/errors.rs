@@ -1,4 +1,4 @@
-//! What can go wrong with a file, and what is said then.
+//! Errors of a file and their messages.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -117,7 +117,7 @@ fn a_locked_database_fails_clearly_and_works_again() {
         let new = decision("ls", Crud::Read, minute(0));
         let error = trail.record(new.clone()).await.expect_err("locked");
         assert!(matches!(error, AuditError::Locked), "{error:?}");
-        // Reading goes on meanwhile.
+        // Reads continue meanwhile.
         let found = trail.decisions(&Filter::default(), Page::default()).await;
         assert_eq!(found.expect("read").total, 0);
         sql(&mut there, "ROLLBACK").await;
@@ -134,7 +134,7 @@ fn a_copy_waits_for_no_record_and_is_for_its_owner_only() {
         let trail = open(&path).await.expect("a trail");
         let new = decision("ls", Crud::Read, minute(0));
         trail.record(new.clone()).await.expect("recorded");
-        // Has the writer wait for somebody else, with the connection that it writes by.
+        // Make the writer wait for a lock, with the connection that it uses.
         let mut there = other(&path).await;
         sql(&mut there, "BEGIN IMMEDIATE").await;
         let record = tokio::spawn({
@@ -153,7 +153,7 @@ fn a_copy_waits_for_no_record_and_is_for_its_owner_only() {
         assert!(matches!(error, AuditError::Create { .. }), "{error:?}");
         let mode = fs::metadata(&copy).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        // What empties gives its room back, as in what it is a copy of.
+        // The copy returns free space, like the original.
         let vacuum: i64 = sqlx::query_scalar("PRAGMA auto_vacuum")
             .fetch_one(&mut other(&copy).await)
             .await
@@ -209,7 +209,7 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
             remember: Remember::Session,
             note: None,
         };
-        // A row that has the number which the next one gets.
+        // A row with the id that the next record gets.
         sql(
             &mut there,
             "INSERT INTO remembered (id, command_hash, command, created_at, created_by, created_seq)
@@ -233,10 +233,10 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
         assert_eq!(remembered[0].session_id.as_deref(), Some("s1"));
         assert_eq!(remembered[0].created_by, "console");
 
-        // The agent is to ask its user; that it ran says what the user said.
+        // The agent asks its user, so an execution implies an approval.
         new.deadline = None;
         let id = trail.record(new).await.expect("recorded");
-        // The entry after the next one: that of the approval.
+        // The entry after the next one: the entry of the approval.
         sql(
             &mut there,
             "INSERT INTO log SELECT seq + 2, 1, 1, hash FROM head",
@@ -252,7 +252,7 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
         .await;
         let done = service.executed(id, "secret", Some(0)).await;
         let Executed::Done(done) = done.expect("reported") else {
-            panic!("nobody has reported it");
+            panic!("no execution was reported");
         };
         assert!(done.execution_happened);
         assert_eq!(done.user_response, Some(UserResponse::Approved));

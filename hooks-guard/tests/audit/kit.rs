@@ -1,4 +1,4 @@
-//! What the tests have in common.
+//! Helpers of the tests.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ pub(crate) fn time(text: &str) -> Timestamp {
     text.parse().expect("a time")
 }
 
-/// A minute of a day of 2025.
+/// Returns a minute of a day in 2025.
 pub(crate) fn minute(minute: i64) -> Timestamp {
     time("2025-11-17T10:00:00Z") + jiff::SignedDuration::from_mins(minute)
 }
 
-/// A decision about a command: allowed if it reads, to be confirmed if not.
+/// Returns a decision about a command: allowed for a read, otherwise with a question.
 pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision {
     NewDecision {
         request: PermissionRequest::new(command),
@@ -57,7 +57,7 @@ pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision
     }
 }
 
-/// What an approval of a request would be bound to, as of now.
+/// Returns the current scope of an approval of a request.
 pub(crate) fn scope(request: &PermissionRequest) -> ApprovalScope {
     let found = Classifier::new().judge(&request.command, None);
     ApprovalScope::of(request, &found.expect("it is a command").parts)
@@ -77,7 +77,7 @@ pub(crate) async fn intact(trail: &AuditStore) {
     assert!(found.is_intact(), "{found:?}");
 }
 
-/// In a runtime of its own.
+/// Runs a future in a new runtime.
 pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -1,4 +1,4 @@
-//! The audit trail, by rule. What both databases promise is tested with both.
+//! Tests of the audit trail, by rule. Guarantees of both databases are tested with both.
 #![cfg(unix)]
 
 mod chain;

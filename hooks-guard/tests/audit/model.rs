@@ -1,4 +1,5 @@
-//! Whatever is done in whichever order, the trail shows what a list in memory shows.
+//! Property test: after any sequence of operations, the trail returns what a list in memory
+//! returns.
 
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ enum Step {
     },
 }
 
-/// What is known of a record without a database.
+/// Expected state of a record.
 #[derive(Clone, Debug)]
 struct Known {
     id: i64,
@@ -61,8 +62,8 @@ struct Known {
 }
 
 impl Known {
-    /// Its time has passed; or it was asked after a clock was set back, by more than clocks may
-    /// differ by; or it never had any time.
+    /// Returns `true` if the deadline has passed, if the question is from the future by more than
+    /// clocks may differ (the clock was set back), or if it never had a deadline.
     fn is_over(&self, now: Timestamp) -> bool {
         let minute = Duration::from_secs(60);
         self.deadline.is_some_and(|deadline| {
@@ -91,7 +92,7 @@ impl Known {
     }
 }
 
-/// Three days, so that a period has whole hours and days in it.
+/// Three days, so that a period contains whole hours and days.
 fn minutes() -> impl Strategy<Value = i64> {
     prop_oneof![0..4320_i64, (0..72_i64).prop_map(|hour| hour * 60)]
 }
@@ -306,7 +307,7 @@ async fn same_stats(trail: &AuditStore, model: &[Known], filter: &Filter) {
     );
     let mut times: Vec<u64> = known.iter().map(|known| known.ms).collect();
     times.sort_unstable();
-    // The nearest rank, by its definition.
+    // Nearest rank, by its definition.
     let rank = |percent: f64| match times.len() {
         0 => 0,
         n => times[((n as f64 * percent / 100.0).ceil() as usize).max(1) - 1],

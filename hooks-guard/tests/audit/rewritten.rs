@@ -15,7 +15,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 use crate::contract::{Place, cluster};
 use crate::kit::{decision, hash, intact, minute, run, scope};
 
-/// Changes the database as another program would.
+/// Changes the database like another program.
 async fn by_hand(url: &str, sql: &str) {
     let Some(path) = url.strip_prefix("sqlite:") else {
         let (_, database) = url.rsplit_once('/').expect("a name");
@@ -71,7 +71,7 @@ fn always(command: &str) -> NewRemembered {
     }
 }
 
-/// Each sets the trail to another state than the open store knows, and back.
+/// Each pair changes the trail to a state unknown to the open store, and back.
 const REWRITES: &[(&str, &str)] = &[
     (
         "UPDATE head SET seq = seq - 1",
@@ -97,14 +97,14 @@ const REWRITES: &[(&str, &str)] = &[
         "UPDATE head SET hash = (SELECT hash FROM log WHERE seq = 2)",
         "UPDATE head SET hash = (SELECT hash FROM log WHERE seq = head.seq)",
     ),
-    // As it was before the last entry, which is whole.
+    // A consistent state before the last entry.
     (
         "UPDATE head SET seq = seq - 1, hash = (SELECT hash FROM log WHERE seq = head.seq - 1),
             decisions = decisions - 1",
         "UPDATE head SET seq = seq + 1, hash = (SELECT hash FROM log WHERE seq = head.seq + 1),
             decisions = decisions + 1",
     ),
-    // The trail of somebody else, whose last entry has another hash.
+    // A different trail, whose last entry has another hash.
     (
         "UPDATE log SET hash = (SELECT hash FROM log WHERE seq = 1) WHERE seq = 6;
          UPDATE head SET hash = (SELECT hash FROM log WHERE seq = 1)",
@@ -112,7 +112,7 @@ const REWRITES: &[(&str, &str)] = &[
          UPDATE head SET hash = (SELECT hash FROM gaps WHERE first = 900);
          DELETE FROM gaps",
     ),
-    // Entries that no decision belongs to.
+    // Entries without a decision.
     (
         "INSERT INTO log SELECT seq + 1, 1, 99, hash FROM head;
          UPDATE head SET seq = seq + 1, decisions = decisions + 1",
@@ -125,7 +125,7 @@ const REWRITES: &[(&str, &str)] = &[
         "UPDATE head SET seq = seq - 1;
          DELETE FROM log WHERE seq > (SELECT seq FROM head)",
     ),
-    // Entries that are said to have been cleaned up.
+    // Entries that are marked as cleaned up.
     (
         "INSERT INTO gaps SELECT seq, seq + 5, hash FROM head;
          UPDATE head SET seq = seq + 6;
@@ -160,7 +160,7 @@ fn p_15_a_trail_that_does_not_continue_from_what_was_known_is_not_used() {
                     matches!(error, AuditError::Rewritten { entry: 6, .. }),
                     "{change}: {error:?}"
                 );
-                // What is read is no less wrong; what only a walk finds is left to the writer.
+                // Reads fail as well; changes that only a walk detects are left to the writer.
                 if !change.contains("seq + ") {
                     trail.totals().await.expect_err(change);
                     trail.decision(1).await.expect_err(change);
@@ -197,13 +197,13 @@ fn p_15_what_others_write_to_the_same_trail_is_continued_from() {
                     trail.forget(kept.id, "console").await.expect("revoked");
                 }
             }
-            // More than is read while the database is locked.
+            // More entries than are read while the database is locked.
             for number in 0..700 {
                 let old = decision(&format!("rm {number}"), Crud::Delete, minute(number));
                 other.record(old).await.expect("recorded");
             }
             trail.record(new("rm y")).await.expect("recorded");
-            // The last entry that the first one knows goes with a cleanup of the other one.
+            // A cleanup by the second store removes the last entry that the first store knows.
             other.cleanup(minute(1000), "cron").await.expect("cleaned");
             trail.record(new("rm z")).await.expect("recorded");
             let later = Timestamp::now() + Duration::from_secs(60);
@@ -220,7 +220,7 @@ fn p_15_what_others_write_to_the_same_trail_is_continued_from() {
     });
 }
 
-/// What a row says that nobody has recorded allows nothing.
+/// A forged row without a log entry allows nothing.
 #[test]
 fn x_7_an_approval_that_was_written_by_hand_allows_nothing() {
     const PLANTED: &[&str] = &[
@@ -229,7 +229,7 @@ fn x_7_an_approval_that_was_written_by_hand_allows_nothing() {
             answered_seq = 4 WHERE id = 2",
         "UPDATE decisions SET response = 1, answered_at = at, answered_by = 'console',
             answered_seq = 99 WHERE id = 2",
-        // That of another command.
+        // The approval of another command.
         "UPDATE decisions SET command_hash = (SELECT command_hash FROM decisions WHERE id = 2)
             WHERE id = 1",
         "UPDATE decisions SET cwd = NULL, command_hash =
@@ -257,7 +257,7 @@ fn x_7_an_approval_that_was_written_by_hand_allows_nothing() {
                 let request = PermissionRequest::new("rm 2");
                 let scope = scope(&request);
                 let granted = trail.grant(hash("rm 2"), &request, &scope, true).await;
-                // The third one is not answered.
+                // The third decision has no answer.
                 let none = planted.ends_with("WHERE id = 3") && matches!(granted, Ok(Granted::No));
                 assert!(
                     none || matches!(granted, Err(AuditError::Unvouched { .. })),
@@ -273,7 +273,7 @@ fn x_7_an_approval_that_was_written_by_hand_allows_nothing() {
     });
 }
 
-/// What has ended does not begin again because a row was removed.
+/// An event stays in effect if its row is removed.
 #[test]
 fn x_7_an_approval_serves_once_though_its_use_was_removed_by_hand() {
     run(async {
@@ -316,7 +316,7 @@ fn x_7_an_approval_serves_once_though_its_use_was_removed_by_hand() {
     });
 }
 
-/// What is planted, how it is named, and what removes it.
+/// Planted objects: SQL that creates the object, its name, and SQL that removes it.
 const PLANTED: &[(&str, &str, &str)] = &[
     (
         "CREATE TRIGGER planted AFTER INSERT ON decisions BEGIN DELETE FROM log; END",
@@ -350,12 +350,12 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ),
     (
         "ALTER TABLE remembered ADD COLUMN planted TEXT DEFAULT 'x'",
-        "table `remembered` has another definition",
+        "table `remembered` has a different definition",
         "ALTER TABLE remembered DROP COLUMN planted",
     ),
     (
         "ALTER TABLE decisions ADD COLUMN planted INTEGER GENERATED ALWAYS AS (id + 1) VIRTUAL",
-        "table `decisions` has another definition",
+        "table `decisions` has a different definition",
         "ALTER TABLE decisions DROP COLUMN planted",
     ),
     (
@@ -365,7 +365,7 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ),
     (
         "DROP INDEX decisions_open",
-        "index `decisions_open` is missing",
+        "missing index `decisions_open`",
         "CREATE INDEX decisions_open ON decisions (deadline) WHERE response IS NULL AND deadline IS NOT NULL",
     ),
 ];
@@ -404,7 +404,7 @@ fn p_15_what_was_planted_in_the_schema_is_named_before_anything_is_written() {
     });
 }
 
-/// With the number of before, by which SQLite notices a change.
+/// The schema number, by which SQLite detects a change, is restored.
 #[test]
 fn p_15_a_trigger_whose_change_is_hidden_does_not_act() {
     run(async {
@@ -494,7 +494,7 @@ fn p_15_what_was_planted_in_postgresql_is_named() {
             trail.record(new("rm 1")).await.expect("recorded");
             by_hand(&place.url, planted).await;
             assert_other_schema(AuditStore::open(&place.url).await, named);
-            // A running service notices in a few seconds what is no part of the table's own entry.
+            // A running service detects changes outside the table's own entry within a few seconds.
             let mut done = trail.record(new("rm 2")).await;
             for _ in 0..100 {
                 if done.is_err() {
@@ -525,7 +525,7 @@ fn p_15_what_was_planted_in_postgresql_is_named() {
 }
 
 /// An empty schema with the name of the user comes first in the search path: a new trail would be
-/// made in it.
+/// created there.
 #[test]
 fn p_15_a_schema_that_would_hide_the_trail_of_postgresql_gets_no_new_one() {
     let Some(cluster) = cluster() else { return };
@@ -548,7 +548,7 @@ fn p_15_tables_of_postgresql_that_are_replaced_are_noticed() {
         let trail = place.open().await;
         let other = place.open().await;
         trail.record(new("rm 1")).await.expect("recorded");
-        // An idle store knows what it has read.
+        // An idle store knows the state that it has read.
         let read = other.decision(1).await.expect("read");
         assert!(read.is_some());
         by_hand(
@@ -567,7 +567,7 @@ fn p_15_tables_of_postgresql_that_are_replaced_are_noticed() {
     });
 }
 
-/// A standby that is promoted without the last entries.
+/// A standby is promoted without the last entries.
 #[test]
 fn p_15_a_standby_serves_readers_and_is_not_used_if_it_was_promoted_without_the_last_entries() {
     let Some(primary) = cluster() else { return };
@@ -602,7 +602,7 @@ fn p_15_a_standby_serves_readers_and_is_not_used_if_it_was_promoted_without_the_
         assert!(matches!(error, AuditError::ReadOnly), "{error:?}");
         reader.close().await;
 
-        // The standby does not get what is written now.
+        // The standby does not receive later writes.
         let pause = "SELECT pg_wal_replay_pause()";
         standby.psql("postgres", pause).expect("paused");
         let receiver = standby.psql("postgres", "SELECT pid FROM pg_stat_wal_receiver");
@@ -629,7 +629,7 @@ fn p_15_a_standby_serves_readers_and_is_not_used_if_it_was_promoted_without_the_
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'"
         );
         primary.psql("postgres", &end).expect("ended");
-        // Connections that were cut off fail first.
+        // Interrupted connections fail first.
         let mut done = trail.record(new("rm 3")).await;
         for _ in 0..100 {
             match &done {
@@ -653,41 +653,41 @@ fn p_15_a_standby_serves_readers_and_is_not_used_if_it_was_promoted_without_the_
     });
 }
 
-/// What somebody can plant, and whether the entries can be checked all the same.
+/// Planted objects, and whether the entries can still be checked.
 const OTHER_SCHEMAS: &[(&str, &str, bool)] = &[
     (
         "CREATE TRIGGER t AFTER INSERT ON decisions BEGIN DELETE FROM log; END",
-        "there is a trigger `t` on `decisions`",
+        "unexpected trigger `t` on `decisions`",
         true,
     ),
-    ("CREATE VIEW v AS SELECT 1", "there is a view `v`", true),
+    ("CREATE VIEW v AS SELECT 1", "unexpected view `v`", true),
     (
         "CREATE INDEX x ON decisions (command)",
-        "there is a index `x` on `decisions`",
+        "unexpected index `x` on `decisions`",
         true,
     ),
-    ("CREATE TABLE extra (a)", "there is a table `extra`", true),
+    ("CREATE TABLE extra (a)", "unexpected table `extra`", true),
     (
         "ALTER TABLE decisions ADD COLUMN c TEXT",
-        "the table `decisions` has another definition",
+        "table `decisions` has a different definition",
         true,
     ),
     (
         "DROP INDEX decisions_open",
-        "the index `decisions_open` is missing",
+        "missing index `decisions_open`",
         true,
     ),
-    ("DROP TABLE head", "the table `head` is missing", false),
+    ("DROP TABLE head", "missing table `head`", false),
     (
         "ALTER TABLE used RENAME TO used_; CREATE VIEW used AS SELECT * FROM used_",
-        "there is a table `used_`",
+        "unexpected table `used_`",
         false,
     ),
     (
         "ALTER TABLE log RENAME TO log_; CREATE VIEW log AS
             WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n)
             SELECT seq, 1 AS kind, 1 AS subject, zeroblob(32) AS hash FROM n ORDER BY random()",
-        "the index `log_ended` has another definition",
+        "index `log_ended` has a different definition",
         false,
     ),
 ];
@@ -741,7 +741,10 @@ fn p_15_another_schema_is_damage_and_the_entries_are_verified_all_the_same() {
                     }
                     (false, _) => {
                         let entries = found.broken_entries.expect(planted);
-                        assert!(entries.problem.contains("cannot be checked"), "{entries:?}");
+                        assert!(
+                            entries.problem.contains("cannot check the entries"),
+                            "{entries:?}"
+                        );
                         assert_eq!(found.heads[0].found, HeadState::Unreachable);
                     }
                 }

@@ -1,4 +1,4 @@
-//! What can go wrong on the way to a server.
+//! Failures of the connection to a server.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use crate::contract::cluster;
 use crate::kit::{decision, intact, minute, run};
 
-/// A detour to a database.
+/// A proxy in front of a database.
 struct Detour {
     url: String,
     server: PathBuf,
@@ -40,7 +40,7 @@ impl Detour {
         }
     }
 
-    /// Lets pass until it is aborted: then who has come is cut off, and who comes waits.
+    /// Forwards until it is aborted: then connections are cut, and new ones wait.
     fn open(&self) -> JoinHandle<()> {
         let (gate, server) = (self.gate.clone(), self.server.clone());
         tokio::spawn(async move {
@@ -48,7 +48,7 @@ impl Detour {
             loop {
                 tokio::select! {
                     come = gate.accept() => {
-                        let (mut from, _) = come.expect("somebody comes");
+                        let (mut from, _) = come.expect("a connection");
                         let server = &server;
                         passing.push(async move {
                             let mut to = UnixStream::connect(server).await.expect("a server");
@@ -85,7 +85,7 @@ fn a_server_that_does_not_answer_is_called_so_and_works_again() {
         ];
         for error in errors {
             assert!(matches!(error, AuditError::Unreachable { .. }), "{error:?}");
-            assert!(error.to_string().contains("does not answer"), "{error}");
+            assert!(error.to_string().contains("does not respond"), "{error}");
         }
         let _open = detour.open();
         assert_eq!(trail.record(new).await.expect("recorded"), 2);
@@ -100,7 +100,7 @@ fn what_nobody_is_notified_of_is_told_all_the_same() {
         let url = cluster.database();
         let trail = AuditStore::open(&url).await.expect("a trail");
         let mut told = trail.changes();
-        // The entry of a cleanup, from somebody whose notifications get lost.
+        // The entry of a cleanup by a client whose notifications are lost.
         let (_, database) = url.rsplit_once('/').expect("a name");
         let entry = "INSERT INTO log SELECT seq + 1, 6, 0, hash FROM head";
         cluster.psql(database, entry).expect("written");

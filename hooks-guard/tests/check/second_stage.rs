@@ -10,7 +10,7 @@ use crate::{err, out, program};
 
 const NO_HELP: &str = "the second stage is of no help";
 
-const LATE: &str = "there is no answer in time";
+const LATE: &str = "no answer within the timeout";
 
 /// What comes of a command whose endpoint answers at once. A machine may be so busy that this
 /// takes longer than the two seconds of a classification all the same: then it is run again.
@@ -149,7 +149,7 @@ fn p_07_an_endpoint_that_cannot_be_reached_leaves_what_the_tables_say() {
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
     let said = without_answer(&url, &[]);
-    assert!(said.contains("there is no answer: "), "{said}");
+    assert!(said.contains("no answer: "), "{said}");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn p_08_an_endpoint_that_never_answers_is_a_timeout() {
 fn an_endpoint_that_is_none_is_a_mistake_in_the_options() {
     let url = |url: &'static str| vec!["--semantic-url", url, "--semantic-model", "small"];
     let mistakes = [
-        (url("llm"), "it is no URL"),
+        (url("llm"), "not a URL"),
         (url("http://llm.example/v1"), "not of this machine"),
         (
             vec!["--semantic-url", "http://localhost/v1"],

@@ -1,4 +1,4 @@
-//! Asking, answering, reporting: who wants to do something waits for the operator (P-26).
+//! Requests, answers and reports: an agent waits for the operator (P-26).
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -235,7 +235,7 @@ fn p_26_time_runs_out_into_a_denial() {
     let record = daemon.get(&target).ok();
     assert_eq!(record["user_response"], "TIMEOUT", "{record}");
     assert!(daemon.pending().is_empty());
-    // Nobody agreed, and nobody can any more.
+    // Unanswered, and too late for an answer.
     let answer = daemon.respond(&ruling["id"], "APPROVED");
     let code = answer.refusal(409)["code"].as_str().unwrap().to_owned();
     assert!(
@@ -290,7 +290,7 @@ fn p_26_execution_is_reported_once_by_who_has_the_secret() {
     daemon
         .executed(&ruling["id"], &ruling["secret"])
         .error(409, "ALREADY_EXECUTED");
-    // Whoever has no secret does not learn either that it ran.
+    // Without the secret, a client does not even learn that the command ran.
     daemon
         .executed(&ruling["id"], &json!("wrong-wrong-wrong"))
         .error(403, "WRONG_SECRET");
@@ -329,7 +329,7 @@ fn p_26_pending_decisions_survive_a_restart() {
         let record = daemon.executed(&ruling["id"], &ruling["secret"]).ok();
         assert_eq!(record["user_response"], "APPROVED");
         assert_eq!(record["execution_happened"], true);
-        // Numbers go on where they were.
+        // Ids continue after a restart.
         assert!(daemon.ask("ls")["id"].as_i64() > denied["id"].as_i64());
     }
 }

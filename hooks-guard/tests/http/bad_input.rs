@@ -1,4 +1,4 @@
-//! Input that nobody should send: a clear error, or the safe answer; the daemon stays up.
+//! Invalid input: a clear error or a safe response; the daemon keeps running.
 
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn bad_input_a_nul_character_is_never_allowed() {
     }
     let raw = Request::new("POST", TARGET).body(b"{\"command\":\"ls \0\"}".as_slice());
     daemon.send(&raw).error(400, "INVALID_JSON");
-    // In fields that are only kept.
+    // In fields that are only stored.
     let body = json!({ "command": "ls", "session_id": "a\0b", "cwd": "/a\0b", "agent": "\0" });
     let answer = daemon.post(&body);
     assert!(matches!(answer.status, 200 | 400), "{}", answer.text());
@@ -91,7 +91,7 @@ fn bad_input_an_enormous_here_document_is_refused_with_its_reason() {
             answer.error(400, "FIELD_TOO_LONG");
         }
     }
-    // One that a command may still have is judged.
+    // A command of valid length is classified.
     let command = format!("cat <<'END'\n{}END\n", "a line\n".repeat(1_400));
     daemon.ask(&command);
     daemon.assert_well();
@@ -178,7 +178,7 @@ fn bad_input_queries_of_nonsense_are_errors_of_the_client() {
         assert_eq!(answer.status, 400, "{query}: {}", answer.text());
         answer.refusal(400);
     }
-    // A search for what no command has finds nothing.
+    // A search for text that no command contains finds nothing.
     for query in [
         "command_filter=%00",
         "command_filter=%F0%9F%98%80",

@@ -1,5 +1,5 @@
-//! What an approval is bound to beside the command, directory and session: the agent, the real
-//! folder, and the contents of the files that decide what the command does (`P-26`).
+//! Scope of an approval in addition to command, directory and session: the agent, the real folder,
+//! and the contents of the files that determine what the command does (`P-26`).
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::client::Request;
 use crate::daemon::{Daemon, Setup};
 
-/// A folder with files, all of which are programs.
+/// Creates a folder with executable files.
 fn project(files: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for file in files {
@@ -72,7 +72,7 @@ fn serves(daemon: &Daemon, body: &Value) {
     assert_eq!(ruling["approved"], true, "{command}: {ruling}");
 }
 
-/// Approves a request; returns its record.
+/// Approves a request and returns its record.
 #[track_caller]
 fn approve(daemon: &Daemon, body: &Value, remember: &str) -> Value {
     let ruling = ruling(daemon, body);
@@ -96,7 +96,7 @@ fn unlimited() -> Daemon {
         .start()
 }
 
-/// A command, the files that there are, and the one that decides.
+/// A command, the existing files, and the file that determines the command's effect.
 const DECIDED_BY: &[(&str, &[&str], &str)] = &[
     ("bash deploy.sh", &["deploy.sh"], "deploy.sh"),
     ("sh -e deploy.sh prod", &["deploy.sh"], "deploy.sh"),
@@ -404,7 +404,8 @@ const DECIDED_BY: &[(&str, &[&str], &str)] = &[
     ("mix test", &["mix.exs"], "mix.exs"),
 ];
 
-/// `P-26`: any change of a file that decides asks again; unchanged, the approval serves.
+/// `P-26`: a change of a relevant file leads to a new question; without a change, the approval
+/// applies.
 #[test]
 fn always_holds_while_the_files_that_decide_are_unchanged() {
     let daemon = unlimited();
@@ -446,10 +447,10 @@ fn always_holds_while_the_files_that_decide_are_unchanged() {
         fs::write(&path, &before).unwrap();
         expect("as before", allows, "remembered answer");
         fs::rename(&path, folder.path().join("elsewhere")).unwrap();
-        expect("gone", asks, "does not serve");
-        // The same contents at another place are another file.
+        expect("gone", asks, "does not apply");
+        // Equal contents at another path are another file.
         symlink(folder.path().join("elsewhere"), &path).unwrap();
-        expect("a link", asks, "does not serve");
+        expect("a link", asks, "does not apply");
     }
     assert!(
         wrong.is_empty(),
@@ -459,7 +460,7 @@ fn always_holds_while_the_files_that_decide_are_unchanged() {
     );
 }
 
-/// `P-26`: a file that was missing decides when it appears.
+/// `P-26`: a relevant file that was missing leads to a question when it appears.
 #[test]
 fn a_file_that_appears_asks_again() {
     let daemon = unlimited();
@@ -494,11 +495,11 @@ fn a_file_that_appears_asks_again() {
         serves(&daemon, &body);
         write(folder.path(), appears, "new\n");
         let why = asks(&daemon, &body);
-        assert!(why.contains("does not serve"), "{command}: {why}");
+        assert!(why.contains("does not apply"), "{command}: {why}");
     }
 }
 
-/// `P-26`: a linked work tree has the hooks of its repository.
+/// `P-26`: a linked work tree uses the hooks of its repository.
 #[test]
 fn hooks_of_a_linked_work_tree_decide() {
     let daemon = unlimited();
@@ -519,7 +520,8 @@ fn hooks_of_a_linked_work_tree_decide() {
     assert!(why.contains("pre-commit` has changed since"), "{why}");
 }
 
-/// `P-26`: more files than a scope can be stored with are approved once, while all are unchanged.
+/// `P-26`: a command with more files than a stored scope may have is approved once, while all of
+/// them are unchanged.
 #[test]
 fn a_command_with_too_many_files_is_approved_once() {
     let daemon = unlimited();
@@ -548,7 +550,7 @@ fn a_command_with_too_many_files_is_approved_once() {
     assert!(why.contains("has changed since"), "{why}");
 }
 
-/// `P-26`: what only the run knows is not remembered.
+/// `P-26`: code that is only known at run time is not remembered.
 #[test]
 fn always_is_refused_for_code_that_is_only_known_at_run_time() {
     let daemon = unlimited();
@@ -633,12 +635,12 @@ fn always_is_refused_for_code_that_is_only_known_at_run_time() {
             always.starts_with("`always` is not possible: "),
             "{command}: {always}"
         );
-        // Once it can be approved: somebody has looked.
+        // A single approval is possible: the operator has looked at it.
         daemon.respond(&ruling["id"], "APPROVED").ok();
     }
 }
 
-/// `P-26`: a service in a container sees no files of the agent.
+/// `P-26`: a service in a container cannot see the agent's files.
 #[test]
 fn always_is_refused_where_the_service_sees_no_files() {
     let daemon = unlimited();
@@ -715,7 +717,7 @@ fn an_approval_is_for_the_real_folder() {
         point(one.path());
         serves(&daemon, &body);
     }
-    // A link on the way to what is named.
+    // A symbolic link on the way to the operand.
     let body = body(links.path(), "cp x app/sub/");
     point(one.path());
     approve(&daemon, &body, "always");
@@ -731,7 +733,7 @@ fn an_approval_is_for_the_real_folder() {
     asks(&daemon, &file);
 }
 
-/// `P-26`: `..` behind a link is a folder of its own.
+/// `P-26`: `..` after a symbolic link is the parent of the link's target.
 #[test]
 fn a_path_through_a_link_is_the_one_that_the_system_follows() {
     let daemon = unlimited();
@@ -744,7 +746,7 @@ fn a_path_through_a_link_is_the_one_that_the_system_follows() {
     asks(&daemon, &body);
 }
 
-/// `P-26`: a folder that cannot be listed may have a file in it that decides.
+/// `P-26`: a folder that cannot be listed may contain a relevant file.
 #[test]
 fn always_is_refused_for_a_folder_that_cannot_be_listed() {
     let daemon = unlimited();
@@ -762,7 +764,7 @@ fn always_is_refused_for_a_folder_that_cannot_be_listed() {
     );
 }
 
-/// `P-26`: what changed while the question was open is asked about again.
+/// `P-26`: a file that changed while the question was open leads to a new question.
 #[test]
 fn an_approval_is_not_redeemed_for_a_script_that_has_changed() {
     let daemon = unlimited();
@@ -782,7 +784,7 @@ fn an_approval_is_not_redeemed_for_a_script_that_has_changed() {
         "{}",
         answer.text()
     );
-    // Without the secret nothing is told.
+    // Without the secret, nothing is revealed.
     redeem(&record, &json!("wrong-wrong")).error(403, "WRONG_SECRET");
     let why = asks(&daemon, &body);
     let said = format!(
@@ -795,7 +797,7 @@ fn an_approval_is_not_redeemed_for_a_script_that_has_changed() {
     redeem(&record, &record["secret"]).error(409, "ALREADY_USED");
 }
 
-/// A word that is masked in the command is in no name of a file that is looked up, either.
+/// A word that is masked in the command does not appear in the names of the scope's files, either.
 #[test]
 fn secrets_are_in_no_scope() {
     let daemon = unlimited();
@@ -822,7 +824,7 @@ fn secrets_are_in_no_scope() {
             .any(|text| text == secret.as_bytes());
         assert!(!found, "{}", file.display());
     }
-    // A secret that is also the name of a file does not keep it from being approved.
+    // A secret that is also a file name can still be approved.
     let body = body(folder.path(), "PASSWORD=deploy.sh bash deploy.sh");
     approve(&daemon, &body, "once");
     serves(&daemon, &body);

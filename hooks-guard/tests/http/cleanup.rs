@@ -20,7 +20,7 @@ fn listed(daemon: &Daemon) -> Vec<String> {
         .collect()
 }
 
-/// A daemon whose records are 400, 31, 29 and 2 days old, and one new.
+/// Starts a daemon with records that are 400, 31, 29, 2 and 0 days old.
 fn aged(config: &str) -> Option<Daemon> {
     let clock = ShiftedClock::new()?;
     let mut daemon = clock.on(Setup::new().config(config)).start();
@@ -31,7 +31,7 @@ fn aged(config: &str) -> Option<Daemon> {
     }
     clock.shift(0);
     daemon.ask("mkdir new");
-    // Not on the shifted clock any more, which goes with this function.
+    // Restart without the shifted clock, which is dropped with this function.
     daemon = daemon.again(|mut setup| {
         for (name, _) in clock.environment() {
             setup.forget_environment(name);

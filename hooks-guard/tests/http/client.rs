@@ -1,4 +1,4 @@
-//! HTTP/1.1 by hand, so that a request can be as wrong as a test wants it.
+//! HTTP/1.1 by hand, so that tests can send malformed requests.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// How long a test waits for bytes before it calls the daemon stuck.
+/// Timeout after which a test treats the daemon as stuck.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What came back.
+/// A response.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -38,7 +38,7 @@ impl Answer {
         }
     }
 
-    /// The body of a success.
+    /// Returns the body of a successful response.
     #[track_caller]
     pub(crate) fn ok(&self) -> Value {
         assert_eq!(self.status, 200, "{}", self.text());
@@ -47,7 +47,7 @@ impl Answer {
         self.json()
     }
 
-    /// The body of an error of this status and code, whose shape is held by P-44.
+    /// Returns the body of an error response with this status and code, in the form of P-44.
     #[track_caller]
     pub(crate) fn error(&self, status: u16, code: &str) -> Value {
         let body = self.refusal(status);
@@ -55,7 +55,7 @@ impl Answer {
         body
     }
 
-    /// The body of an error of this status, whatever its code.
+    /// Returns the body of an error response with this status and any code.
     #[track_caller]
     pub(crate) fn refusal(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.text());
@@ -71,11 +71,11 @@ impl Answer {
     }
 }
 
-/// Where requests are written and answers read.
+/// Stream for requests and responses.
 pub(crate) trait Wire: Read + Write {}
 impl<T: Read + Write> Wire for T {}
 
-/// A connection that stays.
+/// A persistent connection.
 pub(crate) struct Connection<T: Wire = TcpStream> {
     reader: BufReader<T>,
 }
@@ -86,7 +86,7 @@ impl Connection<TcpStream> {
         Self::over(stream)
     }
 
-    /// On a stream of one's own, which must be connected.
+    /// Uses an existing connection.
     pub(crate) fn over(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
@@ -111,7 +111,7 @@ impl<T: Wire> Connection<T> {
         self.reader.get_mut().flush()
     }
 
-    /// The next answer to a request whose answer has a body.
+    /// Reads the response to a request whose response has a body.
     pub(crate) fn read(&mut self) -> io::Result<Answer> {
         loop {
             let answer = self.read_one()?;
@@ -173,7 +173,7 @@ impl<T: Wire> Connection<T> {
         }
     }
 
-    /// Without its end; an error at the end of the stream.
+    /// Reads a line without its end; fails at the end of the stream.
     fn line(&mut self) -> io::Result<String> {
         let mut line = Vec::new();
         self.reader.read_until(b'\n', &mut line)?;
@@ -186,19 +186,19 @@ impl<T: Wire> Connection<T> {
         String::from_utf8(line).map_err(io::Error::other)
     }
 
-    /// Everything until the other side closes; an error where it does not in time.
+    /// Reads until the peer closes; fails after a timeout.
     pub(crate) fn rest(&mut self) -> io::Result<Vec<u8>> {
         let mut rest = Vec::new();
         match self.reader.read_to_end(&mut rest) {
             Ok(_) => Ok(rest),
-            // Closed too, only less politely.
+            // Closed by a reset.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(rest),
             Err(error) => Err(error),
         }
     }
 }
 
-/// A request to be sent on a connection of its own.
+/// A request on a separate connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     method: String,
@@ -219,7 +219,7 @@ impl Request {
         }
     }
 
-    /// In place of the daemon's own address.
+    /// Replaces the daemon's address.
     pub(crate) fn host(mut self, host: &str) -> Self {
         self.host = Some(host.to_owned());
         self
@@ -271,7 +271,7 @@ impl Request {
 
     pub(crate) fn try_send(&self, port: u16) -> io::Result<Answer> {
         let mut connection = Connection::open(port);
-        // Who refuses a body may close before it has read all of it, and still answer.
+        // A server that refuses a body may close before it has read the body, and still respond.
         let written = connection.write(&self.bytes(&format!("127.0.0.1:{port}")));
         connection.read().map_err(|error| match written {
             Err(first) => first,

@@ -1,4 +1,4 @@
-//! A clock that is set back or forward: no question and no approval is open for longer than it may.
+//! A clock that is set back or forward: no question and no approval outlives its deadline.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::support::ShiftedClock;
 
 const DAY: i64 = 24 * 3_600;
 
-/// The answer that a question has in the end; it must have one long before a day is over.
+/// Returns the final answer of a question, which it must have long before a day has passed.
 #[track_caller]
 fn outcome(daemon: &Daemon, id: &Value) -> Value {
     let begin = Instant::now();
@@ -38,7 +38,7 @@ fn a_clock_that_is_set_back_leaves_no_question_open() {
     let Some(clock) = ShiftedClock::new() else {
         return;
     };
-    // By more and by less than what clocks may differ by.
+    // By more and by less than clocks may differ.
     for seconds in [DAY, 3_600, 30, 4] {
         clock.shift(0);
         let setup = Setup::new().config("approval_ttl_seconds = 3");
@@ -51,7 +51,7 @@ fn a_clock_that_is_set_back_leaves_no_question_open() {
         daemon
             .respond(&id, "APPROVED")
             .error(409, "ALREADY_ANSWERED");
-        // What is asked now waits as long as it should.
+        // New questions wait for their full time.
         let id = daemon.ask("mkdir out")["id"].clone();
         assert_eq!(daemon.pending().len(), 1);
         daemon.respond(&id, "APPROVED").ok();
@@ -67,7 +67,7 @@ fn a_clock_that_is_set_back_gives_no_answer_to_a_question_that_is_over() {
     let daemon = clock.on(setup).start();
     let id = daemon.ask("mkdir out")["id"].clone();
     clock.shift(-DAY);
-    // At once, before anything looks for such questions.
+    // Immediately, before the search for expired questions.
     let answer = daemon.respond(&id, "APPROVED");
     assert_eq!(answer.status, 409, "{}", answer.text());
     assert_eq!(outcome(&daemon, &id), "TIMEOUT");
@@ -111,7 +111,7 @@ fn a_clock_that_is_set_back_gives_an_approval_no_more_time() {
         assert_eq!(redeem(&daemon, &ruling), 409, "{seconds}");
         let again = daemon.ask("mkdir out");
         assert_eq!(again["decision"], "REQUIRES_CONFIRMATION", "{seconds}");
-        // After a restart, too, as far as the trail says when it was asked.
+        // Also after a restart, as far as the recorded time allows.
         if seconds == DAY {
             let daemon = daemon.again(|setup| setup);
             assert_eq!(redeem(&daemon, &ruling), 409);

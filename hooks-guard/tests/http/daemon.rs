@@ -1,4 +1,4 @@
-//! Starts the daemon in a home of its own, and ends it.
+//! Starts and stops a daemon with a separate home.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -14,15 +14,15 @@ use tempfile::TempDir;
 
 use crate::client::{Answer, Connection, Request};
 
-/// The operator's token of every daemon that is given one.
+/// The operator's token of all daemons with a token.
 pub(crate) const TOKEN: &str = "operator-of-these-tests-4711";
 
 const LISTENS: &str = "hooks-guard listens on http://";
-/// Generous: a machine under load starts processes slowly.
+/// Generous, because processes start slowly on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How a daemon is to be started, and the folder in which everything of it lives: its home, its
-/// database; beside the home, what is the operator's own.
+/// Setup of a daemon, and the folder with its home and database, and with the operator's files
+/// beside the home.
 pub(crate) struct Setup {
     folder: TempDir,
     listen: Option<String>,
@@ -68,7 +68,7 @@ impl Setup {
         self.folder().join("data/audit.db")
     }
 
-    /// `None`: the daemon's own default.
+    /// `None` selects the daemon's default.
     pub(crate) fn listen(mut self, address: Option<&str>) -> Self {
         self.listen = address.map(ToOwned::to_owned);
         self
@@ -79,7 +79,7 @@ impl Setup {
         self
     }
 
-    /// Where the daemon puts its trail by itself.
+    /// Uses the daemon's default path of the trail.
     pub(crate) fn without_database(mut self) -> Self {
         self.database = None;
         self
@@ -90,7 +90,7 @@ impl Setup {
         self
     }
 
-    /// `None`: the daemon's own default.
+    /// `None` selects the daemon's default.
     pub(crate) fn rate_limit(mut self, limit: Option<u32>) -> Self {
         self.rate_limit = limit;
         self
@@ -115,13 +115,13 @@ impl Setup {
         self.environment.retain(|(key, _)| key != name);
     }
 
-    /// A program that runs the daemon: its words, before the daemon's.
+    /// Sets a program that runs the daemon, as words before the daemon's.
     pub(crate) fn wrapper(mut self, words: &[&str]) -> Self {
         self.wrapper = words.iter().map(|&word| word.to_owned()).collect();
         self
     }
 
-    /// The daemon's command line.
+    /// Returns the daemon's command line.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = self.wrapper.clone();
         words.extend([
@@ -178,7 +178,7 @@ impl Setup {
         Daemon::start(self)
     }
 
-    /// Starts a daemon that has to give up by itself, and gives its status and what it said.
+    /// Starts a daemon that must fail, and returns its status and its standard error.
     #[track_caller]
     pub(crate) fn fail(&self) -> (ExitStatus, String) {
         let mut child = self.command().spawn().unwrap();
@@ -191,7 +191,7 @@ impl Setup {
                 panic!("it runs: {}", said.lock().unwrap());
             }
         };
-        // The end of the process closes its stderr, but the reader may need a moment.
+        // The stderr closes when the process exits, but the reader may need a moment.
         thread::sleep(Duration::from_millis(200));
         let said = said.lock().unwrap().clone();
         assert!(!status.success(), "it ended without an error: {said}");
@@ -202,7 +202,7 @@ impl Setup {
     }
 }
 
-/// Collects what a child says on stderr, and sends the address it listens on.
+/// Collects the stderr of a child, and sends the address that it listens on.
 fn listen_to(child: &mut Child) -> (Arc<Mutex<String>>, Receiver<String>) {
     let said = Arc::new(Mutex::new(String::new()));
     let all = Arc::clone(&said);
@@ -215,7 +215,7 @@ fn listen_to(child: &mut Child) -> (Arc<Mutex<String>>, Receiver<String>) {
             all.push('\n');
             if let Some((_, address)) = line.split_once(LISTENS) {
                 let address = address.split_whitespace().next().unwrap_or_default();
-                // Nobody may wait any more.
+                // The receiver may be gone.
                 let _ = sender.send(address.trim_end_matches('/').to_owned());
             }
         }
@@ -223,7 +223,7 @@ fn listen_to(child: &mut Child) -> (Arc<Mutex<String>>, Receiver<String>) {
     (said, receiver)
 }
 
-/// `None`: it still runs.
+/// Returns `None` if the child still runs.
 fn wait(child: &mut Child) -> Option<ExitStatus> {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
@@ -235,7 +235,7 @@ fn wait(child: &mut Child) -> Option<ExitStatus> {
     None
 }
 
-/// A running daemon; ends with its value.
+/// A running daemon, killed when dropped.
 pub(crate) struct Daemon {
     setup: Setup,
     child: Child,
@@ -246,7 +246,7 @@ pub(crate) struct Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // It may have ended already.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if thread::panicking() {
@@ -287,7 +287,7 @@ impl Daemon {
         self.child.id()
     }
 
-    /// What it has written to stderr so far.
+    /// Returns its stderr so far.
     pub(crate) fn said(&self) -> String {
         self.said.lock().unwrap().clone()
     }
@@ -304,14 +304,14 @@ impl Daemon {
         assert!(status.success());
     }
 
-    /// Ends it politely.
+    /// Stops it with SIGTERM.
     #[track_caller]
     pub(crate) fn terminate(&mut self) -> ExitStatus {
         self.signal("TERM");
         self.end()
     }
 
-    /// Waits for its end.
+    /// Waits for its exit.
     #[track_caller]
     pub(crate) fn end(&mut self) -> ExitStatus {
         match wait(&mut self.child) {
@@ -320,14 +320,14 @@ impl Daemon {
         }
     }
 
-    /// Kills it, and gives what it was started with.
+    /// Kills it and returns its setup.
     pub(crate) fn into_setup(mut self) -> Setup {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         std::mem::replace(&mut self.setup, Setup::new())
     }
 
-    /// Starts it again with the same home and database, after `change` of its setup.
+    /// Restarts it with its home and database, after `change` of its setup.
     #[track_caller]
     pub(crate) fn again(self, change: impl FnOnce(Setup) -> Setup) -> Self {
         change(self.into_setup()).start()
@@ -352,19 +352,19 @@ impl Daemon {
         self.send(&Request::new("DELETE", target))
     }
 
-    /// `POST /api/hooks/permission-request` with this body.
+    /// Sends `POST /api/hooks/permission-request` with this body.
     #[track_caller]
     pub(crate) fn post(&self, body: &Value) -> Answer {
         self.send(&ask(body))
     }
 
-    /// What it decides about a command of which nothing else is known.
+    /// Returns its decision about a command without further fields.
     #[track_caller]
     pub(crate) fn ask(&self, command: &str) -> Value {
         self.post(&json!({ "command": command })).ok()
     }
 
-    /// Answers a decision as the operator.
+    /// Answers a question as the operator.
     #[track_caller]
     pub(crate) fn respond(&self, id: &Value, response: &str) -> Answer {
         self.respond_with(&json!({ "id": id, "response": response }))
@@ -381,7 +381,7 @@ impl Daemon {
         self.get(&format!("/api/hooks/decisions/{id}")).ok()
     }
 
-    /// Reports that the command of a decision ran.
+    /// Reports that the command of a decision was executed.
     #[track_caller]
     pub(crate) fn executed(&self, id: &Value, secret: &Value) -> Answer {
         let target = format!("/api/hooks/decisions/{id}/executed");
@@ -402,7 +402,7 @@ impl Daemon {
     }
 }
 
-/// A request for permission.
+/// Returns a permission request.
 pub(crate) fn ask(body: &Value) -> Request {
     Request::new("POST", "/api/hooks/permission-request").json(body)
 }

@@ -25,7 +25,7 @@ fn commands(daemon: &Daemon, query: &str) -> Vec<String> {
     records.iter().map(command).collect()
 }
 
-/// Eight decisions with all answers, oldest first.
+/// Starts a daemon with eight decisions and all kinds of answers, oldest first.
 fn trail() -> Daemon {
     let daemon = Daemon::plain();
     daemon.ask("ls alpha");
@@ -154,7 +154,7 @@ fn p_20_filters_combine() {
             );
         }
     }
-    // The words of the text: a page of what a filter lets through.
+    // Pages apply to the filtered decisions.
     let body = find(
         &daemon,
         &format!("classification=DELETE&{since}&limit=2&offset=1"),

@@ -1,4 +1,4 @@
-//! The threat model, line by line: reads that reach secrets or the service by a detour.
+//! The threat model, line by line: reads that reach secrets or the service indirectly.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::daemon::Daemon;
 
-/// Answers to a command that runs in a project in the home of the service's user.
+/// Decisions about commands in a project in the home of the service's user.
 struct Project {
     daemon: Daemon,
 }
@@ -70,7 +70,7 @@ fn threat_names_that_a_command_hands_on_are_read_as_files() {
         "find . -name '*_rsa' | xargs cat",
         "cat $h/.config/app/x",
     ]);
-    // Names in a file are not known.
+    // Names in a file are unknown.
     project.allows(&[
         "xargs cat < list",
         "find . -name '*.rs' | xargs cat",

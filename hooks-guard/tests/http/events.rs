@@ -1,4 +1,4 @@
-//! What happens is told as it happens (`GET /api/hooks/events`).
+//! Changes are streamed live (`GET /api/hooks/events`).
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ struct Event {
     data: Value,
 }
 
-/// Who listens, from the head of the answer on.
+/// A listener, after the head of its response.
 struct Listener(BufReader<TcpStream>);
 
 impl Listener {
@@ -27,13 +27,13 @@ impl Listener {
         stream
             .set_read_timeout(Some(Duration::from_secs(60)))
             .unwrap();
-        // Of HTTP/1.0, so that the events come without chunks around them.
+        // HTTP/1.0, so that the events are not chunked.
         let head = format!("GET {target} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n{headers}\r\n");
         stream.write_all(head.as_bytes()).unwrap();
         Self(BufReader::new(stream))
     }
 
-    /// After the head and the first event.
+    /// Connects a listener and reads the head and the first event.
     #[track_caller]
     fn hear(daemon: &Daemon, target: &str, headers: &str) -> (Self, Event) {
         let mut listener = Self::open(daemon.port, target, headers);
@@ -64,7 +64,7 @@ impl Listener {
         }
     }
 
-    /// None at the end of the stream.
+    /// Returns the next event; `None` at the end of the stream.
     fn next(&mut self) -> Option<Event> {
         let (mut kind, mut id, mut data) = (None, None, String::new());
         loop {
@@ -82,7 +82,7 @@ impl Listener {
                         return Some(Event { kind, id, data });
                     }
                 }
-                _ => panic!("{line:?} is no line of an event"),
+                _ => panic!("{line:?} is not a line of an event"),
             }
         }
     }
@@ -240,7 +240,7 @@ fn listeners_are_limited_and_places_come_back() {
     daemon
         .get("/api/hooks/events")
         .error(503, "TOO_MANY_LISTENERS");
-    // Others are answered all the same.
+    // Other clients are served meanwhile.
     daemon.ask("ls");
     drop(listeners);
     let free = || {

@@ -1,5 +1,5 @@
-//! Floods: of questions, of listeners, of readers. None of them shuts the operator or another
-//! agent out, or grows the service's memory without bound.
+//! Floods of questions, listeners and readers: none of them locks out the operator or another
+//! agent, or makes the service's memory grow without bound.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +32,7 @@ fn operator(method: &str, target: &str) -> Request {
     Request::new(method, target).bearer(TOKEN)
 }
 
-/// The commands of a page, and where the next one begins.
+/// Returns the commands of a page, the start of the next page, and the total.
 #[track_caller]
 fn page(daemon: &Daemon, query: &str) -> (Vec<String>, Value, u64) {
     let body = daemon.get(&format!("{PENDING}?{query}")).ok();
@@ -46,7 +46,7 @@ fn page(daemon: &Daemon, query: &str) -> (Vec<String>, Value, u64) {
     )
 }
 
-/// The most memory that a process has had, in MiB.
+/// Returns the peak memory of a process in MiB.
 fn peak_memory(daemon: &Daemon) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
     let line = status
@@ -103,7 +103,7 @@ fn p_26_what_waits_is_listed_in_pages() {
             assert_eq!(all, expected, "{order}, {limit} a page");
         }
     }
-    // The default is the order of before.
+    // Default: the order of earlier versions.
     assert_eq!(page(&daemon, "limit=1").0, ["mkdir a-1"]);
     assert_eq!(page(&daemon, "session_id=b").0, ["mkdir b-1"]);
     let (of_agent, _, total) = page(&daemon, "agent=codex&limit=0");
@@ -149,7 +149,7 @@ fn p_26_the_operator_denies_many_at_once() {
         let answer = daemon.send(&request.json(&json!({ "all": true })));
         answer.error(401, "OPERATOR_TOKEN_REQUIRED");
     }
-    // What is meant has to be said.
+    // A selection is required.
     for body in [
         json!({}),
         json!({ "all": false }),
@@ -168,7 +168,7 @@ fn p_26_the_operator_denies_many_at_once() {
     assert_eq!(record["user_response"], "DENIED");
     assert_eq!(record["answered_by"], "operator");
     assert_eq!(record["answer_note"], "a flood");
-    // Those without a session are of one session, and not of all.
+    // Questions without a session form one session.
     let body = json!({ "session_of": none["id"] });
     assert_eq!(deny(&body)["denied"], 2);
     assert_eq!(daemon.record(&again["id"])["user_response"], "DENIED");
@@ -193,17 +193,17 @@ fn flood_one_session_shuts_out_no_other() {
         assert_eq!(body["retry_after_seconds"], 60);
         assert_eq!(answer.header("retry-after"), Some("60"));
     }
-    // A refusal is no decision, and leaves nothing in the trail.
+    // A refusal is not a decision and leaves no record.
     let total = daemon.get("/api/hooks/decisions").ok()["pagination"]["total"].clone();
     assert_eq!(total, 5);
-    // What asks nobody is decided.
+    // Requests without a question are still decided.
     let read = json!({ "command": "ls", "agent": "codex", "session_id": "a" });
     assert_eq!(daemon.post(&read).ok()["decision"], "AUTO_ALLOWED");
     let mut asks_itself = question("a", 6);
     asks_itself["asks_itself"] = true.into();
     daemon.post(&asks_itself).ok();
     daemon.post(&question("honest", 1)).ok();
-    // Sessions that are made up leave room for others: none has more than there are free places.
+    // Invented sessions leave room for others: none of them outnumbers the free places.
     for session in 0..6 {
         for number in 0..20 {
             daemon.post(&question(&format!("made-up-{session}"), number));
@@ -212,7 +212,7 @@ fn flood_one_session_shuts_out_no_other() {
     daemon.post(&question("another", 1)).ok();
     let waits = daemon.get(&format!("{PENDING}?limit=1000")).ok();
     assert!(waits["total"].as_u64().unwrap() <= 40, "{}", waits["total"]);
-    // An answer makes room again.
+    // An answer frees a place.
     daemon.respond(&ids[0], "DENIED").ok();
     daemon.respond(&ids[1], "DENIED").ok();
     daemon
@@ -336,7 +336,7 @@ fn flood_the_operator_has_places_of_its_own_among_listeners() {
     for headers in [
         String::new(),
         "Authorization: Bearer another token of somebody\r\n".to_owned(),
-        // A cookie goes to every port of this machine, and is not enough.
+        // A cookie alone is not enough, because browsers send it to every port of this machine.
         format!("Cookie: {cookie}\r\n"),
     ] {
         assert_eq!(listen(&headers, "").0, "503", "{headers}");
@@ -353,7 +353,7 @@ fn flood_the_operator_has_places_of_its_own_among_listeners() {
         })
         .collect();
     assert!(own.iter().all(|(status, _)| status == "200"), "{own:?}");
-    // They hear what happens.
+    // They receive events.
     daemon.ask("mkdir out");
     for (_, mut stream) in own {
         let mut heard = String::new();
@@ -366,7 +366,7 @@ fn flood_the_operator_has_places_of_its_own_among_listeners() {
     }
 }
 
-/// Clients that send the same requests again and again.
+/// Clients that repeat a request continuously.
 struct Hammering {
     stop: Arc<AtomicBool>,
     answered: Arc<AtomicUsize>,
@@ -406,8 +406,8 @@ impl Drop for Hammering {
     }
 }
 
-/// How long an answer of the operator may take. It takes a fraction of a second; the rest is for a
-/// machine that is busy with the flood, and with other tests, as well.
+/// Timeout for a response to the operator. It takes a fraction of a second; the rest allows for a
+/// machine that is busy with the flood and with other tests.
 const PROMPT: Duration = Duration::from_secs(5);
 
 #[test]
@@ -508,7 +508,7 @@ fn flood_20000_questions_of_before_neither_fill_the_memory_nor_hide_one() {
     let usual = usual.ok();
     assert_eq!(usual["pending"].as_array().unwrap().len(), 100);
     assert_eq!(usual["total"], 20_001);
-    // A page ends where it is long, whatever its limit is, and the next page begins there.
+    // A page ends when it is too long, regardless of its limit, and the next page continues there.
     for order in ["oldest", "fair"] {
         let (mut seen, mut after) = (BTreeSet::new(), String::new());
         for _ in 0..12 {
@@ -527,7 +527,7 @@ fn flood_20000_questions_of_before_neither_fill_the_memory_nor_hide_one() {
             }
             after = format!("&after={}", page["next"].as_str().unwrap());
         }
-        // Nothing is left out between two pages.
+        // No question is skipped between two pages.
         seen.remove(&honest);
         let last = *seen.last().unwrap();
         assert_eq!(i64::try_from(seen.len()).unwrap(), last, "{order}");
@@ -536,7 +536,7 @@ fn flood_20000_questions_of_before_neither_fill_the_memory_nor_hide_one() {
     let fair = daemon.get(&format!("{PENDING}?order=fair&limit=2")).ok();
     assert_eq!(fair["pending"][1]["id"], honest);
     assert_eq!(fair["sessions"][0]["count"], 20_000);
-    // Clients that ask for very much, again and again, and read nothing of it.
+    // Clients that repeatedly request much data and read none of it.
     let deaf: Vec<_> = (0..100)
         .map(|number| {
             let mut stream = TcpStream::connect(("127.0.0.1", daemon.port)).unwrap();
@@ -561,7 +561,8 @@ fn flood_20000_questions_of_before_neither_fill_the_memory_nor_hide_one() {
             .text()
             .contains("hooks_guard_pending 20001")
     );
-    // A client with the key has a response that it can check, however long and without the token.
+    // A client with the key gets a response that it can verify, of any length and without the
+    // token.
     let key = ServiceKey::load(&daemon.setup().folder().join("data/service.key")).unwrap();
     let address = Address::Tcp(([127, 0, 0, 1], daemon.port).into());
     let client = Client::new(address).with_key(key);
@@ -633,7 +634,7 @@ fn flood_many_that_are_overdue_at_once_delay_nobody() {
 fn flood_connections_that_last_do_not_shut_the_operator_out() {
     let mut daemon = Setup::new().config("max_connections = 60").start();
     let id = daemon.ask("mkdir out")["id"].clone();
-    // Begun before the flood, and not closed for it.
+    // Opened before the flood, and not closed because of it.
     let mut own = daemon.connect();
     let host = format!("127.0.0.1:{}", daemon.port);
     own.write(&operator("GET", &format!("/api/hooks/decisions/{id}?wait=60")).bytes(&host))

@@ -219,7 +219,7 @@ fn settings_dangerously_skip_confirmations_allows_and_warns() {
     assert_eq!(ruling["decision"], "AUTO_ALLOWED");
     let said = daemon.said();
     assert!(said.contains("dangerously_skip_confirmations"), "{said}");
-    // It is recorded all the same.
+    // It is recorded as well.
     assert_eq!(daemon.record(&ruling["id"])["command"], "rm old.txt");
 }
 

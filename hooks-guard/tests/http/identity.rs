@@ -1,4 +1,4 @@
-//! The handshake, and the proofs of requests and responses, made here from their description.
+//! The handshake and the proofs of requests and responses, computed here from their specification.
 
 use std::fs;
 use std::io;
@@ -27,7 +27,7 @@ fn mac(key: &[u8], parts: &[&[u8]]) -> String {
     hex(&mac.finalize().into_bytes())
 }
 
-/// The key in a daemon's file.
+/// Reads the key from a daemon's file.
 fn key(daemon: &Daemon) -> Vec<u8> {
     let path = daemon.setup().folder().join("data/service.key");
     let mode = fs::metadata(&path).unwrap().permissions().mode();
@@ -51,7 +51,7 @@ fn exchange(connection: &mut Connection<TcpStream>, request: &Request) -> io::Re
     connection.read()
 }
 
-/// A connection after its handshake, with the nonce.
+/// Opens a connection and performs the handshake; returns the nonce, too.
 fn agreed(daemon: &Daemon) -> (Connection<TcpStream>, String) {
     let mut connection = Connection::open(daemon.port);
     let address = format!("127.0.0.1:{}", daemon.port);
@@ -67,7 +67,7 @@ fn agreed(daemon: &Daemon) -> (Connection<TcpStream>, String) {
     (connection, nonce)
 }
 
-/// The proof of a request.
+/// Returns the proof of a request.
 fn proof(daemon: &Daemon, nonce: &str, method: &str, path: &str, body: &str) -> String {
     let parts = [
         "hooks-guard request 1",
@@ -149,7 +149,7 @@ fn a_request_with_a_proof_gets_a_response_with_one() {
         check(&daemon, &nonce, &request, &answer);
         answer.ok()
     };
-    // Errors, long polls and what is refused are proved as well.
+    // Errors, long polls and refusals are signed as well.
     for path in [
         format!("/api/hooks/decisions/{}?wait=0", ruling["id"]),
         "/api/hooks/decisions/4711".to_owned(),
@@ -202,14 +202,14 @@ fn a_wrong_proof_is_refused_and_none_is_needed() {
         proof(&daemon, &nonce, "GET", ASK, &body),
         proof(&daemon, &nonce, "POST", "/api/hooks/pending", &body),
         proof(&daemon, &nonce, "POST", ASK, ""),
-        // Of another connection.
+        // Proof for another connection.
         proof(&daemon, &other_nonce, "POST", ASK, &body),
     ] {
         let answer = send(&wrong, &mut connection);
         answer.error(403, "WRONG_PROOF");
         assert_eq!(answer.header("x-hooks-guard-proof"), None);
     }
-    // On a connection without a handshake there is no right one.
+    // On a connection without a handshake, no proof is valid.
     send(&right, &mut Connection::open(daemon.port)).error(403, "WRONG_PROOF");
     let decisions = daemon.get("/api/hooks/decisions").ok();
     assert_eq!(

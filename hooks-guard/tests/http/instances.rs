@@ -1,4 +1,4 @@
-//! Two processes on one PostgreSQL, as behind a balancer that sends anything anywhere.
+//! Two processes on one PostgreSQL database, as behind a load balancer.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::cluster::Cluster;
 use crate::daemon::{Daemon, Setup, TOKEN, ask};
 use crate::operation::verified;
 
-/// Long beside any answer, and shorter than questions wait.
+/// Longer than any response, and shorter than the deadline of a question.
 const WAIT: u64 = 60;
 
 fn pair(cluster: &Cluster) -> (String, Daemon, Daemon) {
@@ -19,7 +19,7 @@ fn pair(cluster: &Cluster) -> (String, Daemon, Daemon) {
     (url.clone(), start(), start())
 }
 
-/// Waits for the answer to a question, at one of them.
+/// Waits for the answer to a question, at one of the processes.
 fn waiting(at: &Daemon, id: &Value) -> thread::JoinHandle<(Answer, Duration)> {
     let target = format!("/api/hooks/decisions/{id}?wait={WAIT}");
     let port = at.port;
@@ -28,12 +28,12 @@ fn waiting(at: &Daemon, id: &Value) -> thread::JoinHandle<(Answer, Duration)> {
         let answer = Request::new("GET", &target).try_send(port).unwrap();
         (answer, began.elapsed())
     });
-    // So that it waits before anybody answers.
+    // Let the wait begin before the answer is sent.
     thread::sleep(Duration::from_millis(300));
     handle
 }
 
-/// It was told, and did not look after its time was over.
+/// Checks that the waiting client was notified, instead of reading the answer after its timeout.
 #[track_caller]
 fn told((answer, took): (Answer, Duration)) -> Value {
     assert!(
@@ -56,7 +56,7 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
     let (url, one, other) = pair(&cluster);
     let body = json!({"command": "mkdir out", "session_id": "s", "cwd": "/srv"});
 
-    // Asked through one, seen and answered through the other, heard of at the first.
+    // Sent to one process, listed and answered at the other, delivered by the first.
     let ruling = one.post(&body).ok();
     let (id, secret) = (&ruling["id"], &ruling["secret"]);
     assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
@@ -70,7 +70,7 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
     assert!(one.pending().is_empty());
     one.respond(id, "DENIED").error(409, "ALREADY_ANSWERED");
 
-    // Used through the other, and served once; what ran is reported through the first.
+    // Redeemed once, at the other; its execution is reported at the first.
     let with_secret = json!({ "secret": secret });
     post(&other, id, "redeem", &json!({"secret": "another"})).error(403, "WRONG_SECRET");
     post(&other, id, "redeem", &with_secret).ok();
@@ -80,7 +80,7 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
     post(&other, id, "executed", &report).error(409, "ALREADY_EXECUTED");
     assert_eq!(other.record(id)["execution_happened"], true);
 
-    // The other way round, and a denial.
+    // In the other direction, with a denial.
     let ruling = other.post(&body).ok();
     assert_eq!(
         ruling["decision"], "REQUIRES_CONFIRMATION",
@@ -90,7 +90,7 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
     one.respond(&ruling["id"], "DENIED").ok();
     assert_eq!(told(waits.join().unwrap())["user_response"], "DENIED");
 
-    // What is remembered through one holds through the other, until it is revoked.
+    // An answer that is remembered at one process applies at the other until it is revoked.
     let ruling = one.post(&body).ok();
     let answer = json!({"id": ruling["id"], "response": "APPROVED", "remember": "session"});
     other.respond_with(&answer).ok();
@@ -123,7 +123,7 @@ fn instances_that_write_at_once_keep_one_chain_and_let_one_answer_count() {
                         .map(|n| {
                             let body = json!({ "command": format!("mkdir {writer}-{n}") });
                             let id = ask(&body).send(here).ok()["id"].clone();
-                            // Both answer at once; one of them counts.
+                            // Both answer at the same time; one answer takes effect.
                             let answered: Vec<u16> = thread::scope(|scope| {
                                 let both = [(here, "APPROVED"), (there, "DENIED")];
                                 let both = both.map(|(port, response)| {
@@ -163,7 +163,7 @@ fn instances_one_killed_leaves_the_other_well() {
     let (url, one, mut other) = pair(&cluster);
     let ruling = one.ask("mkdir out");
     let waits = waiting(&other, &ruling["id"]);
-    // Its connections are cut, its locks gone.
+    // Its connections are closed and its locks released.
     drop(one.into_setup());
     other.assert_well();
     other.respond(&ruling["id"], "APPROVED").ok();

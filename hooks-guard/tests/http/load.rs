@@ -1,4 +1,4 @@
-//! Many at once: each gets an answer, and each answer has its record.
+//! Many concurrent requests: each gets a response, and each decision has a record.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -13,12 +13,12 @@ use tokio::net::TcpStream;
 use crate::daemon::{Daemon, Setup, ask};
 use crate::support::left_out;
 
-/// 2 000, or what `HOOKS_PARALLEL` says.
+/// Returns 2 000, or the value of `HOOKS_PARALLEL`.
 fn parallel() -> usize {
     std::env::var("HOOKS_PARALLEL").map_or(2_000, |text| text.parse().unwrap())
 }
 
-/// How many files this process may open: now, and if it asks for more.
+/// Returns how many files this process may open: now, and with a raised limit.
 fn open_files() -> Option<(usize, usize)> {
     let text = std::fs::read_to_string("/proc/self/limits").ok()?;
     let mut lines = text.lines();
@@ -30,14 +30,14 @@ fn open_files() -> Option<(usize, usize)> {
     Some((limits.next()??, limits.next()??))
 }
 
-/// How many of so many sockets there is room for, here and in each process to be started; tells
-/// where they are fewer.
+/// Returns for how many of `sockets` there is room, here and in child processes; prints a notice if
+/// there are fewer.
 pub(crate) fn room_for(sockets: usize) -> usize {
     let needed = sockets + 500;
     if let Some((soft, hard)) = open_files()
         && soft < needed.min(hard)
     {
-        // The soft limit goes up to the hard one; processes to be started inherit it.
+        // Raise the soft limit to the hard limit; child processes inherit it.
         let _ = Command::new("prlimit")
             .args(["--pid", &std::process::id().to_string()])
             .arg(format!("--nofile={}:", needed.min(hard)))
@@ -50,7 +50,7 @@ pub(crate) fn room_for(sockets: usize) -> usize {
     room
 }
 
-/// Has room for this many sockets here and in the processes to be started, or tells why not.
+/// Makes room for this many sockets, here and in child processes, or prints why it cannot.
 fn has_room_for(sockets: usize) -> bool {
     let room = room_for(sockets);
     if room < sockets {
@@ -61,7 +61,7 @@ fn has_room_for(sockets: usize) -> bool {
     room == sockets
 }
 
-/// The status and body of one request on a connection of its own.
+/// Returns the status and body of a request on a separate connection.
 async fn one(port: u16, bytes: Vec<u8>) -> Result<(u16, Value), String> {
     let exchange = async {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
@@ -123,11 +123,11 @@ async fn load_every_one_of_many_is_answered_and_recorded() {
                 ids.insert(ruling["id"].as_i64().unwrap());
                 secrets.insert(ruling["secret"].as_str().unwrap().to_owned());
             }
-            // Too many at once may be told so.
+            // An overloaded service may refuse requests.
             Ok((503, body)) => assert!(body["code"].is_string(), "{body}"),
-            // Nor is there a yes for whose record the trail had no time: a busy machine.
+            // On a busy machine a record may come too late; the command is not allowed then.
             Ok((500, body)) => late.push(body["request_id"].as_str().unwrap().to_owned()),
-            // So many that the system itself has no room for their connections.
+            // So many that the system has no room for their connections.
             Err(error) if count > 2_000 => *lost.entry(error).or_insert(0) += 1,
             other => panic!("request {number}: {other:?}"),
         }
@@ -209,7 +209,7 @@ async fn load_killed_in_the_middle_no_answer_is_without_its_record() {
         while answered.load(Ordering::SeqCst) < 40 {
             assert!(
                 asking.iter().any(|task| !task.is_finished()),
-                "nobody asks any more"
+                "the load is over"
             );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

@@ -1,6 +1,6 @@
-//! The permission service from outside: the binary as it is started, spoken to over sockets.
+//! The permission service from outside: the binary, called over sockets.
 //!
-//! A test's name is the rule that it holds (`p_11_…`), or the subject where there is none.
+//! Test names begin with the rule that they test (`p_11_…`), or with their subject.
 
 mod approval;
 mod bad_input;

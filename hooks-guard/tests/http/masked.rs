@@ -1,4 +1,4 @@
-//! Secrets in a command reach no place that others read, and hide nothing that runs.
+//! Secrets in a command do not reach any reader, and hide no code.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use crate::client::Request;
 use crate::daemon::{Daemon, Setup, TOKEN};
 use crate::support::{contains, files_below};
 
-/// A secret in every way to give it to a program; `hunter` is in all of them.
+/// Secrets in all forms of arguments; each contains `hunter`.
 const SECRETS: &[&str] = &[
     "mysql -e \"CREATE USER x IDENTIFIED BY 'hunter01'\"",
     "psql -c \"ALTER ROLE x PASSWORD 'hunter02'\"",
@@ -56,7 +56,7 @@ const SECRETS: &[&str] = &[
 
 const SECRET: &str = "hunter";
 
-/// Reads what the stream of events tells after so many.
+/// Subscribes to the events after an entry.
 fn events(daemon: &Daemon) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", daemon.port)).unwrap();
     stream
@@ -94,7 +94,7 @@ fn a_secret_is_in_no_place_that_others_read() {
         daemon.respond_with(&answer);
         daemon.executed(&ruling["id"], &ruling["secret"]);
     }
-    // Twice the same session is one session still.
+    // Two requests of one session.
     let ask = || {
         daemon
             .post(&json!({
@@ -150,7 +150,7 @@ fn a_secret_is_in_no_place_that_others_read() {
     assert!(!daemon.said().contains(SECRET), "{}", daemon.said());
 }
 
-/// Commands of which a part that runs would be hidden.
+/// Commands whose masked form would hide code.
 const HIDING: &[&str] = &[
     "export API_KEY=abcdefgh; printenv API_KEY | sh",
     "echo AKIAIOSFODNN7EXAMPLE | base64 -d | sh",
@@ -201,7 +201,7 @@ fn threat_a_rule_that_asks_does_not_let_hidden_text_be_approved() {
         .error(409, "HIDDEN_CODE");
 }
 
-/// Names and notes are masked on the way into a search and into a denial of many, too.
+/// Names and notes are masked in searches and in denials of many questions, too.
 #[test]
 fn questions_of_a_session_whose_name_is_a_secret_are_found_and_denied() {
     let daemon = Daemon::plain();
@@ -224,7 +224,7 @@ fn questions_of_a_session_whose_name_is_a_secret_are_found_and_denied() {
     assert_eq!(daemon.pending().len(), 1);
 }
 
-/// What the agent shows its user is the command itself.
+/// The agent shows its user the unmasked command.
 #[test]
 fn hidden_text_that_runs_may_be_asked_about_by_the_agent() {
     let daemon = Daemon::plain();

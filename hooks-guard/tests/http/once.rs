@@ -1,5 +1,5 @@
-//! What an approval is good for: this command, this directory, this session, once; unless the
-//! operator says for longer, until he revokes it.
+//! Scope of an approval: this command, this directory, this session, once; unless the operator
+//! selects a wider scope, until it is revoked.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn decision(daemon: &Daemon, command: &str, cwd: &str, session: &str) -> String 
     ruling["decision"].as_str().unwrap().to_owned()
 }
 
-/// Asks and has it approved.
+/// Sends a request and approves it.
 #[track_caller]
 fn approve(daemon: &Daemon, body: &Value, remember: Option<&str>) -> Value {
     let ruling = daemon.post(body).ok();
@@ -127,7 +127,7 @@ fn approval_is_of_no_use_elsewhere() {
             "without {field}"
         );
     }
-    // And is still good for what it was given for.
+    // The approval still applies to the original request.
     assert_eq!(
         decision(&daemon, "mkdir out", "/srv/a", "s-1"),
         "AUTO_ALLOWED"
@@ -144,7 +144,7 @@ fn approval_without_a_session_does_not_serve_one() {
     );
 }
 
-/// `P-26`: there is no session for which it could hold.
+/// `P-26`: without a session there is nothing to which the approval could apply.
 #[test]
 fn approval_for_a_session_needs_one() {
     let daemon = Daemon::plain();
@@ -158,7 +158,7 @@ fn approval_for_a_session_needs_one() {
     daemon.respond_with(&answer).ok();
 }
 
-/// `P-26`: an answer that is remembered in one place takes nothing from another.
+/// `P-26`: an answer that is remembered in one directory does not affect another.
 #[test]
 fn approval_for_good_leaves_approvals_elsewhere() {
     let daemon = Daemon::plain();
@@ -288,7 +288,7 @@ fn revoking_needs_the_operator() {
     revoke(&daemon, &id, Some(TOKEN)).error(404, "NOT_FOUND");
 }
 
-/// `POST /api/hooks/decisions/{id}/redeem`: how a hook uses an approval.
+/// Sends `POST /api/hooks/decisions/{id}/redeem`, by which a hook uses an approval.
 #[track_caller]
 fn redeem(daemon: &Daemon, id: &Value, secret: &Value) -> Answer {
     let target = format!("/api/hooks/decisions/{id}/redeem");

@@ -1,4 +1,4 @@
-//! The OpenAPI document: served, committed, and true of the answers.
+//! The OpenAPI document is served, committed, and consistent with the responses.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn document(daemon: &Daemon) -> Value {
     daemon.get("/api/hooks/openapi.json").ok()
 }
 
-/// Follows a reference within the document.
+/// Resolves a reference within the document.
 fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     match value["$ref"].as_str() {
         Some(path) => {
@@ -56,7 +56,7 @@ fn is_of(value: &Value, kind: &str) -> bool {
     }
 }
 
-/// What of a value is not as a schema has it.
+/// Returns the deviations of a value from a schema.
 fn faults(document: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
     let schema = resolve(document, schema);
     let mut found = Vec::new();
@@ -66,7 +66,7 @@ fn faults(document: &Value, schema: &Value, value: &Value, at: &str) -> Vec<Stri
         _ => Vec::new(),
     };
     if !kinds.is_empty() && !kinds.iter().any(|kind| is_of(value, kind)) {
-        return vec![format!("{at}: {value} is no {kinds:?}")];
+        return vec![format!("{at}: {value} is not {kinds:?}")];
     }
     if let Some(all) = schema["enum"].as_array()
         && !all.contains(value)
@@ -82,7 +82,7 @@ fn faults(document: &Value, schema: &Value, value: &Value, at: &str) -> Vec<Stri
         }
     }
     for one in schema["allOf"].as_array().into_iter().flatten() {
-        // Each describes only a part of it.
+        // Each schema describes only a part of the value.
         let of_the_part = faults(document, one, value, at).into_iter();
         found.extend(of_the_part.filter(|fault| !fault.ends_with("is not described")));
     }
@@ -116,7 +116,7 @@ fn faults(document: &Value, schema: &Value, value: &Value, at: &str) -> Vec<Stri
     found
 }
 
-/// An answer is one that the document foresees for this operation.
+/// Checks that the document describes a response of this operation.
 #[track_caller]
 fn assert_described(document: &Value, method: &str, path: &str, answer: &Answer) {
     let status = answer.status.to_string();
@@ -165,7 +165,7 @@ fn openapi_describes_nothing_that_is_not_there() {
             }
             let mut target = path.replace("{id}", "4711");
             if target.ends_with("/events") {
-                // Without an end, unless it is refused.
+                // Endless, unless it is refused.
                 target.push_str("?after=never");
             }
             let answer = daemon.send(&Request::new(&method.to_uppercase(), &target));
@@ -298,7 +298,7 @@ fn openapi_is_true_of_errors() {
     );
 }
 
-/// What the service refuses before it knows for what it was asked is said of every operation.
+/// Errors that precede routing are documented for every operation.
 #[test]
 fn openapi_says_of_all_operations_what_any_may_be_refused_with() {
     let daemon = Daemon::plain();
@@ -323,7 +323,7 @@ fn openapi_says_of_all_operations_what_any_may_be_refused_with() {
     }
 }
 
-/// Documents called `openapi…json` in the repository.
+/// Finds the documents named `openapi…json` in the repository.
 fn committed(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let name = entry.file_name().to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! The service in operation: what `docs/operation.md` says of it.
+//! The service in operation, as described in `docs/operation.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +20,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The cells of the tables of a section, row by row, without backticks.
+/// Returns the cells of the tables in a section, row by row, without backticks.
 fn rows(heading: &str) -> Vec<Vec<String>> {
     let (_, rest) = PAGE.split_once(&format!("\n## {heading}\n")).unwrap();
     let section = rest.split("\n## ").next().unwrap();
@@ -34,7 +34,7 @@ fn rows(heading: &str) -> Vec<Vec<String>> {
     .collect()
 }
 
-/// The program with the environment of a daemon.
+/// Runs the program with the environment of a daemon.
 fn program(setup: &Setup, arguments: &[&str]) -> Output {
     let home = setup.home();
     Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
@@ -45,7 +45,7 @@ fn program(setup: &Setup, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What `audit verify` prints of a trail, which has to be whole.
+/// Returns the output of `audit verify` for a trail, which must be intact.
 #[track_caller]
 pub(crate) fn verified(database: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
@@ -64,7 +64,7 @@ fn metrics_on_the_page_are_those_that_are_printed() {
     let ruling = daemon.ask("mkdir out");
     daemon.respond(&ruling["id"], "APPROVED").ok();
     let mut printed: BTreeMap<String, (String, BTreeSet<String>)> = BTreeMap::new();
-    // What the first request for them counts stands in the second.
+    // The first request for metrics is counted in the second.
     daemon.get("/metrics");
     let text = daemon.get("/metrics").text();
     for line in text.lines().filter_map(|line| line.strip_prefix("# TYPE ")) {
@@ -133,7 +133,7 @@ fn retention_deletes_what_gets_too_old_and_records_itself() {
         thread::sleep(std::time::Duration::from_millis(100));
     }
     assert_eq!(commands(&daemon), ["mkdir of-day-5"]);
-    // Nothing is deleted, and nothing left, by the next look.
+    // The next check neither deletes a record nor leaves one.
     clock.forward(8 * DAY + 7_300);
     thread::sleep(std::time::Duration::from_millis(2_500));
     assert_eq!(commands(&daemon), ["mkdir of-day-5"]);
@@ -183,7 +183,7 @@ fn end_who_waits_is_told_and_asks_again_after_a_restart() {
             thread::spawn(move || Request::new("GET", &target).try_send(port))
         })
         .collect();
-    // All of them are counted when they end, so that they are known to have begun only by time.
+    // Requests are counted when they end, so only a delay ensures that they have begun.
     thread::sleep(std::time::Duration::from_millis(1_000));
     assert!(daemon.terminate().success());
     for waiting in waiting {
@@ -258,7 +258,7 @@ fn backup_under_load_has_all_that_was_answered_before_and_can_be_restored() {
             "nothing is beside it"
         );
     }
-    // As the page has it: end the service, put the copy in place, take away what is beside.
+    // As on the page: stop the service, restore the copy, delete the files beside it.
     let setup = daemon.into_setup();
     fs::copy(&copy, &database).unwrap();
     for beside in ["db-wal", "db-shm"] {
@@ -268,7 +268,7 @@ fn backup_under_load_has_all_that_was_answered_before_and_can_be_restored() {
     for record in &known {
         assert_eq!(daemon.record(&record["id"])["command"], record["command"]);
     }
-    // It goes on where the copy ends.
+    // It continues where the copy ends.
     let ruling = daemon.ask("mkdir after");
     daemon.respond(&ruling["id"], "DENIED").ok();
     let setup = daemon.into_setup();
@@ -316,7 +316,7 @@ fn backup_writes_over_nothing_and_names_what_it_cannot() {
     assert!(!output.status.success(), "{output:?}");
 }
 
-/// The words of an instruction of the container file that is written as a list.
+/// Returns the words of a list-form instruction of the container file.
 fn list(file: &str, instruction: &str) -> Vec<String> {
     let line = file
         .lines()
@@ -365,7 +365,7 @@ fn container_starts_with_its_command_line_and_configuration() {
     }
     assert_eq!(list(&file, "ENTRYPOINT "), ["hooks-guard"]);
     let words = list(&file, "CMD ");
-    // What is elsewhere here, and the port, which may be taken here.
+    // Paths that differ here, and the port, which may be in use here.
     let mut setup = Setup::new()
         .listen(Some("0.0.0.0:0"))
         .without_token()
@@ -401,7 +401,7 @@ fn systemd_finds_no_fault_in_the_unit() {
     let home = setup.home();
     let binary = home.join(".cargo/bin/hooks-guard");
     fs::create_dir_all(binary.parent().unwrap()).unwrap();
-    // A file that this process has open for writing while another thread forks cannot be run.
+    // A file that is open for writing in a process while another thread forks cannot be executed.
     let copied = Command::new("cp")
         .arg(env!("CARGO_BIN_EXE_hooks-guard"))
         .arg(&binary)
@@ -425,7 +425,7 @@ fn systemd_finds_no_fault_in_the_unit() {
         )
     };
     assert_eq!(verify(&unit), (true, String::new()));
-    // These are no fault to it, and let no service of a user start.
+    // `systemd-analyze` accepts these, but with them no user service starts.
     for setting in [
         "CapabilityBoundingSet",
         "AmbientCapabilities",
@@ -436,11 +436,11 @@ fn systemd_finds_no_fault_in_the_unit() {
     ] {
         assert!(!text.contains(setting), "`{setting}`");
     }
-    // It would say so.
+    // A wrong setting is reported.
     let wrong = setup.folder().join("wrong.service");
     fs::write(&wrong, text.replace("LockPersonality", "LockPersonalty")).unwrap();
     assert!(verify(&wrong).1.contains("LockPersonalty"));
-    // What it starts, with what it is given.
+    // The command that it starts, with its arguments.
     let exec = text
         .lines()
         .find_map(|line| line.strip_prefix("ExecStart="))
@@ -462,7 +462,7 @@ fn systemd_finds_no_fault_in_the_unit() {
     let daemon = setup.start();
     let ruling = daemon.ask("mkdir out");
     daemon.respond(&ruling["id"], "APPROVED").ok();
-    // Where the unit lets it write.
+    // A path that the unit may write to.
     assert!(text.contains("ReadWritePaths=%h/.local/share/hooks-guard "));
     assert!(database.exists());
 }
@@ -477,7 +477,7 @@ fn completions_and_manual_pages_are_made() {
         for word in ["test-rules", "token-file"] {
             assert!(script.contains(word), "{shell}: `{word}`");
         }
-        // Where they complete what is no option.
+        // Only these shells complete values, too.
         assert!(!["bash", "zsh"].contains(&shell) || script.contains("claude-code"));
     }
     let folder = setup.folder().join("man");
@@ -501,7 +501,7 @@ fn completions_and_manual_pages_are_made() {
     }
     let printed = program(&setup, &["man"]).stdout;
     assert!(String::from_utf8(printed).unwrap().contains(".TH"));
-    // A shell takes it.
+    // Accepted by a shell.
     if has("bash") {
         let script = setup.folder().join("completion");
         let text = String::from_utf8(program(&setup, &["completions", "bash"]).stdout).unwrap();
@@ -524,12 +524,12 @@ fn completions_and_manual_pages_are_made() {
     }
 }
 
-/// Every `tracing::LEVEL!("message")` of the library and of `serve`.
+/// Returns all `tracing::LEVEL!("message")` of the library and of `serve`.
 fn logged() -> BTreeSet<(String, String)> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = BTreeSet::new();
     for file in crate::support::files_below(&source) {
-        // An agent's hook logs to nobody.
+        // An agent's hook writes no log.
         if file.ends_with("cli/hook.rs") {
             continue;
         }
@@ -541,7 +541,7 @@ fn logged() -> BTreeSet<(String, String)> {
             if !["error", "warn", "info", "debug", "trace"].contains(&level) {
                 continue;
             }
-            // The message is the last text before the end of the statement.
+            // The message is the last string of the statement.
             let call = rest
                 .split(");")
                 .next()
@@ -576,11 +576,7 @@ fn logs_start_at_the_level_that_is_asked_for() {
         assert!(daemon.terminate().success());
         thread::sleep(std::time::Duration::from_millis(200));
         let said = daemon.said();
-        assert_eq!(
-            said.contains("the service ends"),
-            there,
-            "{level:?}: {said}"
-        );
+        assert_eq!(said.contains("shutting down"), there, "{level:?}: {said}");
     }
 }
 

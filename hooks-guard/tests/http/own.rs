@@ -1,5 +1,5 @@
-//! What touches the guard itself, or what runs later as the user, is asked about, however harmless
-//! it looks, and an answer about it is never remembered.
+//! Commands that affect the guard itself, or that run later as the user, always lead to a question,
+//! however harmless they look, and answers about them are never remembered.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn home(daemon: &Daemon) -> String {
     daemon.setup().home().display().to_string()
 }
 
-/// Asked, and asked again after everything that an answer can say.
+/// Checks that a question is asked, and asked again after every kind of answer.
 #[track_caller]
 fn assert_always_asked(daemon: &Daemon, request: &Value) {
     for remember in ["session", "always"] {
@@ -20,7 +20,7 @@ fn assert_always_asked(daemon: &Daemon, request: &Value) {
         if answer.status != 200 {
             answer.refusal(409);
         }
-        // For its one approval at most.
+        // The single approval may be used first.
         daemon.post(request).ok();
         let ruling = daemon.post(request).ok();
         assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{request}");

@@ -1,4 +1,4 @@
-//! How often one may ask (P-11).
+//! Rate limits (P-11).
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ fn p_11_a_hundred_a_minute_unless_told() {
         assert!((now - 1..=now + 61).contains(&reset), "{reset} at {now}");
     }
     assert_limited(&read(&daemon), 100);
-    // What was refused is no decision.
+    // A refused request is not a decision.
     let body = daemon.get("/api/hooks/decisions").ok();
     assert_eq!(body["pagination"]["total"], 100);
 }
@@ -99,10 +99,10 @@ fn p_11_the_minute_rolls() {
     let body = assert_limited(&read(&daemon), 4);
     let seconds = body["retry_after_seconds"].as_i64().unwrap();
     assert!((20..=31).contains(&seconds), "{body}");
-    // All four are within the last 60 seconds still.
+    // All four are still within the last 60 seconds.
     clock.forward(50);
     assert_limited(&read(&daemon), 4);
-    // The first two are not any more.
+    // The first two are not within the window any more.
     clock.forward(62);
     read(&daemon).ok();
     read(&daemon).ok();
@@ -138,7 +138,7 @@ async fn p_11_all_addresses_of_this_machine_have_one_limit() {
 
 #[test]
 fn p_11_both_families_of_this_machine_have_one_limit() {
-    // An address of IPv6 for all, which takes IPv4 as well.
+    // A dual-stack IPv6 address, which also accepts IPv4.
     let config = "listen = \"[::]:0\"\nallow_remote = true";
     let setup = Setup::new().rate_limit(Some(2)).listen(None).config(config);
     if std::net::TcpListener::bind("[::1]:0").is_err() {

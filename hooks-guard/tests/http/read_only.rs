@@ -1,4 +1,4 @@
-//! The trail on a medium that may only be read.
+//! The trail on a read-only medium.
 
 use std::fs;
 use std::path::Path;
@@ -7,15 +7,15 @@ use std::process::{Command, Output};
 use crate::daemon::Daemon;
 use crate::support::{has, left_out};
 
-/// Mounts an empty file system, copies a folder to it, takes the right to write to it, and runs a
-/// program there.
+/// Mounts an empty file system, copies a folder to it, remounts it read-only, and runs a program
+/// there.
 const READ_ONLY: &str = r#"
     mount -t tmpfs -o size=64m none "$1" && cp "$2"/* "$1" && mount -o remount,ro "$1" || exit 99
     shift 2
     exec "$@"
 "#;
 
-/// `None` where nothing can be mounted; then the reason has been told.
+/// Returns `None` if nothing can be mounted, after printing the reason.
 fn audit(from: &Path, words: &[&str]) -> Option<(bool, String)> {
     if !has("unshare") {
         return None;
@@ -43,7 +43,7 @@ fn audit(from: &Path, words: &[&str]) -> Option<(bool, String)> {
     if !output.status.success() && output.stdout.is_empty() {
         output = run("-rm");
     }
-    // No copy stays behind.
+    // No copy is left behind.
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
     let said = String::from_utf8_lossy(&output.stdout).into_owned()
         + &String::from_utf8_lossy(&output.stderr);
@@ -54,14 +54,14 @@ fn audit(from: &Path, words: &[&str]) -> Option<(bool, String)> {
     Some((output.status.success(), said))
 }
 
-/// A folder with the trail of a service that has ended.
+/// Returns a folder with the trail of a service that has stopped.
 fn ended() -> Daemon {
     let mut daemon = Daemon::plain();
     let id = daemon.ask("mkdir out")["id"].clone();
     daemon.respond(&id, "APPROVED").ok();
     assert!(daemon.terminate().success());
     let database = daemon.setup().database_file();
-    // The end of a service leaves one file; whoever opens and closes it, too.
+    // A stopped service leaves one file, and so does a process that opens and closes it.
     let status = Command::new("sqlite3")
         .arg(&database)
         .arg("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -104,9 +104,9 @@ fn a_trail_on_a_read_only_medium_is_verified_listed_and_exported() {
     assert!(!done && said.contains("another hash"), "{said}");
     let (done, said) = audit(folder, &["verify", "--head", "9:00"]).unwrap();
     assert!(!done && said.contains("COUNT:HASH"), "{said}");
-    // What has to write says that it cannot.
+    // Commands that have to write report that they cannot.
     let (done, said) = audit(folder, &["cleanup", "--days", "1"]).unwrap();
-    let told = said.contains("may only be read") || said.contains("cannot be reached");
+    let told = said.contains("read-only") || said.contains("cannot reach");
     assert!(!done && told, "{said}");
 }
 
@@ -124,7 +124,7 @@ fn a_trail_on_a_read_only_medium_that_was_changed_is_broken() {
             "`planted`",
         ),
         (
-            // As an older version made it.
+            // As an older version created it.
             "DROP TABLE planted; DELETE FROM _sqlx_migrations WHERE version > 3;
              DROP INDEX log_ended;
              ALTER TABLE decisions DROP COLUMN scope; ALTER TABLE decisions DROP COLUMN scope_hash;
@@ -142,7 +142,7 @@ fn a_trail_on_a_read_only_medium_that_was_changed_is_broken() {
     }
 }
 
-/// What is in the log beside the file is not left out silently.
+/// Entries in the write-ahead log are not silently ignored.
 #[test]
 fn a_log_on_a_read_only_medium_is_read_from_a_copy_that_is_removed() {
     let daemon = Daemon::plain();
@@ -168,7 +168,7 @@ fn a_log_on_a_read_only_medium_is_read_from_a_copy_that_is_removed() {
         assert!(done && said.contains(shown), "{words:?}: {said}");
         assert!(said.contains("reading a copy"), "{words:?}: {said}");
     }
-    // What is in the log alone is verified, too.
+    // Entries in the write-ahead log are verified, too.
     if has("sqlite3") {
         let planted = tempfile::tempdir().unwrap();
         let plant = "CREATE TABLE planted (x)";
@@ -178,7 +178,7 @@ fn a_log_on_a_read_only_medium_is_read_from_a_copy_that_is_removed() {
             fs::copy(file.with_file_name(name), planted.path().join(name)).unwrap();
         }
         let (done, said) = audit(planted.path(), &["verify"]).unwrap();
-        let broken = said.contains("broken: the database has another schema");
+        let broken = said.contains("broken: the schema of the database differs");
         assert!(!done && broken && said.contains("`planted`"), "{said}");
         assert!(
             said.contains("the entries are whole: 1 decisions"),
@@ -187,7 +187,7 @@ fn a_log_on_a_read_only_medium_is_read_from_a_copy_that_is_removed() {
         let (done, said) = audit(planted.path(), &["list"]).unwrap();
         assert!(!done && said.contains("`planted`"), "{said}");
     }
-    // With the index of the log it can be read in its place.
+    // With the index of the write-ahead log it can be read in place.
     fs::copy(&index, folder.path().join("audit.db-shm")).unwrap();
     let (done, said) = audit(folder.path(), &["verify"]).unwrap();
     assert!(done && said.contains("whole: 1 decisions"), "{said}");

@@ -1,5 +1,5 @@
-//! A database file that is deleted or replaced while the daemon has it open: without a record there
-//! is no yes.
+//! A database file that is deleted or replaced while the daemon has it open: without a record, no
+//! command is allowed.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::daemon::{Daemon, Setup};
 use crate::support::has;
 
-/// No request gets a decision, and the health says why a client gets none.
+/// Checks that no request gets a decision, and that the health reports why.
 #[track_caller]
 fn assert_refuses(daemon: &mut Daemon, how: &str) {
     for command in ["ls", "ls again", "mkdir x"] {
@@ -38,19 +38,19 @@ fn assert_refuses(daemon: &mut Daemon, how: &str) {
     assert_told(daemon, how);
 }
 
-/// The log says why.
+/// Checks that the log states the reason.
 #[track_caller]
 fn assert_told(daemon: &Daemon, how: &str) {
     let told = |said: &str| {
         [
             "deleted or replaced",
             "no longer continues",
-            "another schema",
+            "schema of the database differs",
         ]
         .iter()
         .any(|why| said.contains(why))
     };
-    // What it writes is read by a thread.
+    // A thread reads its output.
     let until = Instant::now() + Duration::from_secs(10);
     while !told(&daemon.said()) && Instant::now() < until {
         thread::sleep(Duration::from_millis(20));
@@ -60,11 +60,11 @@ fn assert_told(daemon: &Daemon, how: &str) {
     assert!(!said.contains("panicked"), "{how}: {said}");
 }
 
-/// A database of the same schema with nothing in it, as another service would make.
+/// Creates an empty database with the schema of another service.
 fn another_database(at: &Path) {
     let other = Daemon::plain();
     other.ask("ls");
-    // One file without a log.
+    // One file without a write-ahead log.
     let output = Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
         .args(["audit", "backup"])
         .arg(at)
@@ -87,7 +87,7 @@ fn remove_log(database: &Path) {
 
 type Change = fn(&Path);
 
-/// What may happen to the file.
+/// Changes of the file.
 const CHANGES: &[(&str, Change)] = &[
     ("deleted", |file| fs::remove_file(file).unwrap()),
     ("deleted with its log", |file| {
@@ -152,11 +152,11 @@ fn p_15_a_database_that_is_not_the_open_one_any_more_allows_nothing() {
         change(&file);
         assert_refuses(&mut daemon, how);
         assert_eq!(daemon.respond(&pending, "APPROVED").status, 500, "{how}");
-        // A new service makes a new file where there is none.
+        // A new service creates a file if there is none.
         if file.is_dir() {
             fs::remove_dir(&file).unwrap();
         }
-        // With the log of the file that was there it is damaged.
+        // With the write-ahead log of the previous file it would be damaged.
         if how.starts_with("written over") || how.starts_with("emptied") {
             fs::remove_file(&file).unwrap();
             remove_log(&file);
@@ -185,7 +185,7 @@ fn p_15_a_database_that_is_put_back_serves_again() {
     daemon.assert_well();
 }
 
-/// Another program moves what is in the log into the file.
+/// Moves the write-ahead log into the file, like another program.
 fn checkpoint(file: &Path) {
     let status = Command::new("sqlite3")
         .arg(file)
@@ -207,7 +207,7 @@ fn p_15_an_older_state_that_is_written_over_the_file_allows_nothing() {
     checkpoint(&file);
     fs::copy(&file, &old).unwrap();
     daemon.respond(&approved, "DENIED").ok();
-    // What another process moves into the file is what is known.
+    // A checkpoint by another process produces a known state.
     checkpoint(&file);
     for number in 0..20 {
         assert_eq!(
@@ -225,8 +225,8 @@ fn p_15_an_older_state_that_is_written_over_the_file_allows_nothing() {
     daemon.assert_well();
 }
 
-/// The same file, changed with the tools of its database: what is said of one decision is planted,
-/// with and without entries that look right.
+/// The file is changed with the tools of its database: planted decisions, with and without entries
+/// that look valid.
 #[test]
 fn p_15_a_head_that_was_set_back_in_the_file_allows_nothing() {
     if !has("sqlite3") {

@@ -1,4 +1,4 @@
-//! `POST /api/hooks/permission-request`: fields, answers, errors (P-01 … P-16).
+//! `POST /api/hooks/permission-request`: fields, responses, errors (P-01 … P-16).
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -142,12 +142,12 @@ fn p_02_an_error_names_the_place_within_a_field() {
             .post(&json!({ "command": "ls", field: value }))
             .error(400, "INVALID_JSON");
         let details = body["details"].as_str().unwrap();
-        let start = format!("Field '{place}': ");
+        let start = format!("field `{place}`: ");
         assert!(details.starts_with(&start), "{details}");
     }
 }
 
-/// As long as those that an agent's hook takes.
+/// The limits of an agent's hook.
 #[test]
 fn p_01_names_have_500_characters_at_most_and_a_directory_4096() {
     let daemon = Daemon::plain();

@@ -1,5 +1,5 @@
-//! The clients of the API's own text, as they stand there, with `curl`, `jq` and `node`; only the
-//! port is another.
+//! The clients in the API's specification, unchanged except for the port, with `curl`, `jq` and
+//! `node`.
 
 use std::fs;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::daemon::{Daemon, Setup};
 use crate::semantic::with_model;
 use crate::support::has;
 
-/// A trail with something for each of the clients to find.
+/// Starts a daemon with a trail in which each client finds something.
 fn trail() -> Daemon {
     let daemon = Daemon::plain();
     daemon.ask("ls");
@@ -22,7 +22,7 @@ fn trail() -> Daemon {
     daemon
 }
 
-/// Runs a script of the text; the JSON values that it prints.
+/// Runs a script of the specification and returns the JSON values that it prints.
 #[track_caller]
 fn bash(daemon: &Daemon, script: &str) -> Option<Vec<Value>> {
     if !(has("bash") && has("curl") && has("jq")) {
@@ -90,7 +90,7 @@ fn seed_bash_classification_performance() {
 
 #[test]
 fn seed_bash_all_executions_of_today() {
-    // The first day of the text instead of today.
+    // The first day of the specification instead of today.
     let script = r#"curl -s "http://localhost:3000/api/hooks/decisions?since=2025-11-17T00:00:00Z" | \
   jq '.decisions[] | select(.execution_happened == true) | {command, timestamp, classification}'"#;
     let daemon = trail();
@@ -143,7 +143,7 @@ fn seed_bash_every_request_of_the_text() {
             "{target}"
         );
     }
-    // `-d` sends no content type of JSON.
+    // `-d` does not send a JSON content type.
     let body = r#"{"command": "git commit -m '\''Fix bug in parser'\''"}"#;
     let script =
         format!("curl -sSf -d '{body}' http://localhost:3000/api/hooks/permission-request");
@@ -210,14 +210,14 @@ async function classifyWithFallback(command) {
 }
 "#;
 
-/// Runs a function of the text and what calls it; the JSON that is printed, and the warnings.
+/// Runs a function of the specification and its caller; returns the printed JSON, and the warnings.
 #[track_caller]
 fn node(daemon: &Daemon, function: &str, call: &str) -> Option<(Value, String)> {
     if !has("node") {
         return None;
     }
     let script = function.replace("localhost:3000", &format!("localhost:{}", daemon.port));
-    // `sleep` is not in the text. Here it tells how long it was asked to, and does not.
+    // `sleep` is not in the specification. Here it records its argument and does not wait.
     let script = format!(
         "const slept = [];\nconst sleep = async (ms) => {{ slept.push(ms); }};\n{script}\n\
          (async () => {{ console.log(JSON.stringify({{ data: await ({call}), slept }})); }})();\n"
@@ -250,7 +250,7 @@ fn seed_javascript_with_retry() {
 fn seed_javascript_with_retry_reads_how_long_to_wait() {
     let daemon = Setup::new().rate_limit(Some(1)).start();
     daemon.ask("ls");
-    // A second later, so that it is not the 60 seconds that the client takes without a header.
+    // A second later, to distinguish it from the client's default of 60 seconds without a header.
     std::thread::sleep(std::time::Duration::from_millis(2_100));
     let Some((said, _)) = node(&daemon, WITH_RETRY, "classifyWithRetry('ls')") else {
         return;

@@ -1,4 +1,5 @@
-//! A language model behind the service: when it is asked, and when it does not answer (P-07, P-08).
+//! A language model behind the service: when it is called, and what happens without an answer
+//! (P-07, P-08).
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,7 +10,8 @@ use serde_json::json;
 
 use crate::daemon::{Daemon, Setup};
 
-/// A model's server that says this of every command; without it, nothing for ever.
+/// Starts a model server that returns this answer for every command; with `None`, it never
+/// responds.
 pub(crate) fn model(says: Option<&str>) -> String {
     let content = says.map(|class| {
         json!({ "reasoning": "the model says so", "classification": class, "confidence": 0.75 })
@@ -46,7 +48,7 @@ fn answer(mut stream: TcpStream, content: Option<&str>) {
         }
     }
     let Some(content) = content else {
-        // Open until the client has had enough.
+        // Stays open until the client gives up.
         let _ = stream.read(&mut buffer);
         return;
     };
@@ -59,7 +61,7 @@ fn answer(mut stream: TcpStream, content: Option<&str>) {
         "usage": { "total_tokens": 1 },
     })
     .to_string();
-    // The client may have gone, which is its right.
+    // The client may have disconnected.
     let _ = write!(
         stream,
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
@@ -85,7 +87,7 @@ fn p_07_a_model_judges_what_the_tables_do_not_know() {
     assert_eq!(ruling["classification_method"], "semantic", "{ruling}");
     assert_eq!(ruling["classification"], "DELETE");
     assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
-    // It is not asked about what the tables know.
+    // It is not called for commands that the tables cover.
     assert_eq!(
         daemon.ask("mkdir out")["classification_method"],
         "pattern_match"
@@ -116,7 +118,7 @@ fn p_08_a_model_that_does_not_answer_is_a_timeout() {
         "The classifier could not determine the command type within 2 seconds. Defaulting to CREATE (safest) to require confirmation."
     );
     assert_eq!(ruling["classification_method"], "fallback");
-    // P-15: recorded like any other; P-28: counted as what it is.
+    // P-15: recorded like any other decision; P-28: counted as a fallback.
     let record = daemon.record(&ruling["id"]);
     assert_eq!(record["classification"], "CREATE");
     assert_eq!(record["confidence"].as_f64(), Some(0.0));

@@ -1,6 +1,6 @@
-/* Loaded before the C library: puts the clocks of a process forward or back by the seconds that
-   the file named by SHIFTED_CLOCK says, first those of the calendar's clock, then those of the
-   steady one, so that a test need not wait a month. */
+/* Preloaded before the C library. Shifts the clocks of a process by the seconds in the file that
+   SHIFTED_CLOCK names: first for the calendar clock, then for the monotonic clock. A test then
+   does not have to wait a month. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-//! Clients that send their requests slowly, or never: an honest client is answered all the same.
+//! Clients that send their requests slowly, or never: an honest client is served all the same.
 
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
@@ -16,15 +16,15 @@ use crate::client::Request;
 use crate::daemon::{Daemon, Setup, ask};
 use crate::load::room_for;
 
-/// Less than the ten seconds that a slow client may take: an honest one does not wait for it. An
-/// answer takes milliseconds; the rest is for a busy machine.
+/// Less than the ten seconds that a slow client may take, so an honest client does not wait for
+/// one. A response takes milliseconds; the rest allows for a busy machine.
 const SOON: Duration = Duration::from_secs(5);
 
-/// A request of which a byte comes now and then.
+/// Requests that are sent byte by byte.
 const TRICKLED: &[&[u8]] = &[
-    // The head.
+    // The head of a request.
     b"POST /api/hooks/permission-request HTTP/1.1\r\nHost: localhost\r\nX-Padding: aaaaaaaaaaaaaaaaaaaaaaaaaaa",
-    // The body.
+    // The body of a request.
     b"POST /api/hooks/permission-request HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000\r\n\r\n{\"command\": \"ls aaaaaaaaaaaaaaaaa",
     // Nothing at all.
     b"",
@@ -32,7 +32,7 @@ const TRICKLED: &[&[u8]] = &[
     b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n",
 ];
 
-/// Many slow clients, which connect anew when they are sent away.
+/// Many slow clients, which reconnect when they are disconnected.
 struct SlowClients {
     stop: Arc<AtomicBool>,
     connected: Arc<AtomicUsize>,
@@ -106,7 +106,7 @@ impl SlowClient {
         let Some(stream) = &mut self.stream else {
             return;
         };
-        // Most of it at first, then a byte at a time.
+        // Most of the request first, then a byte at a time.
         let first = request.len().saturating_sub(20);
         let until = match self.sent {
             0 => first,
@@ -139,7 +139,7 @@ fn slow_clients_by_the_thousand_hold_up_no_honest_one() {
     let slow = SlowClients::start(daemon.port, count);
     slow.wait_for(count * 9 / 10);
     assert_answered_soon(&daemon, 20);
-    // As the operator does.
+    // Like the operator.
     let id = daemon.ask("mkdir x")["id"].clone();
     let start = Instant::now();
     assert_eq!(daemon.respond(&id, "APPROVED").status, 200);
@@ -150,7 +150,7 @@ fn slow_clients_by_the_thousand_hold_up_no_honest_one() {
 
 #[test]
 fn slow_clients_are_sent_away_where_few_files_may_be_open() {
-    // The bound of the configuration is far above what the system allows.
+    // The configured limit is far above the limit of the system.
     let setup = Setup::new().config("max_connections = 100000").wrapper(&[
         "sh",
         "-c",
@@ -165,7 +165,7 @@ fn slow_clients_are_sent_away_where_few_files_may_be_open() {
     drop(slow);
     daemon.assert_well();
     let said = daemon.said();
-    assert!(!said.contains("could not be accepted"), "{said}");
+    assert!(!said.contains("cannot accept a connection"), "{said}");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn connections_that_are_in_no_ones_way_are_left_alone() {
     }
 }
 
-/// Sends a request in pieces over the Unix socket; the status of the answer.
+/// Sends a request in pieces over the Unix socket; returns the status of the response.
 async fn send_in_pieces(socket: &std::path::Path, pieces: usize) -> Option<String> {
     let mut stream = UnixStream::connect(socket).await.ok()?;
     let request = ask(&json!({ "command": "ls" })).header("Connection", "close");
@@ -210,7 +210,7 @@ async fn a_client_with_many_connections_takes_no_place_of_one_with_few() {
     let many = tokio::spawn(async move {
         let mut all = Vec::new();
         for number in 0_u64.. {
-            // Another address is no other client.
+            // Another local address is not another client.
             let own = [127, 0, 1, number.to_le_bytes()[0].max(1)];
             let from = TcpSocket::new_v4().unwrap();
             from.bind((own, 0).into()).unwrap();
@@ -225,7 +225,7 @@ async fn a_client_with_many_connections_takes_no_place_of_one_with_few() {
     });
     let mut answers = BTreeMap::new();
     for _ in 0..3 {
-        // A second, in which two hundred others come.
+        // One second, in which two hundred other clients connect.
         let answer = send_in_pieces(&socket, 10).await;
         *answers.entry(answer).or_insert(0) += 1;
     }

@@ -1,4 +1,4 @@
-//! Starting and ending: addresses, configuration, the Unix socket, signals.
+//! Start and shutdown: addresses, configuration, the Unix socket, signals.
 
 use std::fs;
 use std::io::Write;
@@ -13,7 +13,7 @@ use crate::daemon::{Daemon, Setup, TOKEN, ask};
 
 #[test]
 fn p_16_the_default_address_is_port_3000_of_this_machine() {
-    // Held by this test or by somebody else: in use in any case.
+    // Held by this test or by another program: in use in any case.
     let _held = TcpListener::bind("127.0.0.1:3000");
     let (_, said) = Setup::new().listen(None).fail();
     assert!(said.contains("127.0.0.1:3000"), "{said}");
@@ -36,7 +36,7 @@ fn start_the_address_of_the_configuration_is_taken() {
     let config = format!("listen = \"{address}\"");
     let (_, said) = Setup::new().listen(None).config(&config).fail();
     assert!(said.contains(&address), "{said}");
-    // The command line is stronger.
+    // The command line overrides the file.
     Setup::new().config(&config).start().get("/health").ok();
 }
 
@@ -72,7 +72,7 @@ fn p_45_loopback_is_all_it_listens_on() {
         };
         for line in text.lines().skip(1) {
             let fields: Vec<&str> = line.split_whitespace().collect();
-            // State 0A: it listens.
+            // State 0A: listening.
             if fields[3] == "0A" && fields[1].ends_with(&format!(":{port}")) {
                 assert!(fields[1].starts_with("0100007F:"), "{line}");
                 found += 1;
@@ -113,7 +113,7 @@ fn start_options_of_a_second_stage_without_one_are_named() {
         assert!(said.contains(option), "{said}");
         assert!(said.contains("--semantic-url"), "{said}");
     }
-    // That of the file counts, whatever the variable of another command says.
+    // The file takes precedence over the variable of another command.
     let daemon = crate::semantic::with_model(Some("DELETE"), 1_500)
         .environment("HOOKS_GUARD_SEMANTIC_MODEL", "of-the-environment")
         .start();
@@ -143,7 +143,7 @@ fn start_a_value_that_is_none_is_named() {
     }
 }
 
-/// The service, and the hooks of agents in other directories, mean the same files.
+/// The service, and agents' hooks in other directories, use the same files.
 #[test]
 fn start_a_relative_path_in_a_configuration_is_named() {
     for (config, named) in [
@@ -234,7 +234,7 @@ fn end_who_waits_is_let_go() {
         format!("/api/hooks/decisions/{}?wait=50", ruling["id"]),
     );
     let waiting = thread::spawn(move || Request::new("GET", &target).try_send(port));
-    // A connection that says nothing, and one that stopped half-way.
+    // An idle connection, and one with an incomplete request.
     let _idle = daemon.connect();
     let mut half = daemon.connect();
     half.write(b"GET /health HTTP/1.1\r\nHost: 127").unwrap();
@@ -245,7 +245,7 @@ fn end_who_waits_is_let_go() {
         start.elapsed() < Duration::from_secs(40),
         "it waited for those who wait"
     );
-    // Answered as still open, or not at all; never as agreed to.
+    // The question is still open, or there is no response; it is never approved.
     if let Ok(answer) = waiting.join().unwrap() {
         if answer.status == 200 {
             assert_eq!(answer.ok()["user_response"], Value::Null);
@@ -360,22 +360,22 @@ fn start_connections_are_bounded_and_those_that_wait_give_way() {
     let daemon = Setup::new().config("max_connections = 4").start();
     let idle: Vec<_> = (0..4).map(|_| daemon.connect()).collect();
     for connection in &idle {
-        // So that each has been taken.
+        // Each connection has been accepted.
         let mut stream = connection.stream();
         stream.write_all(b"GET /health HTTP/1.1\r\n").unwrap();
     }
-    // Those that wait for their client give way.
+    // Connections that wait for their client are closed.
     for _ in 0..10 {
         daemon.get("/health").ok();
     }
     drop(idle);
-    // Room again.
+    // There is room again.
     for _ in 0..10 {
         daemon.get("/health").ok();
     }
 }
 
-/// Records can be deleted by everybody who reaches the service, which is the default.
+/// By default, every client that reaches the service can delete records.
 #[test]
 fn p_41_a_cleanup_that_is_open_is_warned_about() {
     let warned = |config: &str| {

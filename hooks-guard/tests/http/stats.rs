@@ -110,7 +110,7 @@ fn p_30_stats_are_those_of_the_records() {
     let sum: u64 = times.iter().sum();
     #[expect(clippy::cast_precision_loss, reason = "62 times of some milliseconds")]
     let mean = sum as f64 / total as f64;
-    // Whether the mean is of whole milliseconds or of finer times, the rule leaves open.
+    // The rule does not specify whether the mean uses whole milliseconds or finer times.
     let told = body["performance"]["avg_response_time_ms"]
         .as_f64()
         .unwrap();
@@ -130,7 +130,7 @@ fn p_30_stats_are_those_of_the_records() {
     let told = body["confidence"]["avg_confidence"].as_f64().unwrap();
     assert!((told - mean).abs() < 0.005, "{told}, {mean}");
 
-    // The page's own statistics say the same.
+    // The statistics of the list are equal.
     assert_eq!(all["stats"]["total_decisions"], total);
     assert_eq!(all["stats"]["approved_confirmations"], 5);
     assert_eq!(all["stats"]["denied_confirmations"], 5);

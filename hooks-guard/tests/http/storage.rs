@@ -1,4 +1,4 @@
-//! A disk or a database that fails: no answer without a record, no end of the daemon.
+//! A disk or a database that fails: no decision without a record, and no crash of the daemon.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::client::Answer;
 use crate::daemon::{Daemon, Setup};
 use crate::support::{assert_no_internals, has};
 
-/// A second connection to the daemon's database.
+/// Opens a second connection to the daemon's database.
 async fn open(daemon: &Daemon) -> SqliteConnection {
     let path = daemon.setup().database_file();
     let options = sqlx::sqlite::SqliteConnectOptions::new()
@@ -27,7 +27,7 @@ async fn run(database: &mut SqliteConnection, sql: String) {
         .unwrap();
 }
 
-/// What could not be recorded is not allowed.
+/// A decision that could not be recorded allows nothing.
 #[track_caller]
 fn assert_safe(answer: &Answer) {
     assert!(
@@ -52,7 +52,7 @@ async fn storage_a_locked_database_allows_nothing_and_recovers() {
     let asking = std::thread::spawn(move || {
         crate::daemon::ask(&json!({ "command": "ls locked" })).try_send(port)
     });
-    // What needs no database goes on, and says what is wrong.
+    // Requests without a database continue, and report the problem.
     daemon.get("/health");
     let answer = asking.join().unwrap().unwrap();
     assert_safe(&answer);
@@ -114,7 +114,7 @@ async fn p_22_a_database_that_fails_is_an_error_without_internals() {
     }
     for table in tables {
         let name: String = table.get(0);
-        // Shadow tables of a search index cannot be renamed, and need not be.
+        // Shadow tables of a search index cannot be renamed and need not be.
         let sql = format!("ALTER TABLE \"{name}\" RENAME TO \"{name}_gone\"");
         let _ = sqlx::query(AssertSqlSafe(sql)).execute(&mut other).await;
     }
@@ -135,14 +135,14 @@ async fn p_22_a_database_that_fails_is_an_error_without_internals() {
     let answer = daemon.respond(&ruling["id"], "APPROVED");
     assert_safe(&answer);
     assert_no_internals(&answer.text());
-    // Health may say so, too.
+    // The health may report it, too.
     let health = daemon.get("/health");
     assert!(matches!(health.status, 200 | 503), "{}", health.status);
     assert!(health.json()["hooks"].is_object());
     assert!(daemon.runs() && !daemon.said().contains("panicked"));
 }
 
-/// Lets no file of the daemon grow beyond so many bytes, as on a disk that is full.
+/// Limits the file size of the daemon, which simulates a full disk.
 #[track_caller]
 fn limit(daemon: &Daemon, bytes: &str) {
     let status = Command::new("prlimit")
@@ -153,7 +153,7 @@ fn limit(daemon: &Daemon, bytes: &str) {
     assert!(status.success());
 }
 
-/// Asks until it is refused; how many were answered.
+/// Sends requests until one is refused; returns the number of decisions.
 #[track_caller]
 fn fill(daemon: &Daemon, round: usize) -> (u64, Answer) {
     for number in 0..20_000 {
@@ -172,8 +172,8 @@ fn total(daemon: &Daemon) -> u64 {
     body["pagination"]["total"].as_u64().unwrap()
 }
 
-/// A service that has recorded a decision and goes on at the limit of its files; `None` if this
-/// machine cannot set one.
+/// Starts a service with a decision whose file size can be limited; returns `None` if this machine
+/// cannot set a limit.
 fn limitable() -> Option<Daemon> {
     if !has("prlimit") || !has("sh") {
         return None;
@@ -190,7 +190,7 @@ fn storage_a_full_disk_allows_nothing_and_loses_nothing() {
     let Some(mut daemon) = limitable() else {
         return;
     };
-    // Over and over, because it may fail at a write of a record as well as at its commit.
+    // Repeatedly, because the write of a record may fail as well as its commit.
     for round in 0..10 {
         let before = total(&daemon);
         let files = crate::support::files_below(&daemon.setup().folder().join("data"));
@@ -208,10 +208,10 @@ fn storage_a_full_disk_allows_nothing_and_loses_nothing() {
                 assert_safe(&answer);
             }
         }
-        // What was answered is there, and can be read.
+        // All decisions are recorded and can be read.
         assert!(total(&daemon) >= before + answered, "round {round}");
 
-        // Room again: without a restart.
+        // Room again, without a restart.
         limit(&daemon, "unlimited");
         let before = total(&daemon);
         let ruling = daemon.ask(&format!("mkdir {round}"));
@@ -224,7 +224,7 @@ fn storage_a_full_disk_allows_nothing_and_loses_nothing() {
     assert_eq!(total(&daemon), before);
 }
 
-/// How many lines of the log say it.
+/// Returns the number of log lines with a text.
 fn lines(daemon: &Daemon, what: &str) -> usize {
     daemon
         .said()
@@ -233,7 +233,7 @@ fn lines(daemon: &Daemon, what: &str) -> usize {
         .count()
 }
 
-/// Waits for a state of the service without asking it for anything else.
+/// Waits for a health status without sending other requests.
 #[track_caller]
 fn await_health(daemon: &Daemon, status: u16) {
     let begin = Instant::now();
@@ -259,7 +259,7 @@ fn storage_a_full_disk_is_degraded_until_it_has_room_and_fills_no_log() {
         return;
     };
     assert_eq!(daemon.get("/health").status, 200);
-    // Less than any record takes.
+    // Smaller than any record.
     limit(&daemon, "4096");
     let begin = Instant::now();
     let mut refused = 0;
@@ -268,21 +268,18 @@ fn storage_a_full_disk_is_degraded_until_it_has_room_and_fills_no_log() {
         refused += 1;
     }
     await_health(&daemon, 503);
-    for message in [
-        "the audit trail was not written",
-        "no decision could be recorded",
-    ] {
+    for message in ["cannot write the audit trail", "cannot record the decision"] {
         let most = 2 * (begin.elapsed().as_secs() as usize / 10 + 2);
         let found = lines(&daemon, message);
         assert!((1..=most).contains(&found), "{message}: {found} lines");
     }
-    // It looks by itself, and stays as it is while there is no room.
+    // The service retries by itself and stays degraded while there is no room.
     std::thread::sleep(Duration::from_secs(3));
     assert_eq!(daemon.get("/health").status, 503);
     limit(&daemon, "unlimited");
     await_health(&daemon, 200);
     daemon.assert_well();
-    // How many were left out is told with the next one.
+    // The number of suppressed messages is in the next one.
     limit(&daemon, "4096");
     std::thread::sleep(Duration::from_secs(10));
     assert_safe(&daemon.post(&json!({ "command": "ls" })));
@@ -307,7 +304,7 @@ fn storage_a_full_disk_is_degraded_until_it_has_room_and_fills_no_log() {
     crate::operation::verified(&url);
 }
 
-/// A process that has the write lock and does not go on.
+/// A process that holds the write lock and is stopped.
 struct Stopped(std::process::Child);
 
 impl Stopped {
@@ -349,7 +346,7 @@ impl Drop for Stopped {
     }
 }
 
-/// How long the slowest of many clients waits for its response, which is no yes.
+/// Returns the latency of the slowest of many clients; no response may allow a command.
 #[track_caller]
 fn slowest(port: u16, clients: usize) -> Duration {
     let asking: Vec<_> = (0..clients)
@@ -372,7 +369,7 @@ fn slowest(port: u16, clients: usize) -> Duration {
         .unwrap()
 }
 
-/// Beside all that may slow a test down, far from what the waits of all clients come to.
+/// Longer than delays of a busy test machine, and far shorter than the added waits of all clients.
 const SECOND: Duration = Duration::from_millis(1_000);
 
 #[test]
@@ -388,7 +385,7 @@ fn storage_a_process_that_is_stopped_in_a_transaction_holds_nobody_up() {
         let took = slowest(daemon.port, clients);
         assert!(took < SECOND, "{clients} clients: {took:?}");
     }
-    // One after the other as well, while others wait.
+    // Also one after the other, while others wait.
     let port = daemon.port;
     let crowd = std::thread::spawn(move || slowest(port, 20));
     std::thread::sleep(Duration::from_millis(200));
@@ -397,11 +394,11 @@ fn storage_a_process_that_is_stopped_in_a_transaction_holds_nobody_up() {
     let begin = Instant::now();
     assert_eq!(daemon.respond(&pending, "APPROVED").status, 500);
     assert!(begin.elapsed() < SECOND);
-    // What only reads goes on.
+    // Reads continue.
     daemon.get("/api/hooks/decisions").ok();
     assert_eq!(daemon.get("/health").status, 503, "it cannot write");
 
-    // An agent's hook that decides alone, beside a trail that is locked.
+    // An agent's hook that decides alone, with a locked trail.
     let input = json!({
         "hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/", "tool_name": "Bash",
         "tool_input": { "command": "ls" }, "tool_use_id": "t",
@@ -434,7 +431,7 @@ fn storage_a_process_that_is_stopped_in_a_transaction_holds_nobody_up() {
     daemon.assert_well();
 }
 
-/// Two services on one file, one of which is stopped wherever it is.
+/// Two services on one file, one of which is stopped at any point.
 #[test]
 fn storage_a_service_that_is_stopped_does_not_hold_up_the_other_one() {
     let mut one = Daemon::plain();
@@ -490,7 +487,7 @@ fn storage_a_folder_that_is_missing_is_made_or_named() {
     let mut child = setup.command().spawn().unwrap();
     std::thread::sleep(Duration::from_millis(1_500));
     let ended = child.try_wait().unwrap();
-    // It has had its time to show which of the two it is.
+    // By now it has shown which of the two it is.
     let _ = child.kill();
     child.wait().unwrap();
     if ended.is_some() {

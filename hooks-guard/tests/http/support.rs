@@ -1,4 +1,4 @@
-//! What several subjects need.
+//! Helpers for several subjects.
 
 #[path = "../../../hooks-classify/tests/support/required.rs"]
 mod required;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::client::Answer;
 pub(crate) use required::{has, left_out};
 
-/// An instant of the wire, which has to be UTC and end in `Z`.
+/// Parses a time in a response, which must be in UTC and end in `Z`.
 #[track_caller]
 pub(crate) fn instant(value: &Value) -> Timestamp {
     let Some(text) = value.as_str() else {
@@ -22,7 +22,7 @@ pub(crate) fn instant(value: &Value) -> Timestamp {
     text.parse().unwrap()
 }
 
-/// P-44: what an error consists of, and that nothing of the inside is in it.
+/// P-44: checks the fields of an error, and that it reveals no internals.
 #[track_caller]
 pub(crate) fn assert_error_shape(answer: &Answer, body: &Value) {
     let fields = body.as_object().unwrap();
@@ -59,7 +59,7 @@ pub(crate) fn assert_error_shape(answer: &Answer, body: &Value) {
     assert_no_internals(&answer.text());
 }
 
-/// P-13: nothing of how it is built.
+/// P-13: checks that a text reveals no internals.
 #[track_caller]
 pub(crate) fn assert_no_internals(text: &str) {
     let lower = text.to_lowercase();
@@ -82,12 +82,12 @@ pub(crate) fn assert_no_internals(text: &str) {
     }
 }
 
-/// A value for a query.
+/// Escapes a value for a query.
 pub(crate) fn escaped(value: &str) -> String {
     value.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
-/// Every file below a folder.
+/// Returns all files below a folder.
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -109,9 +109,9 @@ pub(crate) fn contains(bytes: &[u8], what: &str) -> bool {
         .any(|window| window == what.as_bytes())
 }
 
-/// A library that puts the clocks of a process forward or back, by the seconds that a file says.
+/// A library that shifts the clocks of a process by a number of seconds in a file.
 ///
-/// `None` where there is no C compiler; then the reason has been told.
+/// Not available without a C compiler: `new` prints the reason and returns `None`.
 pub(crate) struct ShiftedClock {
     folder: tempfile::TempDir,
 }
@@ -145,24 +145,24 @@ impl ShiftedClock {
         Some(clock)
     }
 
-    /// By how many seconds the date is another from now on.
+    /// Shifts the date by a number of seconds.
     pub(crate) fn shift(&self, seconds: i64) {
         self.write(seconds, 0);
     }
 
-    /// How many seconds have gone by, for timers too; never fewer than before.
+    /// Moves time forward by a number of seconds, also for timers; never back.
     pub(crate) fn forward(&self, seconds: i64) {
         self.write(seconds, seconds);
     }
 
     fn write(&self, calendar: i64, steady: i64) {
-        // By a rename, so that nobody reads half a number.
+        // Written by a rename, so that readers never see half a number.
         let new = self.folder.path().join("new");
         std::fs::write(&new, format!("{calendar} {steady}")).unwrap();
         std::fs::rename(new, self.folder.path().join("seconds")).unwrap();
     }
 
-    /// What a process needs in its environment.
+    /// Returns the environment variables of a process.
     pub(crate) fn environment(&self) -> [(&'static str, String); 2] {
         let path = |name| self.folder.path().join(name).display().to_string();
         [

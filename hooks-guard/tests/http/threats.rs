@@ -1,5 +1,5 @@
-//! The threat model, line by line: what an agent with a shell on the same machine, and a page in
-//! a browser on it, cannot do.
+//! The threat model, line by line: what an agent with a shell on this machine, and a page in a
+//! browser on it, cannot do.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -134,7 +134,7 @@ fn threat_a_secret_is_told_to_who_asked_and_to_nobody_else() {
         .error(403, "WRONG_SECRET");
     let text = daemon.executed(&ruling["id"], &json!(secret)).text();
     assert!(!text.contains(&secret), "{text}");
-    // Nor is it on the disk, where an agent can read.
+    // Not on the disk either, where an agent can read.
     daemon.terminate();
     for file in files_below(daemon.setup().folder()) {
         let bytes = fs::read(&file).unwrap_or_default();
@@ -149,7 +149,7 @@ fn threat_a_secret_cannot_be_guessed_from_another() {
     let secrets: Vec<String> = (0..50)
         .map(|_| daemon.ask("ls")["secret"].as_str().unwrap().to_owned())
         .collect();
-    // No part of any length to speak of is common to two.
+    // No two secrets have a common part of relevant length.
     for (number, one) in secrets.iter().enumerate() {
         for other in &secrets[number + 1..] {
             let common = one
@@ -197,7 +197,7 @@ fn threat_the_token_is_in_no_place_that_an_agent_can_read() {
     assert!(!daemon.said().contains(TOKEN), "{}", daemon.said());
 }
 
-/// Words that could be a token: long, and of the letters that tokens have.
+/// Returns words that could be a token: long, and of a token's characters.
 fn words(text: &str) -> Vec<String> {
     let colours = regex::Regex::new(r"\x1b\[[0-9;?]*[A-Za-z]").unwrap();
     let text = colours.replace_all(text, " ");
@@ -211,7 +211,7 @@ fn words(text: &str) -> Vec<String> {
 fn threat_a_token_of_its_own_is_not_shown_where_there_is_no_terminal() {
     let daemon = Setup::new().without_token().start();
     let ruling = daemon.ask("mkdir out");
-    // Whatever it said, nothing of it is the token; nor of what it wrote.
+    // The token is neither in the output nor in the files of the service.
     let mut candidates = words(&daemon.said());
     for file in files_below(&daemon.setup().home()) {
         candidates.extend(words(&String::from_utf8_lossy(
@@ -286,7 +286,7 @@ fn threat_a_token_of_its_own_is_shown_on_its_terminal_alone() {
         );
         thread::sleep(Duration::from_millis(20));
     };
-    // Whatever comes after the address.
+    // Further output after the address.
     thread::sleep(Duration::from_millis(500));
     let text = said.lock().unwrap().clone();
 
@@ -342,7 +342,7 @@ fn threat_a_page_under_another_name_reads_nothing() {
             let answer = daemon.send(&Request::new("GET", target).host(&host));
             assert!(!answer.text().contains("unmistakable"), "{host} {target}");
             if answer.status == 400 {
-                // No host that the protocol has.
+                // A host that is invalid in the protocol.
                 assert!(host.contains('@') || host.is_empty(), "{host}");
             } else {
                 answer.error(403, "FORBIDDEN_HOST");

@@ -1,4 +1,4 @@
-//! The protocol below the requests: what is malformed, slow, cut off, or merely unusual.
+//! The protocol below the requests: malformed, slow, interrupted or unusual input.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -16,11 +16,11 @@ fn host(daemon: &Daemon) -> String {
     format!("127.0.0.1:{}", daemon.port)
 }
 
-/// Sends bytes on a connection of its own; what came back until it closed.
+/// Sends bytes on a separate connection; returns the response until the connection closes.
 #[track_caller]
 fn exchange(daemon: &Daemon, bytes: &[u8]) -> String {
     let mut connection = daemon.connect();
-    // It may close before it has read everything.
+    // The service may close before it has read everything.
     let _ = connection.write(bytes);
     String::from_utf8_lossy(&connection.rest().unwrap()).into_owned()
 }
@@ -95,7 +95,7 @@ fn wire_lengths_that_are_none_or_two_are_refused() {
 
 #[test]
 fn wire_a_request_within_a_body_is_not_one() {
-    // Both lengths: whoever reads the other one sees a second request.
+    // Both lengths: a server that uses the other one would see a second request.
     let mut daemon = Daemon::plain();
     let host = host(&daemon);
     let inner = format!("GET /api/hooks/stats HTTP/1.1\r\nHost: {host}\r\n\r\n");
@@ -180,10 +180,10 @@ fn wire_chunks_without_end_are_cut_off() {
     );
     connection.write(head.as_bytes()).unwrap();
     let chunk = format!("10000\r\n{}\r\n", "a".repeat(0x1_0000));
-    // 256 MB, if nobody stops it.
+    // 256 MB, unless the service stops it.
     let stopped = (0..4_096).any(|_| connection.write(chunk.as_bytes()).is_err());
     assert!(stopped, "256 MB were taken");
-    // The answer may have been lost with the connection.
+    // The response may have been lost with the connection.
     if let Ok(answer) = connection.read() {
         answer.error(413, "BODY_TOO_LARGE");
     }
@@ -314,7 +314,7 @@ fn wire_who_hangs_up_does_no_harm() {
     let request = ask(&json!({ "command": "ls" })).bytes(&host(&daemon));
     for number in 0..200 {
         let mut connection = daemon.connect();
-        // Whole requests whose answers nobody reads, and parts of them.
+        // Complete requests whose responses are not read, and incomplete requests.
         connection
             .write(&request[..request.len() - number % 4])
             .unwrap();
@@ -324,7 +324,8 @@ fn wire_who_hangs_up_does_no_harm() {
     assert!(total.as_u64().unwrap() <= 50, "{total}");
 }
 
-/// Sends part of a request and stops: others are served meanwhile, and in the end it is cut off.
+/// Sends part of a request and stops: others are served meanwhile, and the connection is closed
+/// finally.
 #[track_caller]
 fn stops_after(bytes: impl Fn(&str) -> Vec<u8>) {
     let mut daemon = Daemon::plain();

@@ -113,7 +113,7 @@ async fn p_07_what_the_tables_do_not_understand_is_asked_about() {
         assert!(
             verdict
                 .explanation
-                .contains("A language model takes this for DELETE: `x` goes away")
+                .contains("A language model classified this as DELETE: `x` goes away")
         );
         assert!(
             verdict

@@ -1,5 +1,5 @@
-//! The two databases, unchecked. In: an address, and for how long the database is needed. Out: transactions
-//! that read or write whatever the database has; [`Backend`](super::backend::Backend) checks what they see.
+//! The two databases, without checks. Takes an address and an open mode; returns transactions on
+//! the database. [`Backend`](super::backend::Backend) adds the checks.
 
 mod mode;
 #[cfg(feature = "postgres")]
@@ -18,7 +18,7 @@ pub(super) use postgres::Postgres;
 #[cfg(feature = "sqlite")]
 pub(super) use sqlite::{READ_AGAIN, READS, Sqlite};
 
-/// One of the databases. A clone is the same one.
+/// SQLite or PostgreSQL database. Clones share the connections.
 #[derive(Clone, Debug)]
 pub(super) enum Database {
     #[cfg(feature = "sqlite")]
@@ -69,10 +69,11 @@ impl Database {
         }
     }
 
-    /// Compares the schema with the one that the migrations make, if its mark has changed.
+    /// Compares the schema with the schema that the migrations produce if the schema mark has
+    /// changed.
     ///
     /// # Errors
-    /// If there is a difference.
+    /// Returns an error if the schemas differ.
     pub(super) async fn check_schema(&self, tx: &mut Tx, mark: i64) -> Result<(), AuditError> {
         if mark >= 0 && self.anchor().is_compared(mark) {
             return Ok(());
@@ -82,10 +83,10 @@ impl Database {
         Ok(())
     }
 
-    /// Compares the schema with the one that the migrations make.
+    /// Compares the schema with the schema that the migrations produce.
     ///
     /// # Errors
-    /// If there is a difference.
+    /// Returns an error if the schemas differ.
     pub(super) async fn compare_schema(&self, tx: &mut Tx) -> Result<(), AuditError> {
         match (self, tx) {
             #[cfg(feature = "sqlite")]
@@ -100,8 +101,8 @@ impl Database {
         Ok(())
     }
 
-    /// Returns whether each table of the trail is there and is a plain table: reading a view, a
-    /// virtual table or a table with rules runs what they are made of.
+    /// Returns `true` if every table of the trail exists and is a plain table. A view, a virtual
+    /// table or a table with rules could run code when it is read.
     pub(super) async fn has_plain_tables(&self, tx: &mut Tx) -> Result<bool, AuditError> {
         match (self, tx) {
             #[cfg(feature = "sqlite")]
@@ -113,7 +114,7 @@ impl Database {
         }
     }
 
-    /// The same database, whose readers do not queue behind those of this one.
+    /// Returns a handle to this database that reads through reserved connections.
     pub(super) fn reserved(&self) -> Self {
         match self {
             #[cfg(feature = "sqlite")]
@@ -123,7 +124,7 @@ impl Database {
         }
     }
 
-    /// A transaction that sees one state and changes nothing.
+    /// Begins a read-only transaction on one snapshot.
     pub(super) async fn read(&self) -> Result<Tx, AuditError> {
         match self {
             #[cfg(feature = "sqlite")]
@@ -133,33 +134,33 @@ impl Database {
         }
     }
 
-    /// Checks that the database is still the one that was opened.
+    /// Checks that the database file is still the file that was opened.
     ///
     /// # Errors
-    /// If its file was deleted or replaced: what is written to the open file is lost.
+    /// Returns an error if the file was deleted or replaced: writes to the open file would be lost.
     pub(super) fn check(&self) -> Result<(), AuditError> {
         match self {
             #[cfg(feature = "sqlite")]
             Self::Sqlite(database) => database.check(),
-            // A server keeps its files itself.
+            // The database server guards its own files.
             #[cfg(feature = "postgres")]
             Self::Postgres(_) => Ok(()),
         }
     }
 
-    /// The right to have several transactions read at the same time; none where that makes nothing
-    /// faster, or somebody has it.
+    /// Returns a permit for several concurrent read transactions. Returns `None` if the backend
+    /// gains nothing from them, or if another task holds the permit.
     pub(super) fn beside(&self) -> Option<ReadPermit> {
         match self {
             #[cfg(feature = "sqlite")]
             Self::Sqlite(database) => database.beside(),
-            // Its server divides the work itself.
+            // The database server parallelizes queries itself.
             #[cfg(feature = "postgres")]
             Self::Postgres(_) => None,
         }
     }
 
-    /// A connection for a single statement, which sees one state by itself.
+    /// Returns a connection for a single statement, which reads one snapshot by itself.
     pub(super) async fn glance(&self) -> Result<Tx, AuditError> {
         match self {
             #[cfg(feature = "sqlite")]
@@ -169,7 +170,7 @@ impl Database {
         }
     }
 
-    /// A transaction that nobody else writes beside.
+    /// Begins a write transaction, which excludes all other writers.
     pub(super) async fn write(&self) -> Result<Tx, AuditError> {
         match self {
             #[cfg(feature = "sqlite")]
@@ -179,7 +180,7 @@ impl Database {
         }
     }
 
-    /// Writes a copy into a new file.
+    /// Copies the database to a new file.
     pub(super) async fn backup(&self, file: &std::path::Path) -> Result<(), AuditError> {
         match self {
             #[cfg(feature = "sqlite")]

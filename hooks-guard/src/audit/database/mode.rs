@@ -1,5 +1,5 @@
-//! How a database is opened. In: migrations, and for how long the database is needed. Out: what brings
-//! it up to date; the right of a reader to have several transactions.
+//! Open modes and migrations. Takes a list of migrations; returns the `Migrator` that applies them.
+//! Also defines the permit for several read transactions.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use tokio::sync::OwnedSemaphorePermit;
 
-/// What brings a database up to date: each change with its number, its name and its text.
+/// Returns the migrator for a list of migrations, each with a version, a name and SQL text.
 pub(super) fn migrator(changes: &[(i64, &'static str, &'static str)]) -> Migrator {
     let migrations = changes.iter().map(|&(version, name, sql)| {
         let kind = MigrationType::Simple;
@@ -22,21 +22,21 @@ pub(super) fn migrator(changes: &[(i64, &'static str, &'static str)]) -> Migrato
     Migrator::with_migrations(migrations.collect())
 }
 
-/// For how long a database is opened.
+/// Purpose for which a database is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::audit) enum OpenMode {
-    /// For a process that stays.
+    /// For a long-running process.
     Pooled,
-    /// For one thing, and then it is left as it is.
+    /// For a single operation; the file is not cleaned up on close.
     OneShot,
-    /// For reading, also where nothing can be written.
+    /// For reading, including files on read-only media.
     ReadOnly,
-    /// The same for verifying alone, whatever its schema is.
+    /// Like `ReadOnly`, for verification only: accepts any schema.
     Unchecked,
 }
 
-/// While it is there, its holder may have so many connections more than one to read: who waits
-/// for a second one while others do might wait for ever.
+/// Permit to hold `more` additional read connections. Without the permit, readers that each wait
+/// for a second connection could deadlock.
 #[derive(Debug)]
 pub(in crate::audit) struct ReadPermit {
     pub(in crate::audit) more: usize,

@@ -1,5 +1,5 @@
-//! PostgreSQL: one trail for several instances. In: a URL. Out: transactions; whether the schema is the
-//! one that the migrations make.
+//! PostgreSQL: one trail for several instances. Takes a URL; returns transactions, and checks that
+//! the schema is the one that the migrations produce.
 
 use std::io;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use crate::audit::anchor::Anchor;
 use crate::audit::error::AuditError;
 use crate::audit::head::CHANNEL;
 
-/// How long to wait for a connection.
+/// Timeout for acquiring a connection.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// How many may read at a time.
+/// Maximum number of concurrent readers.
 const READERS: u32 = 8;
 
-/// How many more may read who do not queue behind those.
+/// Number of connections for reserved readers.
 const RESERVED: u32 = 2;
 
-/// What has to be done to an older database, in order. An entry that was released stays as it is.
+/// Migrations in order. Released entries never change.
 const MIGRATIONS: [(i64, &str, &str); 5] = [
     (
         1,
@@ -59,8 +59,8 @@ macro_rules! tables {
     };
 }
 
-/// Returns a line for everything about the tables in the schema `$1` that acts or that is read.
-/// Names of schemas are left out.
+/// Returns a line for everything in the schema `$1` that runs code on the tables or affects what
+/// they return. Schema names are omitted.
 const SCHEMA_QUERY: &str = concat!(
     "WITH tables AS (SELECT c.* FROM pg_catalog.pg_class c
         WHERE c.relnamespace = $1::bigint::oid AND c.relname IN ",
@@ -96,11 +96,11 @@ const SCHEMA_QUERY: &str = concat!(
     ) AS lines ORDER BY line"
 );
 
-/// How many tables the trail has.
+/// Number of tables of the trail.
 const TABLES: i64 = 10;
 
-/// Returns how many of the tables each schema in the search path has, and how many of these are
-/// found by their names alone.
+/// Returns, for each schema in the search path, how many of the tables it contains and how many of
+/// those resolve by their unqualified names.
 const PLACES_QUERY: &str = concat!(
     "SELECT n.nspname::text, count(*),
         count(*) FILTER (WHERE pg_catalog.pg_table_is_visible(c.oid))
@@ -110,7 +110,7 @@ const PLACES_QUERY: &str = concat!(
     " GROUP BY n.nspname ORDER BY array_position(current_schemas(false), n.nspname)"
 );
 
-/// Returns what acts by itself about the tables, whatever their version.
+/// Returns the triggers, rules and similar objects on the tables, for any schema version.
 const ACTIVE_QUERY: &str = concat!(
     "WITH tables AS (SELECT c.* FROM pg_catalog.pg_class c
         WHERE pg_catalog.pg_table_is_visible(c.oid)
@@ -140,11 +140,11 @@ const ACTIVE_QUERY: &str = concat!(
 pub(in crate::audit) struct Postgres {
     writer: PgPool,
     readers: PgPool,
-    /// The schema that the migrations make on this server; `None` if it was not made, for a process
-    /// that records one thing.
+    /// The schema that the migrations produce on this server; `None` if it was not determined, as
+    /// in a process that records a single decision.
     expected: Option<Arc<[String]>>,
     anchor: Arc<Anchor>,
-    /// For readers that do not queue behind the others.
+    /// Connections for reserved readers.
     reserved: PgPool,
 }
 
@@ -157,11 +157,11 @@ impl Postgres {
                 })?;
         let options = options
             .application_name("hooks-guard")
-            // Whatever the server's default: a decision is on disk before its answer leaves.
+            // Overrides the server's default: a decision is on disk before its response is sent.
             .options([
                 ("synchronous_commit", "on"),
                 ("lock_timeout", "900ms"),
-                // An instance that was stopped while it wrote gives way to the others.
+                // An instance that hangs during a write must not block the others.
                 ("idle_in_transaction_session_timeout", "10s"),
             ]);
         let writer = PgPoolOptions::new()
@@ -180,7 +180,7 @@ impl Postgres {
                 readers: writer.clone(),
                 reserved: writer.clone(),
                 writer,
-                // On a standby nothing can be made to compare with.
+                // A standby cannot create the tables to compare with.
                 expected: made(&options).await.ok().map(Into::into),
                 anchor: Arc::default(),
             });
@@ -197,7 +197,7 @@ impl Postgres {
                 anchor: Arc::default(),
             });
         }
-        // Instances that start at the same time wait for each other.
+        // Instances that start simultaneously wait for each other.
         sqlx::raw_sql("SET lock_timeout = '30s'")
             .execute(&mut *connection)
             .await?;
@@ -235,7 +235,7 @@ impl Postgres {
         &self.anchor
     }
 
-    /// Compares the schema with the one that the migrations make.
+    /// Compares the schema with the schema that the migrations produce.
     pub(super) async fn check_schema(
         &self,
         connection: &mut PgConnection,
@@ -265,13 +265,13 @@ impl Postgres {
         Err(match (planted, missing) {
             (Some(line), _) => planted_object(line),
             (None, line) => AuditError::Schema {
-                difference: format!("there is no {}", line.map_or("table", String::as_str)),
+                difference: format!("missing {}", line.map_or("table", String::as_str)),
                 remedy: REMEDY.to_owned(),
             },
         })
     }
 
-    /// The same database, whose readers have connections of their own.
+    /// Returns a handle to this database that reads through reserved connections.
     pub(super) fn reserved(&self) -> Self {
         Self {
             readers: self.reserved.clone(),
@@ -294,7 +294,7 @@ impl Postgres {
         self.writer.begin().await.map_err(failed)
     }
 
-    /// What hears of the transactions of every instance.
+    /// Returns a listener for the commit notifications of all instances.
     pub(in crate::audit) async fn listener(&self) -> Result<PgListener, AuditError> {
         let mut listener = PgListener::connect_with(&self.readers)
             .await
@@ -303,8 +303,8 @@ impl Postgres {
         Ok(listener)
     }
 
-    /// Ends when an instance says that it has written, or when the connection was lost and is
-    /// there again: then something may have been missed.
+    /// Completes when an instance notifies of a write, or when a lost connection is restored:
+    /// notifications may have been missed in between.
     pub(in crate::audit) async fn heard(
         &self,
         listener: &mut PgListener,
@@ -335,12 +335,12 @@ fn planted_object(line: &str) -> AuditError {
         _ => REMEDY.to_owned(),
     };
     AuditError::Schema {
-        difference: format!("there is a {line}"),
+        difference: format!("unexpected {line}"),
         remedy,
     }
 }
 
-/// Returns whether each table of the trail is there and is a plain table.
+/// Returns `true` if every table of the trail exists and is a plain table.
 pub(super) async fn has_plain_tables(connection: &mut PgConnection) -> Result<bool, AuditError> {
     let plain: i64 = sqlx::query_scalar(concat!(
         "SELECT count(*) FROM pg_catalog.pg_class c
@@ -353,12 +353,13 @@ pub(super) async fn has_plain_tables(connection: &mut PgConnection) -> Result<bo
     Ok(plain == TABLES)
 }
 
-/// Checks that nothing acts by itself on the tables, whatever their version.
+/// Checks that the tables have no triggers, rules or similar objects, for any schema version.
 async fn check_active(connection: &mut PgConnection) -> Result<(), AuditError> {
     let current: Option<String> = sqlx::query_scalar("SELECT current_schema()::text")
         .fetch_one(&mut *connection)
         .await?;
-    // A schema earlier in the search path would hide the trail, and get a new one.
+    // A schema earlier in the search path would hide the trail, and a new one would be created
+    // there.
     let places: Vec<(String, i64, i64)> = sqlx::query_as(PLACES_QUERY)
         .fetch_all(&mut *connection)
         .await?;
@@ -373,7 +374,7 @@ async fn check_active(connection: &mut PgConnection) -> Result<(), AuditError> {
         };
         if let Some(other) = other {
             return Err(AuditError::Schema {
-                difference: format!("the schema `{other}` hides tables of the trail in `{trail}`"),
+                difference: format!("schema `{other}` hides tables of the trail in `{trail}`"),
                 remedy: format!("DROP SCHEMA \"{other}\""),
             });
         }
@@ -387,7 +388,7 @@ async fn check_active(connection: &mut PgConnection) -> Result<(), AuditError> {
     }
 }
 
-/// Checks that all migrations have run, where none can.
+/// Checks that all migrations were applied, where none can run.
 async fn check_version(connection: &mut PgConnection) -> Result<(), AuditError> {
     let version: Option<i64> = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
         .fetch_one(connection)
@@ -408,8 +409,8 @@ async fn schema(connection: &mut PgConnection, place: i64) -> Result<Vec<String>
         .await?)
 }
 
-/// The schema that the migrations make: in temporary tables of a connection of its own, so that it
-/// is as this server shows it.
+/// Returns the schema that the migrations produce, as this server formats it. Creates temporary
+/// tables on a separate connection.
 async fn made(options: &PgConnectOptions) -> Result<Vec<String>, AuditError> {
     let mut connection = options.connect().await.map_err(failed)?;
     sqlx::raw_sql("BEGIN; SET LOCAL search_path = pg_temp")
@@ -427,14 +428,14 @@ async fn made(options: &PgConnectOptions) -> Result<Vec<String>, AuditError> {
     Ok(made)
 }
 
-/// A server that is down refuses connections or lets them wait, until the pool's time is over. Of
-/// a file the same error says that somebody else has it.
+/// Converts an error. A server that is down refuses connections or lets them hang until the pool's
+/// timeout. For a SQLite file the timeout means that another process holds the lock.
 fn failed(error: sqlx::Error) -> AuditError {
     match error {
         sqlx::Error::PoolTimedOut => AuditError::Unreachable {
             source: Arc::new(io::Error::new(
                 io::ErrorKind::TimedOut,
-                "it does not answer",
+                "the server does not respond",
             )),
         },
         error => error.into(),

@@ -1,5 +1,5 @@
-//! SQLite: one file, which several processes may share. In: a path. Out: transactions; whether the file
-//! is still the one that was opened.
+//! SQLite: one file, which several processes may share. Takes a path; returns transactions, and
+//! checks that the file is still the file that was opened.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,49 +19,49 @@ use crate::audit::anchor::{Anchor, FileState, Stamp};
 use crate::audit::error::AuditError;
 use crate::files::with_end;
 
-/// How long a statement waits for another process that writes. A request has to have its response
-/// within a second, also beside a process that was stopped while it wrote.
+/// Lock timeout of a statement. A request must be answered within one second, even if another
+/// process hangs during a write.
 const BUSY: Duration = Duration::from_millis(400);
 
-/// The same for a process that records one thing.
+/// Lock timeout in a process that records a single decision.
 const BRIEFLY_BUSY: Duration = Duration::from_millis(300);
 
-/// How long a copy waits.
+/// Lock timeout of a backup.
 const COPY_BUSY: Duration = Duration::from_secs(5);
 
-/// How long to wait for a connection of this process: until it is open, or another use of it is
-/// done.
+/// Timeout for acquiring a connection of this process, including the time to open it.
 const ACQUIRE: Duration = Duration::from_secs(5);
 
-/// The same for a process that records one thing.
+/// Timeout for acquiring a connection in a process that records a single decision.
 const BRIEFLY_ACQUIRE: Duration = Duration::from_millis(600);
 
-/// How many may read at a time, with the one that looks for changes.
+/// Maximum number of concurrent readers, including the reader that polls for changes.
 const READERS: u32 = 7;
 
-/// How many more may read who do not queue behind those.
+/// Number of connections for reserved readers.
 const RESERVED: u32 = 2;
 
-/// How many of them one may have at a time who reads very much.
+/// Number of additional connections that one large read may hold.
 const BESIDE: usize = 3;
 
-/// How many pages the log beside the file may have before a process that records one thing, and does
-/// not close the file, carries them over: the next process has to read the log first.
+/// Size of the write-ahead log, in pages, from which a process that records a single decision runs
+/// a checkpoint. Such a process does not close the file, and the next process has to read the log
+/// first.
 const LEFT: u64 = 250;
 
-/// Bytes of a page in the log.
+/// Bytes of a page in the write-ahead log.
 const LOG_PAGE: u64 = 4096 + 24;
 
-/// How often to try to make a new file's tables, and how long after each other.
+/// Maximum number of attempts to create the tables of a new file, and the delay between them.
 const TRIES: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// How often to read the file without its log at most, and how long after each other: a checkpoint may
-/// be writing to it.
+/// Maximum number of attempts to read the file without its write-ahead log, and the delay between
+/// them: a checkpoint may be writing to the file.
 pub(in crate::audit) const READS: u32 = 50;
 pub(in crate::audit) const READ_AGAIN: Duration = Duration::from_millis(10);
 
-/// What has to be done to an older database, in order. An entry that was released stays as it is.
+/// Migrations in order. Released entries never change.
 const MIGRATIONS: [(i64, &str, &str); 5] = [
     (
         1,
@@ -90,12 +90,12 @@ const MIGRATIONS: [(i64, &str, &str); 5] = [
     ),
 ];
 
-/// The schema that [`MIGRATIONS`] make, as [`SCHEMA_QUERY`] returns it. A test holds it; another
-/// text costs time, and nothing else.
+/// The schema that [`MIGRATIONS`] produce, as returned by [`SCHEMA_QUERY`]. A test keeps it up to
+/// date; if it differs, opening a database only takes longer.
 const SCHEMA: &str = include_str!("../../../migrations/sqlite/schema.txt");
 
-/// Returns a line for each object of the schema, beside the table of the migrations: its kind, its
-/// name, its table and its definition.
+/// Returns a line for each object of the schema except the migrations table: type, name, table and
+/// definition.
 const SCHEMA_QUERY: &str = "SELECT coalesce(group_concat(
         json_array(type, name, tbl_name, sql), char(10) ORDER BY type, name), '')
      FROM sqlite_schema
@@ -104,27 +104,27 @@ const SCHEMA_QUERY: &str = "SELECT coalesce(group_concat(
 #[derive(Clone, Debug)]
 pub(in crate::audit) struct Sqlite {
     writer: SqlitePool,
-    /// In memory the writer's: every connection would have a database of its own.
+    /// The writer's pool for an in-memory database: each connection would open a separate database.
     readers: SqlitePool,
-    /// For readers that do not queue behind the others; in memory the writer's as well.
+    /// Connections for reserved readers; the writer's pool for an in-memory database.
     reserved: SqlitePool,
-    /// For copies: the readers may write to nothing, also not to a copy, and records do not wait
-    /// for one. In memory the writer's as well.
+    /// Connections for backups. Readers may not write, not even to a copy, and backups must not
+    /// delay records. The writer's pool for an in-memory database.
     copier: SqlitePool,
-    /// The files, by which a deleted or replaced database is noticed; `None` in memory.
+    /// Detects a deleted or replaced database file; `None` for an in-memory database.
     files: Option<Arc<OpenFiles>>,
     beside: Arc<Semaphore>,
     anchor: Arc<Anchor>,
 }
 
-/// The files of an open database, as they were when it was opened.
+/// The files of a database, as they were when it was opened.
 #[derive(Debug)]
 struct OpenFiles {
     path: PathBuf,
     database: FileId,
-    /// The log beside it and the index of the log, which are there as long as the database is open.
+    /// The write-ahead log and its index, which exist as long as the database is open.
     logs: Vec<(PathBuf, FileId)>,
-    /// Whether something stood in it: an emptied file is no database.
+    /// If `true`, the file had content. A file that is emptied later is not a database.
     has_pages: bool,
 }
 
@@ -134,7 +134,7 @@ fn replaced(path: &Path) -> AuditError {
     }
 }
 
-/// The device and the inode of a file. While the file is open, no other file has the same.
+/// Device and inode of a file. While a file is open, no other file has its inode.
 type FileId = (u64, u64);
 
 fn file_id(path: &Path) -> io::Result<FileId> {
@@ -144,7 +144,7 @@ fn file_id(path: &Path) -> io::Result<FileId> {
         use std::os::unix::fs::MetadataExt;
         Ok((file.dev(), file.ino()))
     }
-    // Windows does not delete or replace a file that is open.
+    // Windows does not allow an open file to be deleted or replaced.
     #[cfg(not(unix))]
     {
         let _ = file;
@@ -153,7 +153,7 @@ fn file_id(path: &Path) -> io::Result<FileId> {
 }
 
 impl OpenFiles {
-    /// The log of a database that is open by now.
+    /// Adds the write-ahead log of a database that is open now.
     fn with_log(mut self) -> Self {
         for end in ["-wal", "-shm"] {
             let log = with_end(&self.path, end);
@@ -164,14 +164,14 @@ impl OpenFiles {
         self
     }
 
-    /// The length of the log in bytes; 0 without one.
+    /// Returns the length of the write-ahead log in bytes; 0 without a log.
     fn log_length(&self) -> u64 {
         let mut logs = self.logs.iter().take(1);
         let length = logs.next().and_then(|(log, _)| fs::metadata(log).ok());
         length.map_or(0, |log| log.len())
     }
 
-    /// Checks that the files are still those that are open.
+    /// Checks that the paths still refer to the open files.
     fn check(&self) -> Result<(), AuditError> {
         let logs = self.logs.iter().map(|(path, id)| (path, *id));
         let mut files = std::iter::once((&self.path, self.database)).chain(logs);
@@ -206,17 +206,18 @@ impl OpenFiles {
         }
     }
 
-    /// Reads the head that stands in the file without its log, which is that of an earlier commit.
-    /// Other pages may be of other commits: a checkpoint leaves out those that are still read.
+    /// Reads the head in the file without its write-ahead log, which belongs to an earlier commit.
+    /// Other pages may belong to other commits: a checkpoint skips pages that are being read.
     async fn state(&self) -> Result<FileState, sqlx::Error> {
         let io = |error: AuditError| sqlx::Error::Io(io::Error::other(error));
         let stamp = self.stamp().map_err(io)?;
         let mut connection = SqliteConnectOptions::new()
             .filename(&self.path)
             .read_only(true)
-            // Without the log, and without locks: SQLite keeps those that its other connections have.
+            // Without the write-ahead log and without locks: SQLite keeps the locks of its other
+            // connections.
             .immutable(true)
-            // Has SQLite read a file that is shorter than its first page says.
+            // Lets SQLite read a file that is shorter than its header declares.
             .pragma("writable_schema", "ON")
             .connect()
             .await?;
@@ -233,7 +234,7 @@ impl OpenFiles {
             false => None,
         };
         connection.close().await?;
-        let damaged = || sqlx::Error::Decode("the hash has not 32 bytes".into());
+        let damaged = || sqlx::Error::Decode("the hash is not 32 bytes long".into());
         Ok(FileState {
             stamp,
             head: match head {
@@ -244,7 +245,8 @@ impl OpenFiles {
     }
 }
 
-/// Compares the schema with the one that the migrations make, and returns whether all of them ran.
+/// Compares the schema with the schema that the migrations produce. Returns `true` if all
+/// migrations were applied.
 pub(super) async fn check_schema(connection: &mut SqliteConnection) -> Result<bool, AuditError> {
     let found: String = sqlx::query_scalar(SCHEMA_QUERY)
         .fetch_one(&mut *connection)
@@ -279,11 +281,11 @@ pub(super) async fn check_schema(connection: &mut SqliteConnection) -> Result<bo
     }
 }
 
-/// Returns whether each table of the trail is there and is a plain table.
+/// Returns `true` if every table of the trail exists and is a plain table.
 pub(super) async fn has_plain_tables(
     connection: &mut SqliteConnection,
 ) -> Result<bool, AuditError> {
-    // What has no page of its own is a view or a virtual table, whatever it calls itself.
+    // An object without a root page is a view or a virtual table, whatever its declared type.
     let plain: i64 = sqlx::query_scalar(
         "SELECT count(DISTINCT name) FROM sqlite_schema
          WHERE type = 'table' AND rootpage > 0 AND upper(substr(sql, 1, 13)) = 'CREATE TABLE '
@@ -295,7 +297,7 @@ pub(super) async fn has_plain_tables(
     Ok(plain == 10)
 }
 
-/// The schema that some of the migrations make.
+/// Returns the schema that some of the migrations produce.
 async fn made_by(versions: &[i64]) -> Result<String, AuditError> {
     let mut connection = SqliteConnectOptions::new()
         .filename(":memory:")
@@ -313,7 +315,8 @@ async fn made_by(versions: &[i64]) -> Result<String, AuditError> {
     Ok(made)
 }
 
-/// The first object that one of two schemas has and the other one has not, and how to remove it.
+/// Returns the first object that only one of two schemas contains, and the statement that removes
+/// it.
 fn difference(found: &str, expected: &str) -> Option<(String, String)> {
     let object = |line: &str| -> Option<[String; 3]> {
         let parts: Vec<Option<String>> = serde_json::from_str(line).ok()?;
@@ -331,7 +334,7 @@ fn difference(found: &str, expected: &str) -> Option<(String, String)> {
         (None, None) => None,
         (Some(line), _) => {
             let Some([kind, name, table]) = object(line) else {
-                return Some(("an object without a name".to_owned(), restore));
+                return Some(("unexpected object without a name".to_owned(), restore));
             };
             let is_ours = expected
                 .iter()
@@ -339,7 +342,7 @@ fn difference(found: &str, expected: &str) -> Option<(String, String)> {
                 .any(|[a, b, _]| (a.as_str(), b.as_str()) == (kind.as_str(), name.as_str()));
             Some(match is_ours {
                 true => (
-                    format!("the {kind} `{name}` has another definition"),
+                    format!("{kind} `{name}` has a different definition"),
                     restore,
                 ),
                 false => {
@@ -349,20 +352,20 @@ fn difference(found: &str, expected: &str) -> Option<(String, String)> {
                     };
                     let quoted = name.replace('"', "\"\"");
                     let remedy = format!("DROP {} \"{quoted}\"", kind.to_uppercase());
-                    (format!("there is a {kind} `{name}`{on}"), remedy)
+                    (format!("unexpected {kind} `{name}`{on}"), remedy)
                 }
             })
         }
         (None, Some(line)) => {
             let object = object(line);
             let [kind, name, _] = object.unwrap_or_default();
-            Some((format!("the {kind} `{name}` is missing"), restore))
+            Some((format!("missing {kind} `{name}`"), restore))
         }
     }
 }
 
 impl Sqlite {
-    /// In a file, or in memory.
+    /// Opens a database file, or an in-memory database if `path` is `None`.
     pub(super) async fn open(path: Option<&Path>, mode: OpenMode) -> Result<Self, AuditError> {
         if matches!(mode, OpenMode::ReadOnly | OpenMode::Unchecked)
             && let Some(path) = path
@@ -390,14 +393,14 @@ impl Sqlite {
                 has_pages: false,
             });
             let options = options.filename(path);
-            // What these say of the file is asked of the writer alone: it needs a lock.
+            // Set these on the writer only: they need a lock.
             let writing = options
                 .clone()
                 .auto_vacuum(SqliteAutoVacuum::Incremental)
                 .journal_mode(SqliteJournalMode::Wal);
             (options, writing)
         } else {
-            // Not the driver's flag: with it a copy would be made in memory as well.
+            // Not the driver's flag, which would also create backups in memory.
             let options = options.filename(":memory:");
             (options.clone(), options)
         };
@@ -407,7 +410,7 @@ impl Sqlite {
         };
         let writing = writing
             .synchronous(SqliteSynchronous::Full)
-            // What is deleted does not stay readable in the file.
+            // Deleted content must not remain readable in the file.
             .pragma("secure_delete", "ON");
         let writer = ending_transactions(1, acquire)
             .min_connections(1)
@@ -431,7 +434,7 @@ impl Sqlite {
                 .acquire_timeout(COPY_BUSY)
                 .idle_timeout(None)
                 .max_lifetime(None)
-                // Copies are rare: each has a connection of its own, closed behind it.
+                // Backups are rare: each opens a connection and closes it.
                 .after_release(|_, _| Box::pin(async { Ok(false) }))
                 .connect_lazy_with(options.clone().busy_timeout(COPY_BUSY));
             let reading = options.pragma("query_only", "ON");
@@ -451,13 +454,13 @@ impl Sqlite {
             beside: Arc::new(Semaphore::new(1)),
             anchor: Arc::new(anchor),
         };
-        // The file may have been replaced before the connections were made.
+        // The file may have been replaced before the connections were opened.
         opened.check()?;
         Ok(opened)
     }
 
-    /// Opens a file that may only be read. The file is taken for unchanging only if its folder may
-    /// not be written to either and no process has a log beside it.
+    /// Opens a read-only file. The file is treated as immutable only if its folder is read-only,
+    /// too, and no process has a write-ahead log for it.
     async fn open_read_only(path: &Path, mode: OpenMode) -> Result<Self, AuditError> {
         let unreadable = |source| AuditError::Create {
             path: path.display().to_string(),
@@ -510,7 +513,7 @@ impl Sqlite {
 
     pub(super) fn check(&self) -> Result<(), AuditError> {
         match &self.files {
-            // A closed store says so itself; its log is gone with it.
+            // A closed store reports its own error; its write-ahead log no longer exists.
             Some(files) if !self.writer.is_closed() => files.check(),
             _ => Ok(()),
         }
@@ -520,12 +523,13 @@ impl Sqlite {
         &self.anchor
     }
 
-    /// Reads the file without its log for the first time; `None` in memory.
+    /// Reads the file without its write-ahead log for the first time; returns `None` for an
+    /// in-memory database.
     pub(in crate::audit) async fn file_state(&self) -> Result<Option<FileState>, AuditError> {
         let Some(files) = &self.files else {
             return Ok(None);
         };
-        // The head is in the file from now on, if no other process is in the way.
+        // The head is in the file from now on, unless another process blocks the checkpoint.
         let mut connection = self.writer.acquire().await?;
         let _ = sqlx::query("PRAGMA wal_checkpoint(FULL)")
             .execute(&mut *connection)
@@ -541,8 +545,8 @@ impl Sqlite {
         Ok(Some(FileState { stamp, head: None }))
     }
 
-    /// Returns whether the file without its log was written to after a known state, which a checkpoint
-    /// does.
+    /// Returns `true` if the file without its write-ahead log changed since a known state, for
+    /// example by a checkpoint.
     pub(in crate::audit) fn has_new_contents(&self, known: &FileState) -> Result<bool, AuditError> {
         match &self.files {
             Some(files) => Ok(files.stamp()? != known.stamp),
@@ -550,17 +554,18 @@ impl Sqlite {
         }
     }
 
-    /// The state of the file without its log; `None` while a checkpoint writes it.
+    /// Returns the state of the file without its write-ahead log; `None` while a checkpoint writes
+    /// it.
     pub(in crate::audit) async fn contents(&self) -> Option<FileState> {
         self.files.as_ref()?.state().await.ok()
     }
 
-    /// The error of a file whose state is not on the way to the known head.
+    /// Returns the error for a file whose state does not lead to the known head.
     pub(in crate::audit) fn replaced(&self) -> Option<AuditError> {
         self.files.as_ref().map(|files| replaced(&files.path))
     }
 
-    /// The same database, whose readers have connections of their own.
+    /// Returns a handle to this database that reads through reserved connections.
     pub(super) fn reserved(&self) -> Self {
         Self {
             readers: self.reserved.clone(),
@@ -580,8 +585,8 @@ impl Sqlite {
 
     pub(super) async fn write(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
         self.check()?;
-        // Not `BEGIN`, which would fail at the first change if somebody wrote since the first
-        // look, however long it might wait.
+        // A plain `BEGIN` would fail at the first change, regardless of the lock timeout, if
+        // another process wrote after the first read.
         begun(&self.writer, "BEGIN IMMEDIATE").await
     }
 
@@ -595,7 +600,7 @@ impl Sqlite {
         turn.map(|turn| ReadPermit { more, _turn: turn })
     }
 
-    /// A number that differs from that of before if another connection has committed.
+    /// Returns a number that changes when another connection commits.
     pub(in crate::audit) async fn version(
         &self,
         connection: &mut sqlx::SqliteConnection,
@@ -605,8 +610,8 @@ impl Sqlite {
             .await?)
     }
 
-    /// A connection of its own to ask for [`version`](Self::version) on; none in memory, where
-    /// nobody else is.
+    /// Returns a connection for [`version`](Self::version); `None` for an in-memory database, which
+    /// has no other writers.
     pub(in crate::audit) async fn watcher(
         &self,
     ) -> Result<Option<PoolConnection<sqlx::Sqlite>>, AuditError> {
@@ -616,7 +621,7 @@ impl Sqlite {
         })
     }
 
-    /// Gives back to the system what a cleanup has left empty.
+    /// Returns the space freed by a cleanup to the system.
     pub(in crate::audit) async fn shrink(&self) -> Result<u64, AuditError> {
         let mut connection = self.writer.acquire().await?;
         let size: i64 = sqlx::query_scalar("PRAGMA page_size")
@@ -634,7 +639,7 @@ impl Sqlite {
         Ok(((before - after).max(0) * size).unsigned_abs())
     }
 
-    /// Copies what is there at one moment; writers go on meanwhile.
+    /// Copies a snapshot of the database; writers continue meanwhile.
     pub(super) async fn backup(&self, path: &Path) -> Result<(), AuditError> {
         self.check()?;
         let failed = |source| AuditError::Create {
@@ -644,8 +649,9 @@ impl Sqlite {
         let whole = plain(path).map_err(failed)?;
         let name = whole
             .to_str()
-            .ok_or_else(|| failed(io::Error::other("its name is no UTF-8")))?;
-        // Made here, so that it is the owner's alone and nothing that is there is written over.
+            .ok_or_else(|| failed(io::Error::other("the path is not valid UTF-8")))?;
+        // Create the file here, so that only its owner has access and no existing file is
+        // overwritten.
         let file = private().open(path).map_err(failed)?;
         let copied = async {
             let mut connection = self.copier.acquire().await?;
@@ -672,11 +678,11 @@ impl Sqlite {
     }
 }
 
-/// Carries the log over and empties it, unless another process reads or writes: this one waits for
-/// none. SQLite itself does not begin the log of a database anew that each process only opens.
+/// Checkpoints and truncates the write-ahead log, unless another process reads or writes; does not
+/// wait. SQLite never restarts the log of a database that processes only open for a short time.
 async fn empty_log(writer: &SqlitePool, busy: Duration) -> Result<(), AuditError> {
     let mut connection = writer.acquire().await?;
-    // A log that stays as it is takes longer to read, and no more.
+    // A log that is not truncated only takes longer to read.
     let _ = sqlx::raw_sql("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)")
         .execute(&mut *connection)
         .await;
@@ -689,7 +695,7 @@ async fn empty_log(writer: &SqlitePool, busy: Duration) -> Result<(), AuditError
     Ok(())
 }
 
-/// Reads something, which needs the log and its index if there are any.
+/// Runs a first read, which needs the write-ahead log and its index if they exist.
 async fn first_look(options: &SqliteConnectOptions) -> Result<(), AuditError> {
     let mut connection = options.connect().await?;
     sqlx::query("SELECT count(*) FROM sqlite_schema")
@@ -699,7 +705,7 @@ async fn first_look(options: &SqliteConnectOptions) -> Result<(), AuditError> {
     Ok(())
 }
 
-/// Brings the schema up to date, if it is one that the migrations made.
+/// Migrates the schema if it is one that the migrations produced.
 async fn migrate(writer: &SqlitePool, anchor: &Anchor) -> Result<(), AuditError> {
     let migrator = migrator(&MIGRATIONS);
     let mut tries = 0;
@@ -709,7 +715,7 @@ async fn migrate(writer: &SqlitePool, anchor: &Anchor) -> Result<(), AuditError>
             let mark: i64 = sqlx::query_scalar("PRAGMA schema_version")
                 .fetch_one(&mut *connection)
                 .await?;
-            // One state: another process may be making the tables.
+            // Use one snapshot: another process may be creating the tables.
             sqlx::query("BEGIN").execute(&mut *connection).await?;
             let is_newest = check_schema(&mut connection).await;
             sqlx::query("ROLLBACK").execute(&mut *connection).await?;
@@ -724,7 +730,7 @@ async fn migrate(writer: &SqlitePool, anchor: &Anchor) -> Result<(), AuditError>
             Ok(()) => return Ok(()),
             Err(error) => error,
         };
-        // Another process may be making the same file just now.
+        // Another process may be creating the file at this moment.
         tries += 1;
         if tries == TRIES || !matches!(error, AuditError::Locked | AuditError::Database { .. }) {
             return Err(error);
@@ -733,8 +739,8 @@ async fn migrate(writer: &SqlitePool, anchor: &Anchor) -> Result<(), AuditError>
     }
 }
 
-/// A connection in a transaction, which ends when it is given back at the latest: see
-/// [`ending_transactions`].
+/// Returns a connection in a transaction, which ends at the latest when the connection returns to
+/// the pool; see [`ending_transactions`].
 async fn begun(
     pool: &SqlitePool,
     begin: &'static str,
@@ -744,8 +750,8 @@ async fn begun(
     Ok(connection)
 }
 
-/// A pool whose connections come back without a transaction. SQLite ends one by itself when the
-/// disk is full or fails: the driver's own transactions would take it for open ever after.
+/// Returns a pool that ends the transaction of each returned connection. SQLite ends a transaction
+/// itself if the disk is full or fails; the driver would then treat it as open for ever.
 fn ending_transactions(connections: u32, acquire: Duration) -> SqlitePoolOptions {
     SqlitePoolOptions::new()
         .max_connections(connections)
@@ -753,15 +759,15 @@ fn ending_transactions(connections: u32, acquire: Duration) -> SqlitePoolOptions
         .test_before_acquire(false)
         .after_release(|connection, _| {
             Box::pin(async move {
-                // Fails where there is none.
+                // Fails if there is no transaction.
                 let _ = sqlx::query("ROLLBACK").execute(connection).await;
                 Ok(true)
             })
         })
 }
 
-/// Makes the folder and the file for their owner only; SQLite gives the files beside it the same
-/// rights.
+/// Creates the folder and the file with access for their owner only. SQLite copies these
+/// permissions to the files beside it.
 fn prepare(path: &Path) -> Result<PathBuf, AuditError> {
     let failed = |path: &Path, source: io::Error| AuditError::Create {
         path: path.display().to_string(),
@@ -785,12 +791,12 @@ fn prepare(path: &Path) -> Result<PathBuf, AuditError> {
     }
 }
 
-/// A name that SQLite takes for a path whatever it begins with: `file:x` would be an address.
+/// Returns a name that SQLite parses as a path: a name such as `file:x` would be parsed as a URI.
 fn plain(path: &Path) -> io::Result<PathBuf> {
     std::path::absolute(path)
 }
 
-/// Makes new files, for their owner only.
+/// Returns options that create new files with access for their owner only.
 fn private() -> fs::OpenOptions {
     let mut file = fs::OpenOptions::new();
     file.write(true).create_new(true);
@@ -801,7 +807,7 @@ fn private() -> fs::OpenOptions {
 
 #[cfg(test)]
 impl Sqlite {
-    /// Makes the disk as small as that: SQLite says the same of both.
+    /// Limits the size of the database: SQLite reports this limit like a full disk.
     pub(in crate::audit) async fn limit(&self, pages: &'static str) {
         let mut connection = self.writer.acquire().await.expect("a connection");
         sqlx::query(pages)
@@ -815,7 +821,7 @@ impl Sqlite {
 mod tests {
     use super::*;
 
-    /// `HOOKS_WRITE=1` writes the file that is compared here.
+    /// With `HOOKS_WRITE=1`, writes the file that this test compares.
     #[tokio::test]
     async fn the_written_schema_is_the_one_that_the_migrations_make() {
         let all = MIGRATIONS.map(|(version, ..)| version);

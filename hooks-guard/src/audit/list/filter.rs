@@ -1,5 +1,5 @@
-//! Which decisions are wanted. In: a filter with its page, as a caller gives them. Out: values that the
-//! database compares with.
+//! Filters for decisions. Takes a filter and a page; returns the values that SQL statements compare
+//! with.
 
 use jiff::Timestamp;
 
@@ -8,40 +8,40 @@ use crate::audit::record::{
 };
 use crate::classify::{Crud, Decision};
 
-/// Which decisions are wanted; everything that is given has to hold.
+/// Selects decisions. All given conditions must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Those of this class.
+    /// Matches decisions of this class.
     pub classification: Option<Crud>,
-    /// Those that were answered so.
+    /// Matches decisions with this answer.
     pub response: Option<UserResponse>,
-    /// Those after this time.
+    /// Matches decisions after this time.
     pub since: Option<Timestamp>,
-    /// Those before this time.
+    /// Matches decisions before this time.
     pub until: Option<Timestamp>,
-    /// Those in whose command, as it is stored, this text stands: literally, but for upper
-    /// and lower case, which are the same if the lower case of the upper case of each character
-    /// is. An empty text stands in every command.
+    /// Matches decisions whose stored command contains this text. The comparison is literal and
+    /// ignores case: two characters match if the lower case of their upper case is equal. An empty
+    /// text matches every command.
     pub command: Option<String>,
-    /// Those of this agent.
+    /// Matches decisions of this agent.
     pub agent: Option<String>,
-    /// Those of this session.
+    /// Matches decisions of this session.
     pub session_id: Option<String>,
-    /// Those that were decided so.
+    /// Matches decisions with this result.
     pub decision: Option<Decision>,
 }
 
-/// Which part of the decisions found is wanted.
+/// Page of the decisions that a filter selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// How many at most.
+    /// Maximum number of decisions.
     pub limit: u64,
-    /// How many to leave out before.
+    /// Number of decisions to skip.
     pub offset: u64,
 }
 
 impl Default for Page {
-    /// The first fifty.
+    /// Selects the first 50 decisions.
     fn default() -> Self {
         Self {
             limit: 50,
@@ -53,13 +53,13 @@ impl Default for Page {
 /// A page of decisions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
-    /// The newest first: by their time, those of one time by their number.
+    /// Records, newest first: ordered by time, then by id.
     pub records: Vec<AuditRecord>,
-    /// How many the filter finds altogether.
+    /// Total number of decisions that match the filter.
     pub total: u64,
 }
 
-/// The filter as values for the texts below: `$1` to `$8`.
+/// A filter as SQL parameters `$1` to `$8`.
 #[derive(Clone, Debug)]
 pub(crate) struct Bound {
     pub(super) after: Option<i64>,

@@ -1,6 +1,6 @@
-//! Finds a text. In: a filter with a text. Out: the newest decisions whose commands contain it, and how
-//! many there are. No index is used: all that the rest of the filter leaves is read, once, the newest
-//! first, in pieces that several connections share.
+//! Text search. Takes a filter with a text; returns the newest decisions whose commands contain the
+//! text, and their total number. The search uses no index: it reads every decision that matches the
+//! rest of the filter once, newest first, in pieces that several connections share.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,36 +14,36 @@ use crate::audit::error::AuditError;
 use crate::audit::head::Head;
 use crate::audit::tx::{Arg, Sql, Tx};
 
-/// How the commands are cut into pieces.
+/// Partition of the commands into pieces.
 #[derive(Clone, Copy)]
 pub(super) struct Cut {
-    /// Into how many.
+    /// Number of pieces.
     pub(super) pieces: i64,
-    /// So few are one.
+    /// Number of decisions up to which there is only one piece.
     pub(super) few: i64,
 }
 
 impl Cut {
-    /// More than there are connections: not all pieces take equally long.
+    /// More pieces than connections, because pieces take different times.
     pub(super) const USUAL: Self = Self {
         pieces: 32,
         few: 20_000,
     };
 }
 
-/// Of how many decisions a piece remembers where they are. Pages that lie deeper are looked for a
-/// second time.
+/// Number of decisions per piece whose positions are kept. A page beyond them needs a second
+/// search.
 const KEYS: u64 = 1000;
 
-/// How often to try to have all connections see the same, while others write.
+/// Maximum number of attempts to give all connections equal snapshots while other processes write.
 const TRIES: usize = 20;
 
-/// How many characters of the text are looked for by `LIKE`, which is faster than what can look
-/// for all of it, and does not take any length.
+/// Number of characters of the text that `LIKE` compares. `LIKE` is faster than `instr` and
+/// `strpos`, but limits the length of its pattern.
 const PATTERN: usize = 1000;
 
-/// What can be asked of a piece: `$1` and `$2` are its bounds, `$3` the pattern, `$4` the text if
-/// it is longer than that. Where there is no other filter, none is looked at.
+/// Statements on a piece: `$1` and `$2` are its bounds, `$3` the pattern, `$4` the text if it is
+/// longer than the pattern. The variant without other filters does not compare them.
 macro_rules! texts {
     ($find:literal) => {
         [texts!(@ $find, "", "$5", "$6"), texts!(@ $find,
@@ -72,28 +72,28 @@ struct Texts {
 const SQLITE: [Texts; 2] = texts!("instr");
 const POSTGRES: [Texts; 2] = texts!("strpos");
 
-/// A search for the text of a filter that has one, and names no session.
+/// Search by a filter that has a text but no session.
 struct Search<'a> {
     bound: &'a Bound,
     pattern: String,
     whole: Option<&'a str>,
-    /// Whether there are other filters than the time.
+    /// If `true`, there are filters other than text and time.
     others: bool,
 }
 
-/// The decisions between two times, both excluded.
+/// The decisions between two times, both exclusive.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     after: i64,
     before: i64,
 }
 
-/// What a piece has.
+/// Matches in a piece.
 struct Found {
     piece: Piece,
-    /// Time and number of the newest.
+    /// Time and id of the newest matches.
     keys: Vec<(i64, i64)>,
-    /// How many there are.
+    /// Number of matches.
     total: u64,
 }
 
@@ -117,7 +117,7 @@ pub(super) async fn list(
     Ok(Listing { records, total })
 }
 
-/// The numbers of the decisions of a page, and how many there are altogether.
+/// Returns the ids of a page of decisions, and the total number of matches.
 #[cfg(feature = "http")]
 pub(super) async fn numbers_now(
     backend: &Backend,
@@ -183,7 +183,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The newest first.
+    /// Returns the pieces, newest first.
     async fn pieces(&self, readers: &mut [Tx], cut: Cut) -> Result<Vec<Piece>, AuditError> {
         let whole = Piece {
             after: self.bound.after.unwrap_or(i64::MIN),
@@ -203,7 +203,7 @@ impl<'a> Search<'a> {
         if last - first < cut.few {
             return Ok(vec![whole]);
         }
-        // Numbers follow the time as far as anything does: so the pieces are about equal.
+        // Ids mostly follow the time, so the pieces have about equal sizes.
         let mut starts = Vec::new();
         for piece in 1..cut.pieces {
             let id = first + (last - first) / cut.pieces * piece;
@@ -281,7 +281,7 @@ impl<'a> Search<'a> {
         let keys = self.keys(tx, piece, page).await?;
         let mut total = keys.len() as u64;
         if let Some(&(at, id)) = keys.last().filter(|_| total == most) {
-            // What is still to be read ends there.
+            // The part that is still to be read ends here.
             let piece = Piece {
                 before: at.saturating_add(1).min(piece.before),
                 ..piece
@@ -314,7 +314,7 @@ impl<'a> Search<'a> {
                     };
                     self.keys(tx, found.piece, page).await?
                 }
-                // Both are smaller than their number.
+                // Both are smaller than the number of keys.
                 false => found.keys[skip as usize..][..here as usize].to_vec(),
             };
             numbers.extend(keys.into_iter().map(|(_, id)| id));
@@ -324,7 +324,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Transactions that all see the same.
+/// Transactions on equal snapshots.
 struct Seen {
     transactions: Vec<Tx>,
     _beside: Option<ReadPermit>,
@@ -337,7 +337,7 @@ impl Seen {
                 let (mut transactions, mut ends) = (Vec::new(), Vec::new());
                 for _ in 0..=beside.more {
                     let mut tx = backend.read().await?;
-                    // With this it sees what there is now.
+                    // The first read fixes the snapshot.
                     ends.push(Head::read(&mut tx).await?.seq);
                     transactions.push(tx);
                 }

@@ -1,4 +1,4 @@
-//! Searches for a text. In: a trail and filters. Out: the same records, however the search is cut into pieces.
+//! Tests of text searches: the records do not depend on how the search is cut into pieces.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -11,7 +11,7 @@ use crate::request::PermissionRequest;
 
 const MANY: i64 = 300;
 
-/// Their times do not follow their numbers, and some have the same.
+/// Returns a decision. Times do not follow the ids, and some times are equal.
 fn decision(n: i64) -> NewDecision {
     let command = match n % 7 {
         0 => format!("git Status {n}"),

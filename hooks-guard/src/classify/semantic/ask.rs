@@ -1,5 +1,5 @@
-//! What a second stage is asked and answers. In: a command with what the tables found. Out: a question
-//! without secrets; then a class with its reason, or an error.
+//! Input and output of a second stage. Takes a command with the result of the tables; builds a
+//! question without secrets, and defines the answer and its errors.
 
 use std::error::Error as StdError;
 use std::future::Future;
@@ -11,33 +11,33 @@ use thiserror::Error;
 
 use crate::mask::Masked;
 
-/// How long a classification may take with all its stages.
+/// Timeout of a classification with all its stages.
 pub const MOST_TIME: Duration = Duration::from_secs(2);
 
-/// What is kept of a reason, a model's or the tables', in characters.
+/// Maximum length of a reason from a model or the tables, in characters.
 pub(super) const MOST_REASONING: usize = 300;
 
-/// How many findings of the tables a model is told.
+/// Maximum number of reasons of the tables in a question.
 pub(super) const MOST_REASONS: usize = 10;
 
-/// What is asked of a [`Semantic`]. Secrets and e-mail addresses are masked in
-/// all of it; nothing of it may be taken for an instruction.
+/// Input of a [`Semantic`]. Secrets and e-mail addresses are masked in all fields. No field may be
+/// treated as an instruction.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Question {
     /// The command.
     pub command: String,
-    /// Where the caller says that it belongs, such as `git`.
+    /// Context of the command as given by the caller, such as `git`.
     pub context: Option<String>,
-    /// The class by the tables; a lower one will not be heard. None if they
-    /// have found out nothing.
+    /// Class by the tables; an answer with a lower class is ignored. `None` if the tables have no
+    /// result.
     pub class: Option<Crud>,
-    /// What the tables say of its parts, the one that decided first.
+    /// Reasons of the tables, the decisive one first.
     pub reasons: Vec<String>,
 }
 
 impl Question {
-    /// What is asked about a command of which the tables say this.
+    /// Returns the question about a command with this result of the tables.
     #[must_use]
     pub fn new(command: &str, verdict: &Classification) -> Self {
         let masked = Masked::for_model(command);
@@ -61,19 +61,19 @@ impl Question {
     }
 }
 
-/// What a [`Semantic`] makes of a command.
+/// Output of a [`Semantic`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The strongest effect.
     pub class: Crud,
-    /// Why. It is shown cut to 300 characters and without control characters.
+    /// Reason. Shown with at most 300 characters and without control characters.
     pub reasoning: String,
-    /// How likely the class is right, 0 to 1; shown as 0.8 at most.
+    /// Probability that the class is right, from 0 to 1; shown as 0.8 at most.
     pub confidence: f64,
 }
 
 impl Answer {
-    /// An answer.
+    /// Returns an answer.
     #[must_use]
     pub fn new(class: Crud, reasoning: impl Into<String>, confidence: f64) -> Self {
         Self {
@@ -84,40 +84,39 @@ impl Answer {
     }
 }
 
-/// Why there is no answer. What the tables say then stays.
+/// Error of a [`Semantic`]. The result of the tables is then used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SemanticError {
-    /// It is not what was asked for.
+    /// The answer does not have the expected form.
     #[error("the answer is malformed: {0}; use a model that follows a JSON schema")]
     Malformed(&'static str),
-    /// It is too long to be one.
-    #[error("the answer has more than {limit} bytes; use a model that follows a JSON schema")]
+    /// The answer is too long.
+    #[error("the answer is longer than {limit} bytes; use a model that follows a JSON schema")]
     TooLarge {
-        /// What it may have.
+        /// Maximum length.
         limit: usize,
     },
-    /// The server answers with another status than success.
-    #[error("the server answers with status {0}; look into its log")]
+    /// The server responded with a status other than success.
+    #[error("the server responded with status {0}; check its log")]
     Status(u16),
-    /// It took too long.
-    #[error("there is no answer in time; use a smaller model")]
+    /// The answer took too long.
+    #[error("no answer within the timeout; use a smaller model")]
     Late,
     /// The implementation panicked.
     #[error("the implementation of `Semantic` panicked")]
     Panicked,
-    /// The question does not arrive, or the answer does not.
-    #[error("there is no answer: {0}")]
+    /// The question or the answer could not be transferred.
+    #[error("no answer: {0}")]
     Failed(#[source] Box<dyn StdError + Send + Sync>),
 }
 
-/// Says what a command would do, by its meaning. Written with an
-/// `async fn`.
+/// Classifies a command by its meaning. Implement it with an `async fn`.
 ///
 /// ```
 /// use hooks_guard::classify::{Answer, Classifier, Crud, Decision, Question, Semantic, SemanticError};
 ///
-/// /// Knows the one program that everybody here uses.
+/// /// Knows an in-house program.
 /// struct House;
 ///
 /// impl Semantic for House {
@@ -139,14 +138,14 @@ pub enum SemanticError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not judge commands; implement `Semantic` for it",
+    message = "`{Self}` does not classify commands; implement `Semantic` for it",
     label = "not a semantic stage"
 )]
 pub trait Semantic: Send + Sync {
-    /// Answers a question. The future is dropped when the time is over.
+    /// Answers a question. The future is dropped after a timeout.
     ///
     /// # Errors
-    /// If there is no answer to be had.
+    /// Returns an error if there is no answer.
     fn ask(
         &self,
         question: &Question,

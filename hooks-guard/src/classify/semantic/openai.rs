@@ -1,5 +1,5 @@
-//! A language model behind an HTTP endpoint. In: a question. Out: the model's answer, or why there is
-//! none.
+//! A language model behind an HTTP endpoint. Takes a question; returns the model's answer, or an
+//! error.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use thiserror::Error;
 use super::ask::{Answer, MOST_TIME, Question, Semantic, SemanticError};
 use super::prompt;
 
-/// The most bytes of a response.
+/// Default maximum length of a response in bytes.
 const MOST_BYTES: usize = 64 << 10;
 
-/// An OpenAI-compatible chat endpoint, such as those of Ollama, llama.cpp and vLLM. It must be able
-/// to constrain a model's output to a JSON schema.
+/// An OpenAI-compatible chat endpoint, such as those of Ollama, llama.cpp and vLLM. The endpoint
+/// must support output that is constrained to a JSON schema.
 ///
-/// It follows no redirect, and uses the proxies that the environment names only
-/// if asked to. Needs a Tokio runtime. A clone shares the connections.
+/// It follows no redirects, and uses the proxies of the environment only if enabled. Needs a Tokio
+/// runtime. Clones share the connections.
 ///
 /// ```
 /// use hooks_guard::classify::{Classifier, OpenAiCompatible};
@@ -56,28 +56,28 @@ pub struct OpenAiCompatibleBuilder {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum EndpointError {
-    /// The URL is none that can be asked.
-    #[error("the base URL is refused: {0}")]
+    /// The URL is not usable.
+    #[error("invalid base URL: {0}")]
     Url(&'static str),
-    /// What is sent could be read on its way.
+    /// Requests to the URL would be unencrypted.
     #[error(
-        "the base URL is `http` and not of this machine; give an `https` one, or say `allow_http(true)`"
+        "the base URL is unencrypted and not on this machine; use `https`, or set `allow_http(true)`"
     )]
     Http,
-    /// The key has characters in it that no header can have.
-    #[error("the API key has characters that cannot be sent; look for a line break in it")]
+    /// The key contains characters that are invalid in a header.
+    #[error("the API key contains characters that cannot be sent; check it for a line break")]
     Key,
-    /// A temperature that is none.
-    #[error("the temperature is {0}; give one from 0 to 2")]
+    /// The temperature is out of range.
+    #[error("invalid temperature {0}; use a value from 0 to 2")]
     Temperature(f64),
     /// The certificates or proxies of the system cannot be used.
-    #[error("the HTTP client cannot be made: {0}")]
+    #[error("cannot create the HTTP client: {0}")]
     Client(#[source] reqwest::Error),
 }
 
 impl OpenAiCompatible {
-    /// The settings: the URL that `/chat/completions` is appended to, and the
-    /// name of the model; all others have defaults.
+    /// Returns a builder for a base URL, to which `/chat/completions` is appended, and a model
+    /// name. All other settings have defaults.
     pub fn builder(
         base_url: impl Into<String>,
         model: impl Into<String>,
@@ -133,7 +133,7 @@ impl Semantic for OpenAiCompatible {
     }
 }
 
-/// The URL may hold what is not for a log.
+/// Converts an error and removes its URL, which may contain secrets.
 fn failed(error: reqwest::Error) -> SemanticError {
     if error.is_timeout() {
         return SemanticError::Late;
@@ -142,50 +142,48 @@ fn failed(error: reqwest::Error) -> SemanticError {
 }
 
 impl OpenAiCompatibleBuilder {
-    /// The key that goes with every request as `Authorization: Bearer`; none,
-    /// unless given.
+    /// Sets the key that every request sends as `Authorization: Bearer`. Default: none.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.api_key = Some(key.into());
         self
     }
 
-    /// From 0 to 2; 0, unless given: the likeliest answer, and the same one
-    /// every time as far as the server can.
+    /// Sets the temperature, from 0 to 2. Default: 0, which selects the most likely answer and
+    /// makes it reproducible as far as the server permits.
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = temperature;
         self
     }
 
-    /// How long an answer may take; 2 seconds, unless given. The classifier
-    /// waits no longer than [`MOST_TIME`] whatever is given here.
+    /// Sets the timeout for an answer. Default: 2 seconds. The classifier never waits longer than
+    /// [`MOST_TIME`].
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// The most bytes of a response, without its headers; 64 KiB, unless given.
+    /// Sets the maximum length of a response in bytes, without its headers. Default: 64 KiB.
     pub fn most_bytes(mut self, bytes: usize) -> Self {
         self.most_bytes = bytes;
         self
     }
 
-    /// Asks an `http` URL of another machine, too: commands and the key can be
-    /// read on their way.
+    /// Allows an `http` URL of another machine. Commands and the key are then sent unencrypted.
     pub fn allow_http(mut self, allow: bool) -> Self {
         self.allow_http = allow;
         self
     }
 
-    /// Uses the proxies that the environment or the system names.
+    /// Uses the proxies of the environment or the system.
     pub fn system_proxy(mut self, allow: bool) -> Self {
         self.system_proxy = allow;
         self
     }
 
-    /// The endpoint. Nothing is sent yet.
+    /// Builds the endpoint. Sends no request.
     ///
     /// # Errors
-    /// If a setting makes no sense, or the system's certificates cannot be used.
+    /// Returns an error if a setting is invalid, or if the system's certificates cannot be used.
     pub fn build(self) -> Result<OpenAiCompatible, EndpointError> {
         let url = endpoint(&self.base_url, self.allow_http)?;
         if !(0.0..=2.0).contains(&self.temperature) {
@@ -221,7 +219,7 @@ impl OpenAiCompatibleBuilder {
 
 fn endpoint(base: &str, allow_http: bool) -> Result<Url, EndpointError> {
     let mut url = Url::parse(base).map_err(|_| {
-        EndpointError::Url("it is no URL; give one such as `http://localhost:11434/v1`")
+        EndpointError::Url("not a URL; use one such as `http://localhost:11434/v1`")
     })?;
     match url.scheme() {
         "https" => {}
@@ -229,18 +227,18 @@ fn endpoint(base: &str, allow_http: bool) -> Result<Url, EndpointError> {
         "http" => return Err(EndpointError::Http),
         _ => {
             return Err(EndpointError::Url(
-                "it is neither `https` nor `http`; give one that is",
+                "the scheme is neither `https` nor `http`; use one of them",
             ));
         }
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(EndpointError::Url(
-            "it has a user or a password in it; give a key with `api_key`",
+            "it contains a user or a password; set a key with `api_key`",
         ));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(EndpointError::Url(
-            "it has a query or a fragment; give it without",
+            "it contains a query or a fragment; remove it",
         ));
     }
     let path = format!("{}/chat/completions", url.path().trim_end_matches('/'));
@@ -259,7 +257,7 @@ fn local(url: &Url) -> bool {
 
 impl fmt::Debug for OpenAiCompatibleBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The base URL is not checked yet, and may hold a password.
+        // The base URL is not validated yet and may contain a password.
         f.debug_struct("OpenAiCompatibleBuilder")
             .field("model", &self.model)
             .field("temperature", &self.temperature)

@@ -1,5 +1,5 @@
-//! What a language model is told. In: a question. Out: the body of a request; then the answer that the
-//! model's text means.
+//! Requests to a language model. Takes a question; returns the body of a request, then parses the
+//! answer from the body of the response.
 
 use hooks_classify::Crud;
 use serde::Deserialize;
@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 
 use super::ask::{Answer, Question, SemanticError};
 
-/// The command is in a JSON string of its own, so that nothing in it can end
-/// the data and begin an instruction. A model may be fooled all the same, which
-/// is why its answers only raise a class.
+/// The command is in a JSON string of its own, so that it cannot end the data and begin an
+/// instruction. The model may be fooled all the same, so its answers only raise a class.
 const INSTRUCTIONS: &str = "\
 You judge what a shell command would do if it ran. You get one JSON object: `command` is the \
 command, `context` says where it may belong, `found` is what a parser found out about it. \
@@ -24,7 +23,7 @@ DELETE is stronger than UPDATE, UPDATE than CREATE, CREATE than READ. If in doub
 stronger one. Give the reason in one short sentence that names the part of the command that \
 decides, and your confidence from 0 to 1.";
 
-/// The body of a request.
+/// Returns the body of a request.
 pub(super) fn body(model: &str, temperature: f64, question: &Question) -> Value {
     let mut data = json!({ "command": question.command });
     if let Some(context) = &question.context {
@@ -48,7 +47,7 @@ pub(super) fn body(model: &str, temperature: f64, question: &Question) -> Value 
     })
 }
 
-/// Reasoning comes first: a model that writes it down first judges better.
+/// Reasoning comes first: writing it down first improves a model's classification.
 fn schema() -> Value {
     json!({
         "type": "object",
@@ -87,25 +86,24 @@ struct Said {
     confidence: f64,
 }
 
-/// Reads the body of a response, to the letter: what is nearly an answer is
-/// none.
+/// Parses the body of a response strictly; anything that deviates is an error.
 pub(super) fn read(body: &[u8]) -> Result<Answer, SemanticError> {
     let malformed = |why| Err(SemanticError::Malformed(why));
     let Ok(completion) = serde_json::from_slice::<Completion>(body) else {
-        return malformed("it is no chat completion");
+        return malformed("not a chat completion");
     };
     let [choice] = completion.choices.as_slice() else {
-        return malformed("it has not exactly one choice");
+        return malformed("it does not have exactly one choice");
     };
     if choice
         .finish_reason
         .as_deref()
         .is_some_and(|reason| reason != "stop")
     {
-        return malformed("the model did not come to an end");
+        return malformed("the model's output is incomplete");
     }
     if choice.message.refusal.is_some() {
-        return malformed("the model refuses to answer");
+        return malformed("the model refused to answer");
     }
     let content = choice.message.content.as_deref().unwrap_or_default();
     match serde_json::from_str::<Said>(content) {
@@ -114,6 +112,6 @@ pub(super) fn read(body: &[u8]) -> Result<Answer, SemanticError> {
             said.reasoning,
             said.confidence,
         )),
-        Err(_) => malformed("what the model says does not follow the schema"),
+        Err(_) => malformed("the model's output does not follow the schema"),
     }
 }

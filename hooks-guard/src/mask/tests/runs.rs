@@ -1,8 +1,8 @@
-//! What may run beside a secret. In: commands with secrets. Out: whether code stays visible.
+//! Tests of the detection of code: code beside and within secrets stays visible.
 
 use crate::mask::Masked;
 
-/// Commands in which text runs that would be hidden, and what of it is shown instead.
+/// Commands whose secrets would hide code, and the expected visible form.
 const CODE: &[(&str, &str)] = &[
     ("PASSWORD='rm -rf x'; $PASSWORD", "rm -rf x"),
     ("PASSWORD='rm -rf x'; eval \"$PASSWORD\"", "rm -rf x"),
@@ -57,7 +57,7 @@ const CODE: &[(&str, &str)] = &[
     ("echo x | TOKEN='rm -rf y' xargs sh -c '$TOKEN'", "rm -rf y"),
 ];
 
-/// Commands of which it cannot be said whether hidden text runs.
+/// Commands for which it is undecidable whether hidden text runs.
 const HIDING: &[&str] = &[
     "echo AKIAIOSFODNN7EXAMPLE | base64 -d | sh",
     "export API_KEY=cm0gLXJmIHgK; printenv API_KEY | sh",
@@ -204,7 +204,7 @@ fn a_token_within_code_stays_hidden() {
     );
 }
 
-/// Ways to set the variable `API_KEY` to the text at `@`, as a secret.
+/// Commands that set the variable `API_KEY` to the text at `@`, as a secret.
 const SETS: &[&str] = &[
     "API_KEY='@'; ",
     "API_KEY=\"@\"\n",
@@ -216,7 +216,7 @@ const SETS: &[&str] = &[
     "sudo API_KEY='@' ",
 ];
 
-/// Ways to run what is in the variable.
+/// Commands that run the content of the variable.
 const RUNS: &[&str] = &[
     "$API_KEY",
     "${API_KEY}",

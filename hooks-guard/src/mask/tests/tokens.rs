@@ -1,11 +1,10 @@
-//! Tokens of many issuers. In: shapes of tokens, within commands. Out: whether each is masked, and
-//! nothing else.
+//! Tests of tokens of many issuers: each token is masked within commands, and nothing else is.
 
 use crate::mask::Masked;
 
-/// Tokens as public scanners know them, a line an issuer. In braces: `h` hexadecimal digits,
-/// `d` digits, `l` lower case and digits, `A` upper case and digits, `a` letters and digits, `w`
-/// those of `base64url`, `b` those of `base64`, and how many.
+/// Token formats from public scanners, one issuer per line. Character classes in braces, with their
+/// count: `h` hexadecimal digits, `d` digits, `l` lower case and digits, `A` upper case and digits,
+/// `a` letters and digits, `w` `base64url`, `b` `base64`.
 const SHAPES: &str = "
     adafruit        aio_{a28}
     anyscale        esecret_{l26}
@@ -154,7 +153,7 @@ const SHAPES: &str = "
     yandex          t1.{w40}.{w86} AQVN{w36} YC{w38}
 ";
 
-/// Texts at random, of which none is a secret of anybody.
+/// Random texts, none of which is a real secret.
 struct Chance(u64);
 
 impl Chance {
@@ -189,7 +188,7 @@ impl Chance {
                 _ => panic!("`{run}` in `{shape}`"),
             };
             let count: usize = run[1..].parse().expect("a number");
-            // In the midst of it, so that it ends as no option or word does.
+            // In the middle only, so that the token does not end like an option or a word.
             for at in 0..count {
                 let of = if at == 0 || at + 1 == count {
                     &of[..10.min(of.len())]
@@ -233,7 +232,7 @@ fn every_known_token_is_masked_wherever_it_stands() {
                 if stored != command.replace(&token, "[secret]") && !is_path {
                     shown.push(format!("{shape}: {command}\n  {stored}"));
                 }
-                // A model is shown rather too little.
+                // A model gets no more than the trail.
                 let asked = Masked::for_model(&command).text;
                 let mut pieces = token.as_bytes().windows(12);
                 if pieces.any(|piece| asked.as_bytes().windows(12).any(|of| of == piece)) {
