@@ -1,4 +1,6 @@
-//! `install`: the hook in the settings of an agent.
+//! Implements `install`, which adds the hook to the settings of an agent or removes it. In: the
+//! agent and the place of its settings. Out: the changed files, a report, and steps left to the
+//! user.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -16,17 +18,17 @@ pub(crate) struct Options {
     /// The agent.
     #[arg(value_parser = agents())]
     agent: Agent,
-    /// Shows what would change, and changes nothing.
+    /// Shows the changes without making them.
     #[arg(long)]
     dry_run: bool,
-    /// Takes the hook out again.
+    /// Removes the hook.
     #[arg(long)]
     uninstall: bool,
-    /// For an agent that runs without a user at the keyboard, such as in CI: the hook asks the
-    /// operator, and denies if no service runs.
+    /// The agent runs without a user at the keyboard, such as in CI: the hook asks the operator,
+    /// and denies if no service runs.
     #[arg(long)]
     unattended: bool,
-    /// In the settings of the project in this directory, in place of the user's.
+    /// Changes the settings of the project in this directory instead of the user's.
     #[arg(long, value_name = "DIRECTORY")]
     project: Option<PathBuf>,
     #[command(flatten)]
@@ -36,7 +38,7 @@ pub(crate) struct Options {
 pub(crate) fn install(options: Options) -> Result<bool, Failure> {
     let (config, database) = match options.setup.for_hook() {
         Ok(named) => named,
-        // What cannot be read is in no way of what is taken out.
+        // Uninstalling does not need a readable configuration.
         Err(_) if options.uninstall => (places()?.config_file(), None),
         Err(error) => return Err(error),
     };
@@ -68,7 +70,7 @@ pub(crate) fn install(options: Options) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Prints what became of a file, or would.
+/// Prints the change of a file, or the change that would be made.
 fn tell(out: &mut impl Write, report: &install::Report, dry_run: bool) -> io::Result<()> {
     let file = escape(&report.file.display().to_string());
     if dry_run {
@@ -88,7 +90,7 @@ fn tell(out: &mut impl Write, report: &install::Report, dry_run: bool) -> io::Re
     Ok(())
 }
 
-/// Each line of a text, escaped.
+/// Returns a text with each line escaped.
 fn lines(text: &str) -> String {
     text.lines().map(|line| escape(line) + "\n").collect()
 }

@@ -1,4 +1,5 @@
-//! `test-rules` and `trust`: rules of one's own.
+//! Implements `test-rules` and `trust`. In: rules files. Out: the results of their tests, or the
+//! changed list of trusted projects.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use super::setup::{Setup, protected};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestOptions {
-    /// Files of rules; the user's and that of this directory's project, unless given.
+    /// Rules files. Default: the user's and that of the current directory's project.
     files: Vec<PathBuf>,
     #[command(flatten)]
     setup: Setup,
@@ -21,19 +22,19 @@ pub(crate) struct TestOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct TrustOptions {
-    /// The project; the current directory, unless given.
+    /// The project. Default: the current directory.
     directory: Option<PathBuf>,
-    /// Trusts it no longer.
+    /// Revokes the trust.
     #[arg(long)]
     revoke: bool,
-    /// Shows what is trusted.
+    /// Lists trusted files.
     #[arg(long, conflicts_with_all = ["revoke", "directory"])]
     list: bool,
     #[command(flatten)]
     setup: Setup,
 }
 
-/// Whether every test holds.
+/// Runs `test-rules`. Returns `true` if every test passes.
 pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
     let loaded = options.setup.load()?;
     let protected = protected(&loaded);

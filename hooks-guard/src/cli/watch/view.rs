@@ -1,4 +1,4 @@
-//! How it looks. Whatever somebody else wrote is escaped.
+//! Draws the state of `watch`. In: the state. Out: one frame. Text from other programs is escaped.
 
 use std::borrow::Cow;
 
@@ -14,9 +14,9 @@ use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wra
 
 use super::model::{Happened, Known, Link, State};
 
-/// Less than that shows nothing that could be answered.
+/// Minimum size of the terminal; a smaller one cannot show a question.
 const LEAST: (u16, u16) = (40, 14);
-/// What is shown of a command where it is one line of many, in characters.
+/// Maximum number of characters of a command in a list.
 const SHORT: usize = 300;
 
 const KEYS: &str =
@@ -126,7 +126,8 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &State, now: Timestamp, area: Rect) 
     frame.render_stateful_widget(list, area, &mut scrolled);
 }
 
-/// What is known of what waits. That nothing does is said only while it is known.
+/// Returns the heading of pending questions. Says that there are none only while the list is
+/// current.
 fn waiting(state: &State) -> String {
     let count = match (state.total, state.pending.len()) {
         (0, _) => "nothing waits for an answer".to_owned(),
@@ -155,7 +156,7 @@ fn waiting(state: &State) -> String {
     }
 }
 
-/// A number with its thousands apart.
+/// Formats a number with thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -168,7 +169,7 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// How long there is still for an answer.
+/// Formats the time left for an answer.
 fn left(record: &AuditRecord, now: Timestamp) -> String {
     let Some(deadline) = record.deadline else {
         return String::new();
@@ -219,7 +220,7 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
     let text = Paragraph::new(lines).wrap(Wrap { trim: false });
     let inner = area.height.saturating_sub(1);
     let all = u16::try_from(text.line_count(area.width)).unwrap_or(u16::MAX);
-    // In another width these are other lines, of which some would never have been shown.
+    // With another width the lines break differently, and some would never have been shown.
     if state.width != area.width && !state.read {
         state.scroll = 0;
     }
