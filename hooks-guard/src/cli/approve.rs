@@ -105,7 +105,7 @@ fn one_by_one(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool,
     let first = runtime.block_on(questions::page(&client, None));
     let (client, mut page) = match first {
         Ok(page) if page.total == 0 && page.pending.is_empty() => {
-            println!("nothing waits for an answer");
+            println!("no pending questions");
             return Ok(true);
         }
         Ok(page) => (client.with_token(token()?), page),
@@ -119,8 +119,8 @@ fn one_by_one(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool,
     };
     if page.total > page.pending.len() as u64 {
         println!(
-            "{} questions wait; here is the oldest of each session, then the others. To deny all, \
-             use `--deny-all`, with `--session` for one session",
+            "{} pending questions; showing the oldest of each session first. To deny all, use \
+             `--deny-all`, with `--session` for one session",
             page.total
         );
         for of in &page.sessions {
@@ -161,7 +161,7 @@ fn one_by_one(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool,
 fn token() -> Result<String, Failure> {
     if !io::stdin().is_terminal() {
         return Err(Failure::Other(
-            "the operator's token is read from a terminal; run this in one".to_owned(),
+            "the operator's token is read from a terminal; run this command in one".to_owned(),
         ));
     }
     Ok(rpassword::prompt_password("operator's token: ")?)

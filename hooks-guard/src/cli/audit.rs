@@ -197,7 +197,7 @@ fn say(found: &Verification) -> io::Result<()> {
     for cleanup in &found.cleanups {
         writeln!(
             out,
-            "cleanup at {} by {}: {} decisions before {} taken away",
+            "cleanup at {} by {}: {} decisions before {} deleted",
             cleanup.at,
             escape(&cleanup.by),
             cleanup.deleted,
@@ -221,13 +221,13 @@ fn say(found: &Verification) -> io::Result<()> {
         return Ok(());
     }
     let state = match (&found.broken, found.is_intact()) {
-        (Some(_), _) => "the entries are whole",
-        (None, true) => "whole",
-        (None, false) => "whole in itself, but not as it was noted",
+        (Some(_), _) => "entries intact",
+        (None, true) => "intact",
+        (None, false) => "consistent, but does not match the noted heads",
     };
     writeln!(
         out,
-        "{state}: {} decisions, {} entries; it ends with {}",
+        "{state}: {} decisions, {} entries; head {}",
         found.decisions, found.entries, found.head
     )
 }
@@ -236,23 +236,25 @@ fn say_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
     for NotedHead { head, found } in heads {
         let count = head.count;
         match *found {
-            HeadState::Holds => writeln!(out, "head {count}: the chain has it")?,
+            HeadState::Holds => writeln!(out, "head {count}: matches")?,
             HeadState::Differs { after } => writeln!(
                 out,
-                "head {count}: the chain has another hash; it was changed between entry {} and entry {count}",
+                "head {count}: the hash differs; the chain was changed between entry {} and entry \
+                 {count}",
                 after + 1
             )?,
             HeadState::Missing { count: end } => writeln!(
                 out,
-                "head {count}: the chain ends with entry {end}; later entries were removed"
+                "head {count}: the chain ends at entry {end}; later entries were removed"
             )?,
             HeadState::Removed { first, last } => writeln!(
                 out,
-                "head {count}: cannot be checked; a cleanup removed the entries {first} to {last}; note a newer head"
+                "head {count}: cannot be checked, a cleanup removed the entries {first} to \
+                 {last}; note a newer head"
             )?,
             HeadState::Unreachable => writeln!(
                 out,
-                "head {count}: cannot be checked; the chain is broken before it"
+                "head {count}: cannot be checked, the chain is broken before it"
             )?,
             _ => writeln!(out, "head {count}: unknown")?,
         }
@@ -269,7 +271,7 @@ fn there(setup: &Setup) -> Result<Config, Failure> {
         && !path.exists()
     {
         return Err(Failure::Other(format!(
-            "there is no audit trail at `{}`; give its place with `--database`",
+            "no audit trail at `{}`; set its place with `--database`",
             path.display()
         )));
     }
@@ -319,7 +321,7 @@ fn answer(record: &AuditRecord) -> String {
         (Some(response), Some(by)) => format!("{} by {}", response.as_str(), escape(by)),
         (Some(response), None) => response.as_str().to_owned(),
         (None, _) if !asks => "allowed".to_owned(),
-        (None, _) if record.deadline.is_some() => "waits".to_owned(),
+        (None, _) if record.deadline.is_some() => "pending".to_owned(),
         (None, _) => "left to agent".to_owned(),
     }
 }

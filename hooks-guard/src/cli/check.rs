@@ -184,7 +184,7 @@ impl Judge {
         if !self.is_enabled {
             ruling.decision = Decision::RequiresConfirmation;
             ruling.reasoning = format!(
-                "no decision is made: `enabled` is false in the configuration; {}",
+                "the guard is disabled (`enabled = false` in the configuration); {}",
                 ruling.reasoning
             );
         }
@@ -222,7 +222,7 @@ impl Output {
         table
             .load_style(presets::UTF8_HORIZONTAL_ONLY)
             .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_header(["class", "decision", "sure", "command", "because"]);
+            .set_header(["class", "decision", "confidence", "command", "reason"]);
         Self { json, table }
     }
 

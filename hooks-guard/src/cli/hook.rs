@@ -78,7 +78,8 @@ const ALONE: Duration = Duration::from_millis(900);
 const AFTERWARDS: Duration = Duration::from_millis(500);
 
 /// Error if the trail was not written within these timeouts.
-const LOCKED: &str = "the audit trail was not written in time; look for a process that has it locked, such as a stopped `hooks-guard serve`";
+const LOCKED: &str = "timeout while writing the audit trail; look for a process that has locked \
+                      it, such as a stopped `hooks-guard serve`";
 
 /// How long to retry while an operator's answer is pending and the service is unreachable; it may
 /// be restarting.
@@ -106,7 +107,7 @@ enum Said {
 pub(crate) fn hook(options: Options) -> u8 {
     let (agent, installed) = (options.agent, options.timeout.map(Duration::from_secs));
     if let Err(error) = forget_variables() {
-        let reply = protocol::failed(agent, None, &format!("it cannot be started anew: {error}"));
+        let reply = protocol::failed(agent, None, &format!("cannot restart the hook: {error}"));
         return finish(&reply);
     }
     let began = Instant::now();
@@ -118,7 +119,7 @@ pub(crate) fn hook(options: Options) -> u8 {
     };
     let reply = match thread::Builder::new().stack_size(STACK).spawn(finds) {
         Ok(_) => in_time(&said, agent, installed, began),
-        Err(error) => protocol::failed(agent, None, &format!("no thread starts: {error}")),
+        Err(error) => protocol::failed(agent, None, &format!("cannot start a thread: {error}")),
     };
     finish(&reply)
 }
@@ -147,7 +148,7 @@ fn finish(reply: &Reply) -> u8 {
         Err(error) => {
             let _ = writeln!(
                 io::stderr().lock(),
-                "hooks-guard: the answer cannot be written ({error}): refused"
+                "hooks-guard: cannot write the reply ({error}), so the tool call is denied"
             );
             2
         }
@@ -169,7 +170,7 @@ fn in_time(
             Ok(Said::Reply(reply)) => return reply,
             Err(RecvTimeoutError::Timeout) => return protocol::failed(agent, hook, LATE),
             Err(RecvTimeoutError::Disconnected) => {
-                return protocol::failed(agent, hook, "hooks-guard has panicked");
+                return protocol::failed(agent, hook, "hooks-guard panicked");
             }
         }
     }
@@ -179,12 +180,12 @@ fn in_time(
 const NO_ANSWER: &str = "the operator did not answer in time; approve the request in the console, \
                          with `hooks-guard approve` or `hooks-guard watch`";
 
-const LATE: &str = "no decision was made in the agent's time";
+const LATE: &str = "no decision before the agent's timeout";
 
 fn reply(options: Options, began: Instant, say: &mpsc::Sender<Said>) -> Reply {
     let agent = options.agent;
     match read() {
-        Err(error) => protocol::failed(agent, None, &format!("the input cannot be read: {error}")),
+        Err(error) => protocol::failed(agent, None, &format!("cannot read the input: {error}")),
         Ok(input) => match protocol::read(agent, &input) {
             Err(error) => protocol::failed(agent, error.hook, &error.to_string()),
             Ok(event) => answer(options, event, began, say),
@@ -213,7 +214,9 @@ fn print(reply: &Reply) -> io::Result<()> {
     }
     let mut out = io::stdout().lock();
     if is_null_device(&out) {
-        return Err(io::Error::other("it is closed or the null device"));
+        return Err(io::Error::other(
+            "standard output is closed or the null device",
+        ));
     }
     writeln!(out, "{}", reply.stdout)?;
     out.flush()
@@ -450,14 +453,14 @@ impl Guard<'_> {
         }
         let own = match own.await {
             Ok(own) => own.map_err(|error| Some(error.to_string()))?,
-            Err(_) => return Err(Some("hooks-guard has panicked".to_owned())),
+            Err(_) => return Err(Some("hooks-guard panicked".to_owned())),
         };
         // A language model can only raise a class, so a decision without it never allows less.
         match own.iter().all(|own| strictness(own) <= strictness(&ruling)) {
             true => Ok(ruling),
             false => Err(Some(format!(
-                "the service would allow it, and this hook would not; check that both read `{}` and \
-                 its rules",
+                "the service allows this command, but the hook's own check does not; make sure \
+                 that both use `{}` and its rules",
                 self.loaded.file.display()
             ))),
         }
@@ -622,7 +625,7 @@ impl Guard<'_> {
         if let (Some(id), Some(secret)) = (ruling.id, ruling.secret.clone())
             && let Err(error) = self.calls.keep(request, &Call { id, secret })
         {
-            tracing::warn!(%error, "that the command ran will not be recorded");
+            tracing::warn!(%error, "the execution of this command will not be recorded");
         }
     }
 
@@ -678,7 +681,7 @@ impl Guard<'_> {
         let error = match self.client() {
             Err(error) => error,
             Ok(None) => Failure::Other(format!(
-                "no service of {} has a key",
+                "the service at {} has not created a key yet",
                 address(&self.loaded.config)
             )),
             Ok(Some(client)) => {

@@ -77,15 +77,15 @@ fn tell(out: &mut impl Write, report: &install::Report, dry_run: bool) -> io::Re
         write!(out, "{}", lines(&report.diff))?;
     }
     let (would, done) = match report.change {
-        Change::None => ("would stay as it is", "is already up to date"),
-        Change::Created => ("would be created", "created"),
+        Change::None => ("already up to date:", "already up to date:"),
+        Change::Created => ("would create", "created"),
         Change::Changed => ("would change", "changed"),
-        Change::Removed => ("would be removed", "removed: nothing else was in it"),
+        Change::Removed => ("would remove", "removed (it contained nothing else):"),
     };
-    writeln!(out, "{file} {}", if dry_run { would } else { done })?;
+    writeln!(out, "{} {file}", if dry_run { would } else { done })?;
     if let Some(backup) = &report.backup {
         let backup = escape(&backup.display().to_string());
-        writeln!(out, "the previous content is in {backup}")?;
+        writeln!(out, "backup of the previous content: {backup}")?;
     }
     Ok(())
 }

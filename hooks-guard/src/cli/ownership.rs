@@ -29,8 +29,8 @@ pub(crate) fn problem(loaded: &Loaded, cwd: Option<&Path>) -> Option<String> {
         let project = || projects.with(file).filter(|_| !is_roots_alone(file));
         match (!is_in_own_folder).then(project).flatten() {
             Some(project) => Some(format!(
-                "`{}` is inside the project `{}`, which would decide for itself what may run; \
-                 move it out of the project, and run `hooks-guard install` again",
+                "`{}` is inside the project `{}`, so the project could change what may run; move \
+                 the file out of the project, and run `hooks-guard install` again",
                 file.display(),
                 project.display()
             )),
@@ -107,14 +107,14 @@ fn writable_by_others(file: &Path) -> Option<String> {
         let shown = path.display();
         if !is_trusted_owner(&entry) {
             return Some(format!(
-                "`{shown}` belongs to another user, who could decide what may run; take it over \
-                 with `chown`, or use a path of your own and run `hooks-guard install` again"
+                "`{shown}` belongs to another user, who could change what may run; run `chown` on \
+                 it, or choose another path and run `hooks-guard install` again"
             ));
         }
         if !entry.is_symlink() && is_open(&entry) {
             return Some(format!(
-                "others can write to `{shown}` (mode {:o}), and decide what may run; run `chmod \
-                 go-w '{shown}'`",
+                "other users can write to `{shown}` (mode {:o}) and change what may run; run \
+                 `chmod go-w '{shown}'`",
                 entry.mode() & 0o7777
             ));
         }

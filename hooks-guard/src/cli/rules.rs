@@ -49,14 +49,14 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
     }
     let mut out = io::stdout().lock();
     if files.is_empty() {
-        writeln!(out, "there are no rules")?;
+        writeln!(out, "no rules")?;
         return Ok(true);
     }
     let mut all = true;
     for file in &files {
         if !file.exists() {
             return Err(Failure::Other(format!(
-                "there is no `{}`; give a file of rules",
+                "`{}` does not exist; pass the path of a rules file",
                 file.display()
             )));
         }
@@ -87,7 +87,7 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
             let file = escape(&file.display().to_string());
             writeln!(
                 out,
-                "warn {file} is not trusted: what it allows does not count"
+                "warn {file} is not trusted: its `allow` rules are ignored"
             )?;
         }
     }
@@ -111,7 +111,7 @@ pub(crate) fn trust(options: TrustOptions) -> Result<bool, Failure> {
         let was = trust.remove(&file);
         trust.save(&path)?;
         let what = if was {
-            "is trusted no longer"
+            "is no longer trusted"
         } else {
             "was not trusted"
         };
@@ -120,6 +120,6 @@ pub(crate) fn trust(options: TrustOptions) -> Result<bool, Failure> {
     }
     trust.add(&file)?;
     trust.save(&path)?;
-    writeln!(out, "{shown} is trusted as it is now")?;
+    writeln!(out, "{shown} is now trusted (edits revoke the trust)")?;
     Ok(true)
 }

@@ -57,9 +57,9 @@ struct Given {
 /// Error while building the second stage.
 #[derive(Debug, Error)]
 pub(crate) enum StageError {
-    #[error("the URL is `http` and not of this machine; give an `https` one")]
+    #[error("`http` is allowed only for this machine; use an `https` URL")]
     Http,
-    #[error("`{KEY}` is not valid UTF-8; look for a mistake in it")]
+    #[error("`{KEY}` is not valid UTF-8; correct its value")]
     Key,
     #[error(transparent)]
     Endpoint(EndpointError),
@@ -91,9 +91,7 @@ impl FromArgMatches for Options {
             None => Ok(Self(given)),
             Some((_, option)) => Err(clap::Error::raw(
                 ErrorKind::MissingRequiredArgument,
-                format!(
-                    "`{option}` says nothing without an endpoint; give one with `--semantic-url`"
-                ),
+                format!("`{option}` requires an endpoint; set one with `--semantic-url`"),
             )),
         }
     }
@@ -162,7 +160,7 @@ impl<S> Reported<S> {
             }
             let why = escape(&why);
             eprintln!(
-                "hooks-guard: the second stage is of no help: {why}; what the tables say stays"
+                "hooks-guard: the second stage failed: {why}; the decisions of the tables stand"
             );
         }
     }

@@ -63,7 +63,7 @@ fn token_of(path: &Path) -> Result<OperatorToken, Failure> {
         .map_err(|error| Failure::Other(format!("cannot read `{}`; {error}", path.display())))?;
     OperatorToken::new(&text).ok_or_else(|| {
         Failure::Other(format!(
-            "the token in `{}` is too short; give at least 16 characters that nobody can guess",
+            "the token in `{}` is too short; use at least 16 unpredictable characters",
             path.display()
         ))
     })
@@ -75,8 +75,8 @@ fn exposed(path: &Path) -> Option<String> {
     (mode & 0o066 != 0).then(|| {
         let path = escape(&path.display().to_string());
         format!(
-            "others may read or write `{path}` (mode {mode:o}), and with the token answer \
-             questions; take that from them with `chmod 600`"
+            "other users can read or write `{path}` (mode {mode:o}), and answer questions with \
+             its token; run `chmod 600` on it"
         )
     })
 }
@@ -154,7 +154,8 @@ fn greet(
         }
         Some(_) => writeln!(
             out,
-            "the operator's token is shown only on a terminal; start this in one, or give a token with `--token-file`"
+            "the operator's token is shown only on a terminal; start the service in one, or pass \
+             a token with `--token-file`"
         )?,
     }
     for warning in warnings {

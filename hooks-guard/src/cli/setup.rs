@@ -76,7 +76,7 @@ impl Setup {
     pub(crate) fn load(&self) -> Result<Loaded, Failure> {
         if let Some(path) = self.config.as_ref().filter(|path| !path.exists()) {
             return Err(Failure::Other(format!(
-                "there is no `{}`; give the configuration's path with `--config`",
+                "`{}` does not exist; pass the configuration's path with `--config`",
                 path.display()
             )));
         }
@@ -106,8 +106,8 @@ impl HookSetup {
     pub(crate) fn load(&self) -> Result<Loaded, Failure> {
         let relative = |path: &Path| {
             Failure::Other(format!(
-                "`{}` is not an absolute path, so that a project could put another file in its \
-                 place; run `hooks-guard install` again",
+                "`{}` is not an absolute path, so a project could substitute another file; run \
+                 `hooks-guard install` again",
                 path.display()
             ))
         };
@@ -128,7 +128,8 @@ impl HookSetup {
         };
         let places = places.ok_or_else(|| {
             Failure::Other(
-                "the system's user database has no home of this user; run `hooks-guard install` again, which names the configuration"
+                "the system's user database has no home directory for this user; run `hooks-guard \
+                 install` again, which stores the configuration's path"
                     .to_owned(),
             )
         })?;
@@ -222,7 +223,10 @@ impl Loaded {
             let unread = [others.rules_file(), others.trust_file()];
             warnings.extend(unread.iter().filter(|file| file.exists()).map(|file| {
                 let (file, folder) = (file.display(), read.config.display());
-                format!("`{file}` does not count: it is read from `{folder}`, the configuration's folder")
+                format!(
+                    "`{file}` is ignored: this file is read from `{folder}`, the \
+                         configuration's directory"
+                )
             }));
         }
         warnings
@@ -285,7 +289,7 @@ pub(crate) fn agents() -> impl TypedValueParser<Value = Agent> {
 pub(crate) fn database(config: &Config) -> Result<String, Failure> {
     config.database.clone().ok_or_else(|| {
         Failure::Other(
-            "there is no home directory; give the audit trail's place with `--database`".to_owned(),
+            "no home directory; set the audit trail's place with `--database`".to_owned(),
         )
     })
 }
@@ -408,7 +412,9 @@ fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, Failure> {
     match files.is_empty() {
         true => Ok(gate),
         false => Err(Failure::Other(
-            "`scripts` is set, and this program was built without JavaScript; build it with `--features script`, or leave `scripts` out".to_owned(),
+            "`scripts` is set, but this program was built without JavaScript; build it with \
+             `--features script`, or remove `scripts`"
+                .to_owned(),
         )),
     }
 }
@@ -416,7 +422,7 @@ fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, Failure> {
 /// Returns the directories of this user.
 pub(crate) fn places() -> Result<Places, Failure> {
     Places::of_environment().ok_or_else(|| {
-        Failure::Other("there is no home directory; set `HOME` to an absolute path".to_owned())
+        Failure::Other("no home directory; set `HOME` to an absolute path".to_owned())
     })
 }
 

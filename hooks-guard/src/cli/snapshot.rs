@@ -42,10 +42,11 @@ impl Trail {
         let (url, opened, copy) = match (open_to_read(url).await, TrailAddress::read(url)) {
             (Err(AuditError::UnreadableLog { path }), Some(TrailAddress::File(file))) => {
                 let copy = copy(file).map_err(|error| {
-                    Failure::Other(format!("`{path}` and its log cannot be copied: {error}"))
+                    Failure::Other(format!("cannot copy `{path}` and its log: {error}"))
                 })?;
                 eprintln!(
-                    "the medium may only be read: reading a copy of `{path}` and its log in a temporary folder"
+                    "read-only medium: reading a copy of `{path}` and its log in a temporary \
+                     directory"
                 );
                 let url = format!("sqlite:{}", copy.path().join(NAME).display());
                 let opened = open_to_read(&url).await;
@@ -112,7 +113,9 @@ fn copy(file: &Path) -> io::Result<TempDir> {
             return Ok(folder);
         }
     }
-    Err(io::Error::other("it is written to; read it where it is"))
+    Err(io::Error::other(
+        "another process keeps writing it; read the original",
+    ))
 }
 
 /// Returns the lengths and times of the originals, to detect a write during the copy.

@@ -234,7 +234,7 @@ fn files_that_others_can_write_are_refused() {
         fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("it is ours");
         let (said, reason) = told(&home.hook("claude-code", &[], &before("ls", "1")));
         assert_eq!(said, "ask", "{path:?}: {reason}");
-        assert!(reason.contains("others can write"), "{reason}");
+        assert!(reason.contains("other users can write"), "{reason}");
         let (said, _) = told(&home.hook("codex", &[], &before("ls", "1")));
         assert_eq!(said, "deny");
         let doctor = home.command().args(["doctor", "--json"]).output();

@@ -862,7 +862,7 @@ fn an_answer_that_cannot_be_written_is_a_refusal() {
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(2), "{script}: {output:?}");
         let why = String::from_utf8_lossy(&output.stderr);
-        assert!(why.contains("cannot be written"), "{script}: {why}");
+        assert!(why.contains("cannot write the reply"), "{script}: {why}");
     }
 }
 

@@ -185,7 +185,7 @@ fn the_configuration_counts() {
         row["reasoning"]
             .as_str()
             .unwrap()
-            .contains("`enabled` is false"),
+            .contains("`enabled = false`"),
         "{row}"
     );
     assert_eq!(status, 1);

@@ -30,7 +30,7 @@ fn approve_says_where_nothing_waits_without_a_token() {
     daemon.ask("ls");
     let terminal = Terminal::start(&daemon, &["approve"]);
     assert_eq!(terminal.end(), 0);
-    terminal.shows("nothing waits for an answer");
+    terminal.shows("no pending questions");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::questions::flood;
 use crate::terminal::Terminal;
 
 const DOWN: &str = "\u{1b}[B";
-const NOTHING: &str = "nothing waits for an answer";
+const NOTHING: &str = "no pending questions";
 /// What is said of a service that does not prove itself.
 const STRANGER: &str = "is not this user's hooks-guard";
 
@@ -39,7 +39,7 @@ fn flood_approve_shows_every_session_and_how_many_wait() {
     terminal.send(&format!("{TOKEN}\n"));
     let screen = terminal.shows("[y] approve");
     for part in [
-        "20001 questions wait",
+        "20001 pending questions",
         "20000 of agent codex, session flood",
         "rm -r flood-",
     ] {
@@ -115,38 +115,38 @@ fn approve_deny_all_is_bound_to_what_was_said() {
 fn flood_watch_shows_every_session_and_denies_one_at_once() {
     let (daemon, honest) = flooded(20_000);
     let mut terminal = Terminal::of_size(&daemon, &["watch"], 40, 120);
-    terminal.shows("operator's token (Enter to look on): ");
+    terminal.shows("operator's token (Enter for view only): ");
     terminal.send(&format!("{TOKEN}\n"));
-    let screen = terminal.shows("1–100 of 20,001 questions wait");
+    let screen = terminal.shows("1–100 of 20,001 pending questions");
     assert!(screen.contains("rm -r honest"), "{screen}");
     assert!(
         screen.contains("most: 20,000, of codex, session flood"),
         "{screen}"
     );
     terminal.send(">");
-    let screen = terminal.shows("101–200 of 20,001 questions wait");
+    let screen = terminal.shows("101–200 of 20,001 pending questions");
     assert!(screen.contains("100 DELETE"), "{screen}");
     terminal.send("<");
-    terminal.shows("1–100 of 20,001 questions wait");
+    terminal.shows("1–100 of 20,001 pending questions");
     // What is answered elsewhere is counted.
     daemon.respond(&json!(1), "DENIED").ok();
-    terminal.shows("1–100 of 20,000 questions wait");
+    terminal.shows("1–100 of 20,000 pending questions");
     terminal.send("N");
-    terminal.shows("choose a question first");
+    terminal.shows("select a question first");
     terminal.send(DOWN);
-    let screen = terminal.shows("because");
+    let screen = terminal.shows("reason");
     assert!(screen.contains("rm -r flood-"), "{screen}");
     // Twice, and nothing in between.
     terminal.send("N");
-    terminal.shows("N again denies all questions of agent codex, session flood");
+    terminal.shows("N again to deny all questions of agent codex, session flood");
     terminal.send("j");
     terminal.until(|screen| !screen.contains("N again"));
     terminal.send("k");
     terminal.send("N");
-    terminal.shows("N again denies all questions of agent codex, session flood");
+    terminal.shows("N again to deny all questions of agent codex, session flood");
     terminal.send("N");
-    terminal.shows("questions were denied");
-    let screen = terminal.shows("1 question waits");
+    terminal.shows("questions denied");
+    let screen = terminal.shows("1 pending question");
     assert!(screen.contains("rm -r honest"), "{screen}");
     daemon.respond(&json!(honest), "DENIED").ok();
     terminal.shows(NOTHING);
@@ -166,19 +166,19 @@ fn flood_watch_knows_what_waits_though_no_place_is_left_to_listen() {
     daemon.ask("mkdir out");
     // The operator has a place of its own.
     let mut terminal = Terminal::of_size(&daemon, &["watch"], 40, 120);
-    terminal.shows("operator's token (Enter to look on): ");
+    terminal.shows("operator's token (Enter for view only): ");
     terminal.send(&format!("{TOKEN}\n"));
     terminal.shows(" connected");
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     // Who looks on reads it again and again.
     let mut looking = Terminal::of_size(&daemon, &["watch"], 40, 120);
-    looking.shows("operator's token (Enter to look on): ");
+    looking.shows("operator's token (Enter for view only): ");
     looking.send("\n");
-    looking.shows("read every second: ");
-    looking.shows("1 question waits");
+    looking.shows("polling every second: ");
+    looking.shows("1 pending question");
     daemon.ask("mkdir more");
-    looking.shows("2 questions wait");
-    terminal.shows("2 questions wait");
+    looking.shows("2 pending questions");
+    terminal.shows("2 pending questions");
 }
 
 /// A service of which one path has a response of one's own; `None` is no response at all. It has
@@ -460,11 +460,11 @@ fn watch_says_that_nothing_waits_only_if_it_knows() {
     for (fault, response) in faults() {
         let faulty = Faulty::start("/api/hooks/pending", Some(response));
         let mut terminal = faulty.terminal(&["watch"]);
-        terminal.shows("operator's token (Enter to look on): ");
+        terminal.shows("operator's token (Enter for view only): ");
         terminal.send("\n");
-        let screen = terminal.shows("away: ");
+        let screen = terminal.shows("disconnected: ");
         assert!(
-            screen.contains("what waits is unknown"),
+            screen.contains("pending questions unknown"),
             "{fault}: {screen}"
         );
         assert!(!screen.contains(NOTHING), "{fault}: {screen}");
@@ -475,7 +475,7 @@ fn watch_says_that_nothing_waits_only_if_it_knows() {
     for path in ["/api/hooks/pending", "/api/hooks/events"] {
         let faulty = Faulty::of("/no/path", None, Some(path));
         let mut terminal = faulty.terminal(&["watch"]);
-        terminal.shows("operator's token (Enter to look on): ");
+        terminal.shows("operator's token (Enter for view only): ");
         terminal.send("\n");
         let screen = terminal.shows(STRANGER);
         assert!(!screen.contains(NOTHING), "{path}: {screen}");
@@ -484,17 +484,17 @@ fn watch_says_that_nothing_waits_only_if_it_knows() {
     // The same where nothing answers, as long as it does not.
     let faulty = Faulty::start("/api/hooks/pending", None);
     let mut terminal = faulty.terminal(&["watch"]);
-    terminal.shows("operator's token (Enter to look on): ");
+    terminal.shows("operator's token (Enter for view only): ");
     terminal.send("\n");
     for _ in 0..10 {
-        let screen = terminal.shows("what waits is unknown");
+        let screen = terminal.shows("pending questions unknown");
         assert!(!screen.contains(NOTHING), "{screen}");
         thread::sleep(Duration::from_millis(200));
     }
     // And where a service is as it should be, it is known.
     let faulty = Faulty::start("/no/path", None);
     let mut terminal = faulty.terminal(&["watch"]);
-    terminal.shows("operator's token (Enter to look on): ");
+    terminal.shows("operator's token (Enter for view only): ");
     terminal.send("\n");
     terminal.shows(NOTHING);
 }
@@ -522,11 +522,11 @@ fn watch_tells_since_when_what_waits_is_unknown() {
     let daemon = Daemon::plain();
     daemon.ask("mkdir out");
     let mut terminal = Terminal::of_size(&daemon, &["watch"], 40, 140);
-    terminal.shows("operator's token (Enter to look on): ");
+    terminal.shows("operator's token (Enter for view only): ");
     terminal.send("\n");
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     let setup = daemon.into_setup();
-    let screen = terminal.shows("what waits is unknown: ");
-    assert!(screen.contains("Z: 1 question waits"), "{screen}");
+    let screen = terminal.shows("pending questions unknown: ");
+    assert!(screen.contains("Z: 1 pending question"), "{screen}");
     drop(setup);
 }

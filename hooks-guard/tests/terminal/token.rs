@@ -139,17 +139,17 @@ fn watch_sends_the_token_with_its_answers_and_what_it_lists_alone() {
     let (daemon, capture) = captured();
     daemon.ask("mkdir out");
     let mut terminal = Terminal::start(&daemon, &["watch"]);
-    terminal.shows("operator's token (Enter to look on): ");
+    terminal.shows("operator's token (Enter for view only): ");
     terminal.send(&format!("{TOKEN}\n"));
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     // The first question, approved.
     terminal.send("\u{1b}[B");
     terminal.shows("mkdir out");
     terminal.send("y");
-    terminal.shows("nothing waits for an answer");
+    terminal.shows("no pending questions");
     // What happens is read again after it.
     daemon.ask("mkdir more");
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     capture.assert_token_only_on(&[ANSWER], &READS);
 }
 

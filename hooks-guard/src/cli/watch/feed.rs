@@ -32,7 +32,11 @@ pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<Me
         let client = clients.borrow().clone();
         let ended = listen(&client, &to, &mut last).await;
         let told = match ended {
-            Ok(()) => vec![Message::Link(Link::Down("the service ends".to_owned()))],
+            Ok(()) => vec![Message::Link(Link::Down(
+                "the service closed the \
+                                                     connection"
+                    .to_owned(),
+            ))],
             // The pending questions can still be read.
             Err(error) if is_crowded(&error) => match pending(&client, false).await {
                 Ok(pending) => {

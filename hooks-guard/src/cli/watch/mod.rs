@@ -44,7 +44,7 @@ pub(crate) fn watch(options: Options) -> Result<bool, Failure> {
     let loaded = options.setup.load()?;
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Failure::Other(
-            "this needs a terminal; run it in one, or read `GET /api/hooks/events`".to_owned(),
+            "`watch` needs a terminal; run it in one, or read `GET /api/hooks/events`".to_owned(),
         ));
     }
     let place = address(&loaded.config);
@@ -55,7 +55,7 @@ pub(crate) fn watch(options: Options) -> Result<bool, Failure> {
     if let Err(error @ ClientError::Unproved(_)) = looked {
         return Err(error.into());
     }
-    let token = rpassword::prompt_password("operator's token (Enter to look on): ")?;
+    let token = rpassword::prompt_password("operator's token (Enter for view only): ")?;
     let state = State::new(match &place {
         Address::Tcp(address) => format!("http://{address}"),
         Address::Unix(path) => path.display().to_string(),

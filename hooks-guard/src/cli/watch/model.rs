@@ -163,7 +163,7 @@ impl State {
             wanted_before: 0,
             before: 0,
             next: None,
-            known: Known::Unknown("it was not read yet".to_owned()),
+            known: Known::Unknown("not read yet".to_owned()),
             known_at: None,
             reading: false,
             outdated: false,
@@ -297,7 +297,7 @@ impl State {
                     let said = record
                         .user_response
                         .map_or("answered", |said| said.as_str());
-                    let by = record.answered_by.as_deref().unwrap_or("somebody");
+                    let by = record.answered_by.as_deref().unwrap_or("unknown");
                     self.notice = format!("{}: {said}, by {}", record.id, escape(by));
                 }
             }
@@ -309,12 +309,11 @@ impl State {
 
     fn sent(&mut self, id: i64, result: Result<(), ClientError>) {
         match result {
-            Ok(()) => self.notice = format!("{id} was answered"),
+            Ok(()) => self.notice = format!("{id} answered"),
             Err(ClientError::Refused { status: 401, .. }) => {
                 self.has_token = false;
-                self.notice = format!(
-                    "{id} was not answered: this is not the operator's token; type it after t"
-                );
+                self.notice =
+                    format!("{id} was not answered: wrong operator's token; press t to enter it");
             }
             Err(error) => {
                 self.notice = format!("{id} was not answered: {}", escape(&error.to_string()));
@@ -325,13 +324,13 @@ impl State {
     fn denied(&mut self, result: Result<u64, ClientError>) {
         self.outdated = true;
         self.notice = match result {
-            Ok(1) => "1 question was denied".to_owned(),
-            Ok(count) => format!("{count} questions were denied"),
+            Ok(1) => "1 question denied".to_owned(),
+            Ok(count) => format!("{count} questions denied"),
             Err(ClientError::Refused { status: 401, .. }) => {
                 self.has_token = false;
-                "nothing was denied: this is not the operator's token; type it after t".to_owned()
+                "nothing was denied: wrong operator's token; press t to enter it".to_owned()
             }
-            Err(error) => format!("not all were denied: {}", escape(&error.to_string())),
+            Err(error) => format!("not all questions denied: {}", escape(&error.to_string())),
         };
     }
 
@@ -341,7 +340,7 @@ impl State {
             // A page is already being read.
             _ if self.before != self.wanted_before => return Effect::Draw,
             (true, None) => {
-                self.notice = "this is the last page; < shows the first one".to_owned();
+                self.notice = "last page; press < for the first".to_owned();
                 return Effect::Draw;
             }
             (true, after) => self.turn(after, self.before + self.pending.len() as u64),
@@ -355,23 +354,26 @@ impl State {
     /// Denies all questions of the selected question's session; requires the key a second time.
     fn deny_session(&mut self, denying: Option<i64>) -> Effect {
         let Some(question) = self.question() else {
-            self.notice = "choose a question first, with ↑ or ↓".to_owned();
+            self.notice = "select a question first (↑ or ↓)".to_owned();
             return Effect::Draw;
         };
         let id = question.id;
         if !self.has_token {
-            self.notice = "an answer needs the operator's token; type it after t".to_owned();
+            self.notice = "answering needs the operator's token; press t to enter it".to_owned();
             return Effect::Draw;
         }
         if denying == Some(id) {
             self.choose(None);
-            self.notice = "the questions of that session are being denied".to_owned();
+            self.notice = "denying the questions of this session …".to_owned();
             return Effect::DenySession(id);
         }
         let name = |text: &Option<String>| escape(text.as_deref().unwrap_or("-"));
         let (agent, session) = (name(&question.agent), name(&question.session_id));
         self.denying = Some(id);
-        self.notice = format!("N again denies all questions of agent {agent}, session {session}");
+        self.notice = format!(
+            "press N again to deny all questions of agent {agent}, session \
+                               {session}"
+        );
         Effect::Draw
     }
 
@@ -454,24 +456,24 @@ impl State {
 
     fn answer(&mut self, approved: bool, remember: Remember) -> Effect {
         let Some(id) = self.chosen else {
-            self.notice = "choose a question first, with ↑ or ↓".to_owned();
+            self.notice = "select a question first (↑ or ↓)".to_owned();
             return Effect::Draw;
         };
         if !self.seen {
-            self.notice = "make the terminal larger: what is not shown is not answered".to_owned();
+            self.notice = "enlarge the terminal to see the question before answering".to_owned();
             return Effect::Draw;
         }
         // The end of a long command may be the dangerous part; denying is always safe.
         if approved && !self.read {
-            self.notice = "PgDn to its end first: what is not shown is not approved".to_owned();
+            self.notice = "scroll to the end before approving (PgDn)".to_owned();
             return Effect::Draw;
         }
         if !self.has_token {
-            self.notice = "an answer needs the operator's token; type it after t".to_owned();
+            self.notice = "answering needs the operator's token; press t to enter it".to_owned();
             return Effect::Draw;
         }
         self.choose(None);
-        self.notice = format!("{id} is being answered");
+        self.notice = format!("answering {id} …");
         Effect::Answer(Answer {
             id,
             approved,
