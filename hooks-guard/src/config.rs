@@ -151,7 +151,7 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// It is no TOML, or has a key or a value that it should not have.
-    #[error("{place}{source}")]
+    #[error("{place}{}", on_one_line(source))]
     Parse {
         /// The file, if the text is from one.
         place: String,
@@ -170,7 +170,16 @@ pub enum ConfigError {
     },
 }
 
-/// What paths have to be that several processes read.
+/// Returns the position and the message of a parser's error, without the excerpt of the text.
+fn on_one_line(error: &toml::de::Error) -> String {
+    let text = error.to_string();
+    match text.trim_end().split_once('\n') {
+        Some((place, _)) if error.span().is_some() => format!("{place}: {}", error.message()),
+        _ => error.message().to_owned(),
+    }
+}
+
+/// Remedy for a relative path, which several processes would resolve differently.
 const ABSOLUTE: &str = "give an absolute path: agents are asked for in other directories";
 
 fn range(key: &'static str, value: &dyn ToString, remedy: &'static str) -> ConfigError {

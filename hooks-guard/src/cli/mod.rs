@@ -26,6 +26,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use hooks_guard::config::ConfigError;
+use hooks_guard::rules::RulesError;
 use hooks_runtime::display::escape;
 
 use self::failure::Failure;
@@ -118,10 +120,26 @@ pub(crate) fn run() -> ExitCode {
             .error(ErrorKind::ValueValidation, error)
             .exit(),
         Err(error) => {
-            eprintln!("hooks-guard: {}", escape(&error.to_string()));
+            eprintln!("hooks-guard: {}", message(&error));
             ExitCode::from(3)
         }
     }
+}
+
+/// Returns an error's message for a terminal. Errors of parsers have several lines.
+fn message(error: &Failure) -> String {
+    let lines: Vec<String> = match error {
+        Failure::Config(ConfigError::Parse { place, source }) => {
+            let text = format!("{place}{source}");
+            text.lines().map(escape).collect()
+        }
+        Failure::Rules(RulesError::Mistakes(mistakes)) => {
+            let mistakes = mistakes.iter().map(ToString::to_string);
+            mistakes.map(|mistake| escape(&mistake)).collect()
+        }
+        error => vec![escape(&error.to_string())],
+    };
+    lines.join("\n")
 }
 
 fn openapi() -> Result<bool, Failure> {
