@@ -1,6 +1,6 @@
-//! What is wrong with an installation. In: where to look. Out: a list of checks, each with its remedy.
+//! Checks an installation. In: the places to examine. Out: a list of checks, each with its remedy.
 //!
-//! [`examine`] looks at files itself, and is told by a [`Service`] what the other parts find. It
+//! [`examine`] reads files itself and gets the findings of other components from a [`Service`]. It
 //! changes nothing.
 
 mod agents;

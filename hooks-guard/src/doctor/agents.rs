@@ -1,5 +1,5 @@
-//! Checks the agents. In: where to look. Out: whether each calls the hook, and what it does if the hook
-//! fails.
+//! Checks the agents. In: the places of their settings. Out: whether each agent calls the hook, and
+//! what it does if the hook fails.
 
 use std::path::{Path, PathBuf};
 
@@ -91,7 +91,7 @@ fn read(file: &Path) -> Read {
     }
 }
 
-/// How the hook is registered in a file; none if it is not.
+/// Checks how the hook is registered in a file; returns `None` if it is not.
 fn registered(
     agent: Agent,
     file: &Path,
@@ -192,7 +192,7 @@ fn registered(
     Some(checks)
 }
 
-/// An entry of an earlier version, which names no configuration.
+/// Returns the check of an entry of an earlier version, which names no configuration.
 fn outdated(agent: Agent, file: &Path, again: &str) -> Check {
     let what = format!(
         "`{}` calls the hook without `--config`, as an earlier version installed it",
@@ -209,7 +209,7 @@ fn other_binary(agent: Agent, file: &Path, again: &str) -> Check {
     )
 }
 
-/// What is wrong with the entries in a file.
+/// Compares the entries in a file with those of this version.
 fn compared(
     agent: Agent,
     file: &Path,
@@ -310,7 +310,7 @@ fn compared(
     })
 }
 
-/// The words of the command line that an entry calls, the binary first.
+/// Returns the words of an entry's command line, the binary first.
 fn line(entry: &Value) -> Option<Vec<String>> {
     let handler = entry
         .get("hooks")
@@ -333,18 +333,18 @@ fn line(entry: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// The binary that an entry calls.
+/// Returns the binary that an entry calls.
 fn called(entry: &Value) -> Option<PathBuf> {
     line(entry)?.first().map(PathBuf::from)
 }
 
-/// The value of an option in a command line.
+/// Returns the value of an option in a command line.
 fn option<'a>(words: &'a [String], name: &str) -> Option<&'a String> {
     let at = words.iter().position(|word| word == name)?;
     words.get(at + 1)
 }
 
-/// The switch that makes the agent stop if the hook fails, where an entry lacks it.
+/// Returns the missing key that makes the agent stop if the hook fails.
 fn switched_off(agent: Agent, entry: &Value) -> Option<&'static str> {
     let blocks = |handlers: &Vec<Value>| {
         handlers
@@ -360,7 +360,7 @@ fn switched_off(agent: Agent, entry: &Value) -> Option<&'static str> {
     }
 }
 
-/// What else decides whether the agent calls the hook, and asks.
+/// Checks other settings that decide whether the agent calls the hook.
 fn switches(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
     let mut checks = Vec::new();
     for file in others(agent, around.homes, around.project) {
