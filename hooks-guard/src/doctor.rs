@@ -19,22 +19,22 @@ use crate::install::in_path;
 
 /// Checks that other parts of the program provide. An error is one line of text.
 pub trait Service {
-    /// The daemon at its address; none if nothing listens there.
+    /// Returns the daemon at its address; `None` if nothing listens there.
     fn daemon(&self) -> Result<Option<Daemon>, String>;
-    /// The audit trail; none if there is no database yet.
+    /// Returns the audit trail; `None` if there is no database yet.
     fn audit(&self) -> Result<Option<Audit>, String>;
-    /// The files of rules.
+    /// Returns the rules files.
     fn rules(&self) -> Vec<RuleFile>;
-    /// What the configuration deserves to be warned of; an error if it cannot be read.
+    /// Returns warnings about the configuration, or an error if it cannot be read.
     fn configuration(&self) -> Result<Vec<String>, String>;
 }
 
-/// A daemon that responds.
+/// A reachable daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Daemon {
-    /// Where it listens.
+    /// Address of the daemon.
     pub address: String,
-    /// Which version it is of.
+    /// Version of the daemon.
     pub version: String,
 }
 
@@ -43,20 +43,20 @@ pub struct Daemon {
 pub struct Audit {
     /// The file, or the server without its password.
     pub database: String,
-    /// What is wrong with the chain of its last entries.
+    /// Problem in the chain of the last entries, if there is one.
     pub broken: Option<String>,
-    /// When its newest entry was made.
+    /// Time of the newest entry.
     pub newest: Option<Timestamp>,
 }
 
 /// A rules file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFile {
-    /// Which.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What is wrong in it, a line each.
+    /// Mistakes, one per line.
     pub mistakes: Vec<String>,
-    /// Whether it is trusted; none for the user's own.
+    /// `true` if it is trusted; `None` for the user's file.
     pub trusted: Option<bool>,
 }
 
@@ -174,7 +174,7 @@ fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
     }
 }
 
-/// Whether only the owner may read a file; nothing if it is not there.
+/// Checks that only the owner can read a file; returns `None` if it does not exist.
 fn private(path: &Path) -> Option<Check> {
     let mode = mode(path)?;
     let shown = path.display();
@@ -244,7 +244,7 @@ fn configuration(service: &impl Service) -> Vec<Check> {
 }
 
 fn clock(now: Timestamp, newest: Option<Timestamp>) -> Check {
-    // Two machines' clocks may differ by this much without harm.
+    // Clocks of two machines may differ by this much.
     let allowed = now.checked_add(1.minute()).unwrap_or(now);
     match newest {
         Some(newest) if newest > allowed => Check::new(
