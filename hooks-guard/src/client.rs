@@ -66,16 +66,17 @@ pub enum ClientError {
     #[error("no service listens there; start it with `hooks-guard serve`")]
     Away(#[source] std::io::Error),
     /// The response took too long.
-    #[error("no answer within {} ms; see whether the service is busy", .0.as_millis())]
+    #[error("no response within {} ms; check whether the service is busy", .0.as_millis())]
     Late(Duration),
     /// The service does not prove that it has the key: another program listens at the address, or a
     /// service of another version or user.
     #[error(
-        "what listens at {0} is not this user's hooks-guard; look at what listens there, and restart `hooks-guard serve`"
+        "the program at {0} is not this user's hooks-guard; check which program listens there, \
+         and restart `hooks-guard serve`"
     )]
     Unproved(String),
     /// The response does not have the format of the service.
-    #[error("the answer is none of this service; see what listens there")]
+    #[error("not a hooks-guard server; check which program listens there")]
     Strange,
     /// The service refused the request.
     #[error("{error} ({code})")]

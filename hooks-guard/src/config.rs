@@ -178,7 +178,7 @@ fn on_one_line(error: &toml::de::Error) -> String {
 }
 
 /// Remedy for a relative path, which several processes would resolve differently.
-const ABSOLUTE: &str = "give an absolute path: agents are asked for in other directories";
+const ABSOLUTE: &str = "use an absolute path, because hooks run in other directories";
 
 fn range(key: &'static str, value: &dyn ToString, remedy: &'static str) -> ConfigError {
     ConfigError::Range {
@@ -246,7 +246,7 @@ impl Config {
     /// Names the first key that is not.
     pub fn check(&self) -> Result<(), ConfigError> {
         if !(1..=86_400).contains(&self.approval_ttl_seconds) {
-            let remedy = "give 1 to 86400 seconds";
+            let remedy = "use 1 to 86400 seconds";
             return Err(range(
                 "approval_ttl_seconds",
                 &self.approval_ttl_seconds,
@@ -261,21 +261,22 @@ impl Config {
             ),
         ] {
             if !(1..=100_000).contains(&value) {
-                return Err(range(key, &value, "give 1 to 100000"));
+                return Err(range(key, &value, "use 1 to 100000"));
             }
         }
         if let Some(days) = self.retention_days
             && !(1..=36_500).contains(&days)
         {
-            let remedy = "give 1 to 36500 days, or leave it out to keep everything";
+            let remedy = "use 1 to 36500 days, or remove it to keep everything";
             return Err(range("retention_days", &days, remedy));
         }
         if !(1..=1_000_000).contains(&self.max_connections) {
-            let remedy = "give 1 to 1000000";
+            let remedy = "use 1 to 1000000";
             return Err(range("max_connections", &self.max_connections, remedy));
         }
         if !self.listen.ip().is_loopback() && !self.allow_remote {
-            let remedy = "use an address of this machine alone, such as 127.0.0.1:3000, or set `allow_remote = true`: everybody who reaches it can read the audit trail";
+            let remedy = "use a loopback address such as 127.0.0.1:3000, or set `allow_remote = \
+                          true` (everyone who can reach the address can then read the audit trail)";
             return Err(range("listen", &self.listen, remedy));
         }
         if let Some(path) = self.scripts.iter().find(|path| !path.is_absolute()) {
@@ -284,7 +285,7 @@ impl Config {
         if let Some(semantic) = &self.semantic
             && !(1..=2000).contains(&semantic.timeout_ms.unwrap_or(2000))
         {
-            let remedy = "give 1 to 2000 milliseconds";
+            let remedy = "use 1 to 2000 milliseconds";
             let value = semantic.timeout_ms.unwrap_or_default();
             return Err(range("semantic.timeout_ms", &value, remedy));
         }
@@ -322,12 +323,14 @@ impl Config {
     pub fn warnings(&self) -> Vec<&'static str> {
         let mut warnings = Vec::new();
         if !self.enabled {
-            warnings
-                .push("`enabled` is false: nothing is judged, agents ask their users or nobody");
+            warnings.push(
+                "`enabled` is false: no command is checked, and agents use their own \
+                 prompts, if any",
+            );
         }
         if self.dangerously_skip_confirmations {
             warnings
-                .push("`dangerously_skip_confirmations` is on: deletions run without a question");
+                .push("`dangerously_skip_confirmations` is on: deletions run without confirmation");
         }
         if self.modes.default != Confirm::Changes {
             warnings.push("`modes.default` leaves changes to the agent");
@@ -336,13 +339,16 @@ impl Config {
             warnings.push("`modes.bypassPermissions` leaves changes to an agent that runs them without a prompt");
         }
         if !self.require_confirmation_cud {
-            warnings.push("`require_confirmation_cud` is off: changes run without a question");
+            warnings.push("`require_confirmation_cud` is off: changes run without confirmation");
         }
         if self.cleanup == CleanupAccess::Open {
-            warnings.push("`cleanup` is `open`: everybody who reaches the service can delete records; set it to `operator`");
+            warnings.push(
+                "`cleanup` is `open`: everyone who can reach the service can delete \
+                 records; set it to `operator`",
+            );
         }
         if self.allow_remote {
-            warnings.push("`allow_remote` is on: the audit trail has no password");
+            warnings.push("`allow_remote` is on: the audit trail is readable without a password");
         }
         if self.rate_limit_per_minute == 0 {
             warnings.push("`rate_limit_per_minute` is 0: a client can fill the disk");

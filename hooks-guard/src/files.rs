@@ -23,7 +23,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
         true => Ok(file),
         false => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "it is no regular file",
+            "not a regular file",
         )),
     }
 }

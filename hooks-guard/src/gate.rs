@@ -359,7 +359,7 @@ impl Gate {
                 (StepRun::Failed, Classification::fallback(why).into())
             }
             (None, None) => {
-                let why = "no classifier knows the request";
+                let why = "no classifier recognizes the request";
                 error.get_or_insert_with(|| why.to_owned());
                 (StepRun::Failed, Classification::fallback(why).into())
             }
@@ -404,10 +404,11 @@ impl Gate {
             }
             (None, Decision::AutoAllowed) if request.confirm => (
                 false,
-                Some("the tables hardly know its language".to_owned()),
+                Some("the tables hardly cover its language".to_owned()),
             ),
             (None, Decision::AutoAllowed) if request.can_type_into(&found) => {
-                let why = "the program takes commands from its terminal, and the agent can type them there unseen";
+                let why = "the program accepts commands from its terminal, and the agent can type \
+                           there without a check";
                 (false, Some(why.to_owned()))
             }
             (None, Decision::AutoAllowed) => (true, None),
@@ -490,7 +491,7 @@ fn telling_hidden_code(ruling: Ruling, request: &PermissionRequest) -> Ruling {
     Ruling {
         hidden_code: true,
         reasoning: format!(
-            "text that is hidden as a secret is executed, and cannot be approved unseen; {}",
+            "the command executes text that is hidden as a secret and cannot be reviewed; {}",
             ruling.reasoning
         ),
         rule: Some(Verdict::hiding_code(ruling.rule.as_deref())),

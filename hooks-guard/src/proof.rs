@@ -59,7 +59,11 @@ impl fmt::Debug for ServiceKey {
 #[non_exhaustive]
 pub enum KeyError {
     /// The file does not exist.
-    #[error("there is no key in `{}`; start `hooks-guard serve`, which makes it beside its trail, or set `key_file`", .0.display())]
+    #[error(
+        "no key in `{}`; start `hooks-guard serve`, which creates one beside its trail, or set \
+         `key_file`",
+        .0.display()
+    )]
     Missing(PathBuf),
     /// The file cannot be read or created.
     #[error("cannot use the key in `{}`; {source}", path.display())]
@@ -71,7 +75,8 @@ pub enum KeyError {
     },
     /// Another user can read or write the key.
     #[error(
-        "others can read or write the key in `{}` (mode {mode:o}); remove it, and restart `hooks-guard serve`",
+        "other users can read or write the key in `{}` (mode {mode:o}); remove it, and restart \
+         `hooks-guard serve`",
         path.display()
     )]
     Exposed {
@@ -81,10 +86,13 @@ pub enum KeyError {
         mode: u32,
     },
     /// The file belongs to another user.
-    #[error("the key in `{}` belongs to another user; set `key_file` to a file of your own", .0.display())]
+    #[error("the key in `{}` belongs to another user; set `key_file` to your own file", .0.display())]
     Owner(PathBuf),
     /// The text is not a key.
-    #[error("`{}` does not hold 64 hexadecimal digits; remove it, and restart `hooks-guard serve`", .0.display())]
+    #[error(
+        "`{}` does not contain 64 hexadecimal digits; remove it, and restart `hooks-guard serve`",
+        .0.display()
+    )]
     Malformed(PathBuf),
 }
 
@@ -335,7 +343,10 @@ mod tests {
         for mode in [0o640, 0o604, 0o620, 0o666] {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
             let error = ServiceKey::load_or_create(&path).expect_err("others can read it");
-            assert!(error.to_string().contains("others can read"), "{error}");
+            assert!(
+                error.to_string().contains("other users can read"),
+                "{error}"
+            );
         }
         fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).expect("it is ours");
         assert_eq!(ServiceKey::load(&path).expect("a key"), key);

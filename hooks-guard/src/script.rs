@@ -268,7 +268,7 @@ struct Unfinished<'a>(Option<&'a Restricting>);
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
         if let Some(Restricting { hook, history }) = self.0 {
-            let why = "nobody waited for its answer any longer";
+            let why = "its result was no longer needed";
             let record = RunRecord::skipped(hook, Stage::Pre, why).action(ACTION);
             // A history in memory never waits.
             let _ = history.record(record).now_or_never();
@@ -285,7 +285,7 @@ fn message(request: &PermissionRequest, found: &Classification) -> Result<Map, H
     };
     match serde_json::to_value(given)? {
         Value::Object(message) => Ok(message),
-        _ => Err(HookError::new("what is asked about is no object")),
+        _ => Err(HookError::new("the hook's input is not an object")),
     }
 }
 
@@ -298,11 +298,11 @@ fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
             return Ok(Some(Restriction::Deny(reason)));
         }
         Verdict::Failed(failure) => return Err(failure.clone()),
-        _ => return Err(Failure::Engine("its verdict is not known".to_owned())),
+        _ => return Err(Failure::Engine("unknown kind of result".to_owned())),
     };
     let not_understood = |why: &dyn std::fmt::Display| {
         Failure::BadReturn(format!(
-            "answered what is not understood: {why}; return `{{ out: {{ decision, reason }} }}` \
+            "returned an invalid value: {why}; return `{{ out: {{ decision, reason }} }}` \
              with the decision `ask` or `deny`, or `{{ out: {{}} }}`"
         ))
     };
@@ -310,7 +310,7 @@ fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
         serde_json::from_value(Value::Object(out)).map_err(|why| not_understood(&why))?;
     let reason = |reason: Option<String>| match reason {
         Some(reason) => cut(&reason),
-        None => "it gives no reason".to_owned(),
+        None => "no reason given".to_owned(),
     };
     match says.decision {
         Some(Word::Ask) => Ok(Some(Restriction::Ask(reason(says.reason)))),

@@ -61,7 +61,7 @@ pub enum ServiceError {
     #[error("the audit trail failed; {0}")]
     Audit(#[from] AuditError),
     /// There are too many pending questions. Nothing was recorded.
-    #[error("{0}; answer some, or wait until their time is up")]
+    #[error("{0}; answer some, or wait until they expire")]
     TooManyQuestions(TooManyQuestions),
 }
 
@@ -246,7 +246,7 @@ impl PermissionService {
         if asks {
             let mut asked = scope_of(&request, command_parts).await;
             if !may_be_remembered {
-                asked.refuse("it is asked about every time");
+                asked.refuse("this command needs confirmation every time");
             }
             let found = audit.grant(command_hash, &request, &asked, may_be_remembered);
             approvals = StepRun::Ran;
@@ -350,7 +350,7 @@ impl PermissionService {
                     Some(None) => {}
                     Some(Some(why)) => return Ok(Responded::NotRemembered(Some(why.to_owned()))),
                     None if record.decision_requires_confirmation => {
-                        let why = "it is not known which files decide what it does";
+                        let why = "the files that determine its effect are unknown";
                         return Ok(Responded::NotRemembered(Some(why.to_owned())));
                     }
                     // The answer is refused for another reason.
@@ -557,7 +557,7 @@ async fn scope_of(request: &PermissionRequest, parts: Parts) -> ApprovalScope {
     let asked = request.clone();
     let found = in_time(move || ApprovalScope::of(&asked, &parts)).await;
     found.unwrap_or_else(|| {
-        let why = "the files that decide what it does cannot be read in time";
+        let why = "timeout while reading the files that determine its effect";
         ApprovalScope::unknown(request, why)
     })
 }

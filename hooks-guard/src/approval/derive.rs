@@ -93,7 +93,9 @@ impl<'a> Derivation<'a> {
 
     fn add(&mut self, lookup: Lookup) {
         if self.lookups.len() >= MAX_LOOKUPS {
-            self.refuse(format!("it depends on {MAX_LOOKUPS} files or more"));
+            self.refuse(format!(
+                "the command depends on {MAX_LOOKUPS} files or more"
+            ));
         } else if !self.lookups.contains(&lookup) {
             self.lookups.push(lookup);
         }
@@ -117,7 +119,7 @@ impl<'a> Derivation<'a> {
     fn text(&mut self, parts: &Parts, cwd: Option<&Path>, path: Vec<String>) {
         if !parts.complete {
             self.runs_code = true;
-            self.refuse("not all of the command is understood");
+            self.refuse("a part of the command is not understood");
             // The rest could be very large.
             return;
         }
@@ -126,7 +128,7 @@ impl<'a> Derivation<'a> {
         }
         let goes_up = |cwd: &Path| cwd.components().any(|part| part == Component::ParentDir);
         if cwd.is_some_and(goes_up) {
-            self.refuse("the directory has `..` in it");
+            self.refuse("the directory contains `..`");
         }
         let mut place = Place {
             start: start_of(parts, cwd, self.home),
@@ -136,7 +138,7 @@ impl<'a> Derivation<'a> {
         for (at, part) in parts.all.iter().enumerate() {
             match assigned_path(part, &place.start) {
                 Some(folders) => place.path.extend(folders),
-                None => self.refuse("where programs are is only known when the command runs"),
+                None => self.refuse("the program's path is unknown until the command runs"),
             }
             // A file that is changed in place may be named as an input.
             let in_place = part.effect >= Crud::Update && !part.code;
@@ -170,7 +172,7 @@ impl<'a> Derivation<'a> {
             if let Some(program) = replaced
                 && (part.code || !part.code_files.is_empty())
             {
-                self.refuse(format!("`{program}` may change what runs after it"));
+                self.refuse(format!("`{program}` may change later commands"));
             }
             if part.replaces_files && part.effect > Crud::Read {
                 replaced = part.program();
@@ -178,7 +180,9 @@ impl<'a> Derivation<'a> {
             // Reads need no approval.
             let asks = part.effect > Crud::Read || part.ask || part.code;
             if self.lookups.len() >= MAX_LOOKUPS {
-                self.refuse(format!("it depends on {MAX_LOOKUPS} files or more"));
+                self.refuse(format!(
+                    "the command depends on {MAX_LOOKUPS} files or more"
+                ));
                 return;
             }
             if asks || unseen(part.unseen_code).is_some() {
@@ -225,7 +229,7 @@ impl<'a> Derivation<'a> {
         if !part.package_scripts.is_empty()
             && options.any(|(name, _)| OTHER_PACKAGES.contains(&&**name))
         {
-            self.refuse("scripts of other packages run");
+            self.refuse("the command runs scripts of other packages");
         }
         if part.code && part.code_files.is_empty() {
             self.named_files(part, place);
@@ -243,7 +247,7 @@ impl<'a> Derivation<'a> {
             let path = path.clone();
             let is_cwd = self.cwd.is_some_and(|cwd| cwd == Path::new(&path));
             let path = if is_cwd { "." } else { &path };
-            self.refuse(format!("`{path}` is written by the command itself"));
+            self.refuse(format!("the command itself writes `{path}`"));
         }
     }
 
@@ -262,7 +266,7 @@ impl<'a> Derivation<'a> {
             // A service in a container does not see the agent's files, unless it has read the
             // manifest that names them.
             if self.depth == 0 {
-                self.refuse(format!("`{}` is not there", file.text));
+                self.refuse(format!("`{}` does not exist", file.text));
             }
             // If the file appears, the scope changes.
             missing
@@ -295,21 +299,21 @@ impl<'a> Derivation<'a> {
     fn paths(&mut self, file: &Word, place: &Place) -> Option<Vec<String>> {
         let text = &file.text;
         if !file.known {
-            self.refuse("which file runs is only known when the command runs");
+            self.refuse("the file to run is unknown until the command runs");
             return None;
         }
         if text.contains("://") {
-            self.refuse(format!("`{text}` is fetched when the command runs"));
+            self.refuse(format!("`{text}` is downloaded when the command runs"));
             return None;
         }
         let paths = place.start.paths(text);
         if paths.iter().any(|path| path.contains(NOWHERE)) {
-            self.refuse("the request names no directory");
+            self.refuse("the request has no directory");
             return None;
         }
         if !paths.iter().all(|path| is_known(path)) {
             self.refuse(format!(
-                "where `{text}` is, is only known when the command runs"
+                "the path of `{text}` is unknown until the command runs"
             ));
             return None;
         }
@@ -349,7 +353,7 @@ impl<'a> Derivation<'a> {
                 .iter()
                 .map(|name| format!("`{}`", name.trim_start_matches('^')))
                 .collect();
-            self.refuse(format!("there is none of {}", names.join(", ")));
+            self.refuse(format!("none of {} exists", names.join(", ")));
         }
     }
 
@@ -387,7 +391,7 @@ impl<'a> Derivation<'a> {
         if is_piped && (runs || part.runs_input) {
             let sources = self.sources(part, parts);
             if runs && sources.is_none() {
-                self.refuse("what is read and run is only known when the command runs");
+                self.refuse("the executed input is unknown until the command runs");
             }
             read.extend(sources.unwrap_or_default());
         }
@@ -395,7 +399,7 @@ impl<'a> Derivation<'a> {
             if runs {
                 let paths = place.start.paths(&file.text);
                 if file.known && paths.iter().any(|path| Path::new(path).is_dir()) {
-                    self.refuse("what is read and run is only known when the command runs");
+                    self.refuse("the executed input is unknown until the command runs");
                 }
                 self.code_file(file, place);
             } else if file.known {
@@ -444,14 +448,17 @@ impl<'a> Derivation<'a> {
                 && part.manifests.is_empty()
                 && !word.text.starts_with('-')
             {
-                self.refuse("which file runs is only known when the command runs");
+                self.refuse("the file to run is unknown until the command runs");
                 return;
             }
             if ["https://", "http://"]
                 .iter()
                 .any(|scheme| word.text.starts_with(scheme))
             {
-                self.refuse(format!("`{}` is fetched when the command runs", word.text));
+                self.refuse(format!(
+                    "`{}` is downloaded when the command runs",
+                    word.text
+                ));
             }
             if word.pattern {
                 self.pattern(word, place);
@@ -475,7 +482,7 @@ impl<'a> Derivation<'a> {
     fn pattern(&mut self, word: &Word, place: &Place) {
         let (folder, name) = word.text.rsplit_once('/').unwrap_or((".", &word.text));
         if folder.contains(['*', '?', '[', '{']) || name.contains(['?', '[', '{', UNKNOWN]) {
-            self.refuse("which files run is only known when the command runs");
+            self.refuse("the files to run are unknown until the command runs");
             return;
         }
         let folder = Word::literal(folder);
@@ -488,11 +495,11 @@ impl<'a> Derivation<'a> {
     fn script(&mut self, name: &Word, place: &Place) {
         self.runs_code = true;
         if name.text == ELSEWHERE {
-            self.refuse("scripts of other packages run");
+            self.refuse("the command runs scripts of other packages");
             return;
         }
         if !name.known {
-            self.refuse("which script runs is only known when the command runs");
+            self.refuse("the script to run is unknown until the command runs");
             return;
         }
         let folders = place.start.folders.iter().filter(|folder| is_known(folder));
@@ -517,7 +524,7 @@ impl<'a> Derivation<'a> {
         self.add(Lookup::File(key.0.clone()));
         self.followed.push(key);
         let Some(manifest) = self.reader.text(file) else {
-            self.refuse(format!("`{}` cannot be read", file.display()));
+            self.refuse(format!("cannot read `{}`", file.display()));
             return;
         };
         let folder = file.parent().unwrap_or(file);

@@ -175,7 +175,7 @@ impl Reader {
     fn unless_absent(&mut self, error: &io::Error, path: &Path) {
         let is_absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
         if !is_absent.contains(&error.kind()) {
-            self.refuse(format!("`{}` cannot be read", path.display()));
+            self.refuse(format!("cannot read `{}`", path.display()));
         }
     }
 
@@ -247,7 +247,7 @@ impl Reader {
             Err(error) => {
                 // A dangling link, or a directory that the service may not read.
                 if error.kind() != std::io::ErrorKind::NotFound {
-                    self.refuse(format!("`{shown}` cannot be read"));
+                    self.refuse(format!("cannot read `{shown}`"));
                 }
                 return State::Absent;
             }
@@ -256,7 +256,9 @@ impl Reader {
             return State::Folder;
         }
         if self.files == 0 {
-            self.refuse(format!("it depends on more than {MAX_FILES} files"));
+            self.refuse(format!(
+                "the command depends on more than {MAX_FILES} files"
+            ));
             return State::Unread(identity(&metadata));
         }
         self.files -= 1;
@@ -269,7 +271,7 @@ impl Reader {
         match self.digest(path) {
             Some(hash) => State::Content(hash),
             None => {
-                self.refuse(format!("`{shown}` cannot be read"));
+                self.refuse(format!("cannot read `{shown}`"));
                 State::Unread(identity(&metadata))
             }
         }
@@ -355,15 +357,15 @@ impl Reader {
         let mut names = Vec::new();
         for (at, entry) in entries.enumerate() {
             let Some(entry) = entry.ok().filter(|_| at < MAX_NAMES) else {
-                self.refuse(format!(
-                    "`{}` cannot be listed as a whole",
-                    folder.display()
-                ));
+                self.refuse(format!("cannot list all of `{}`", folder.display()));
                 break;
             };
             let name = entry.file_name();
             let Some(text) = name.to_str() else {
-                self.refuse(format!("`{}` has a name that is no text", folder.display()));
+                self.refuse(format!(
+                    "`{}` contains a file name that is not UTF-8",
+                    folder.display()
+                ));
                 continue;
             };
             if fits(pattern, text) && !text.ends_with(".sample") {

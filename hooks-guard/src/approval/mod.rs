@@ -29,7 +29,7 @@ const DOMAIN: &[u8] = b"hooks-guard approval scope 1\0";
 const MAX_SIZE: usize = 128 << 10;
 
 /// Reason why an approval cannot be remembered if its scope is too large to store.
-const TOO_MANY: &str = "it depends on too many files";
+const TOO_MANY: &str = "the command depends on too many files";
 
 /// Maximum number of files named in a sentence.
 const MAX_NAMED: usize = 6;
@@ -93,7 +93,7 @@ impl ApprovalScope {
             && let Some(cwd) = &scope.cwd
             && (scope.runs_code || !scope.files.is_empty())
         {
-            let why = format!("the folder `{cwd}` is not on the service's machine");
+            let why = format!("the directory `{cwd}` is not on the service's machine");
             scope.refuse(&why);
         }
         let size = |scope: &Self| serde_json::json!(scope).to_string().len();
@@ -183,21 +183,24 @@ impl ApprovalScope {
             return format!("`always` is not possible: {why}");
         }
         let mut sentence = match &self.agent {
-            Some(agent) => format!("`always` holds for {agent}"),
-            None => "`always` holds for requests without an agent".to_owned(),
+            Some(agent) => format!("`always` applies to {agent}"),
+            None => "`always` applies to requests without an agent".to_owned(),
         };
         if let Some(folder) = self.folder.as_ref().or(self.cwd.as_ref()) {
             sentence += &format!(" in {folder}");
         }
         let covers = self.covers();
         match covers.as_slice() {
-            [] if self.runs_code => sentence += "; no file that it runs or reads is covered",
+            [] if self.runs_code => {
+                sentence += "; changes of files that it runs or reads are not \
+                             detected"
+            }
             [] => {}
             [one] => sentence += &format!(" while `{one}` is unchanged"),
             many => sentence += &format!(" while {} are unchanged", listed(many)),
         }
         if self.runs_code && !covers.is_empty() {
-            sentence += "; programs and files that are used in turn are not covered";
+            sentence += "; changes of programs and files that these use are not detected";
         }
         sentence
     }
@@ -209,18 +212,18 @@ impl ApprovalScope {
             None => "no agent".to_owned(),
         };
         if self.agent != new.agent {
-            return Some(format!("it was for {}", named(&self.agent)));
+            return Some(format!("the approval was for {}", named(&self.agent)));
         }
         if self.folder != new.folder {
-            let folder = new.cwd.as_deref().unwrap_or("the folder");
-            return Some(format!("`{folder}` is another folder now"));
+            let folder = new.cwd.as_deref().unwrap_or("the directory");
+            return Some(format!("`{folder}` is now another directory"));
         }
         if [self, new]
             .iter()
             .any(|scope| scope.refused() == Some(TOO_MANY))
         {
             // Its files are not stored.
-            let why = "one of the files that it depends on has changed since";
+            let why = "a file that the command depends on has changed";
             return (self.hash != new.hash).then(|| why.to_owned());
         }
         let of = |scope: &Self, path: &str| scope.files.iter().find(|f| f.path == path).cloned();
@@ -230,12 +233,12 @@ impl ApprovalScope {
             match of(new, &old.path) {
                 Some(now) if now == *old => {}
                 Some(now) if now.real != old.real => {
-                    differences.push(format!("`{shown}` leads elsewhere now"));
+                    differences.push(format!("the link `{shown}` has changed"));
                 }
                 Some(now) if !now.is_absent() => {
-                    differences.push(format!("`{shown}` has changed since"));
+                    differences.push(format!("`{shown}` has changed"));
                 }
-                _ => differences.push(format!("`{shown}` is gone")),
+                _ => differences.push(format!("`{shown}` was removed")),
             }
         }
         for now in &new.files {
@@ -246,7 +249,7 @@ impl ApprovalScope {
         let more = differences.len().saturating_sub(MAX_NAMED);
         differences.truncate(MAX_NAMED);
         if more > 0 {
-            differences.push(format!("{more} more files are different"));
+            differences.push(format!("{more} more files have changed"));
         }
         (!differences.is_empty()).then(|| differences.join(", "))
     }
@@ -258,7 +261,7 @@ impl ApprovalScope {
         let clear = |text: &str| masked.other(text) == text;
         let is_secret = |file: &Covered| file.is_absent() && !clear(&file.path);
         if scope.files.iter().any(is_secret) {
-            scope.refuse("the name of a file is masked");
+            scope.refuse("the name of a file is masked as a secret");
             scope.files.retain(|file| !is_secret(file));
         }
         let files = &scope.files;

@@ -225,7 +225,7 @@ impl Loaded {
                 let (file, folder) = (file.display(), read.config.display());
                 format!(
                     "`{file}` is ignored: this file is read from `{folder}`, the \
-                         configuration's directory"
+                     configuration's directory"
                 )
             }));
         }

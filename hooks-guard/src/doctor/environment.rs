@@ -77,7 +77,7 @@ pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
     );
     checks.extend(around.variables.iter().filter_map(|name| of_process(name)));
     if checks.is_empty() {
-        let what = "no variable leads the guard or its agents elsewhere";
+        let what = "no variable redirects the guard or its agents";
         checks.push(Check::new(NAME, State::Ok, what, ""));
     }
     checks
@@ -195,13 +195,14 @@ fn of_file(file: &Path, format: Format, is_project: bool) -> Vec<Check> {
 fn does(effect: Effect) -> &'static str {
     match effect {
         Effect::Guard => {
-            "hooks ignore it, and `serve`, `approve` and `watch` would follow it to other files or servers"
+            "hooks ignore it, but `serve`, `approve` and `watch` would use other files or servers"
         }
-        Effect::Folders => {
-            "hooks find their files without it, and `~` in a command means another folder"
+        Effect::Folders => "hooks ignore it, but `~` in a command means another directory",
+        Effect::Agent => "the agent reads other settings, without the hook",
+        Effect::Code => {
+            "it loads code into every program that the agent starts, including the \
+             hook"
         }
-        Effect::Agent => "it moves the agent's settings, without the hook in them",
-        Effect::Code => "it loads code into every program that the agent starts, the hook too",
         Effect::Programs => "it decides which programs the agent's commands run",
     }
 }
@@ -209,7 +210,7 @@ fn does(effect: Effect) -> &'static str {
 fn remedy(name: &str, effect: Effect) -> String {
     match effect {
         Effect::Guard if name.starts_with("PG") => {
-            format!("remove `{name}`; write it into the URL of `database` in the configuration")
+            format!("remove `{name}`; put it into the URL of `database` in the configuration")
         }
         Effect::Guard => format!(
             "remove `{name}`; set it in the configuration, and run `hooks-guard install` again"
@@ -223,7 +224,7 @@ fn of_process(name: &str) -> Option<Check> {
     let does = match effect(name)? {
         Effect::Guard if !name.starts_with("PG") => "hooks ignore it",
         Effect::Code if name == "LD_PRELOAD" || name == "DYLD_INSERT_LIBRARIES" => {
-            "it loads code into every program, the hook too"
+            "it loads code into every program, including the hook"
         }
         _ => return None,
     };

@@ -159,13 +159,13 @@ impl GateHooks {
             SlotDescription {
                 slot: "classify",
                 kind: "fallback",
-                policy: "the first that knows decides",
+                policy: "the first classification decides",
                 entries: entries(&self.classify),
             },
             SlotDescription {
                 slot: "restrict",
                 kind: "always",
-                policy: "the strictest counts",
+                policy: "the strictest restriction decides",
                 entries: entries(&self.restrict),
             },
         ]

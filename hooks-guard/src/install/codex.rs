@@ -30,11 +30,11 @@ pub(crate) fn skipped(hooks: &Path, text: &str, config: &str) -> Option<String> 
         let field = |name: &str| state?.get(name);
         let trusted = field("trusted_hash").and_then(Item::as_str);
         let why = if field("enabled").and_then(Item::as_bool) == Some(false) {
-            "is turned off"
+            "is disabled"
         } else if trusted == Some(entry.hash().as_str()) {
             return None;
         } else if trusted.is_some() {
-            "was changed since it was trusted"
+            "has changed since it was trusted"
         } else {
             "is not trusted"
         };

@@ -13,7 +13,7 @@ use super::jsonc::DocumentError;
 #[non_exhaustive]
 pub enum InstallError {
     /// The settings cannot be read.
-    #[error("`{}` cannot be read; check its permissions", path.display())]
+    #[error("cannot read `{}`; check its permissions", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -22,7 +22,7 @@ pub enum InstallError {
         source: io::Error,
     },
     /// The settings cannot be written.
-    #[error("`{}` cannot be written; check the permissions and the space on the disk", path.display())]
+    #[error("cannot write `{}`; check its permissions and the free disk space", path.display())]
     Write {
         /// The file.
         path: PathBuf,
@@ -31,13 +31,13 @@ pub enum InstallError {
         source: io::Error,
     },
     /// The settings are not UTF-8.
-    #[error("`{}` is not valid UTF-8; mend it first", path.display())]
+    #[error("`{}` is not valid UTF-8; correct it first", path.display())]
     Encoding {
         /// The file.
         path: PathBuf,
     },
     /// The settings exceed the maximum size.
-    #[error("`{}` is longer than {most} bytes; mend it first", path.display())]
+    #[error("`{}` is longer than {most} bytes; shorten it first", path.display())]
     TooLong {
         /// The file.
         path: PathBuf,
@@ -45,7 +45,7 @@ pub enum InstallError {
         most: u64,
     },
     /// The settings are not a document that the agent can read.
-    #[error("`{}` is left alone: {source}", path.display())]
+    #[error("`{}` is unchanged: {source}", path.display())]
     Document {
         /// The file.
         path: PathBuf,
@@ -53,25 +53,26 @@ pub enum InstallError {
         source: DocumentError,
     },
     /// Another process wrote the settings in the meantime.
-    #[error("`{}` was changed by somebody else just now; try again", path.display())]
+    #[error("another process has just changed `{}`; try again", path.display())]
     Raced {
         /// The file.
         path: PathBuf,
     },
     /// A file with this name was not written by this program, or was changed since.
-    #[error("`{}` is not as it was installed; move it away first", path.display())]
+    #[error("`{}` was changed after its installation; move it away first", path.display())]
     NotOurs {
         /// The file.
         path: PathBuf,
     },
     /// A path in the hook's arguments cannot be written to a settings file.
-    #[error("`{path}` is no absolute path in plain UTF-8; move or rename the file")]
+    #[error("`{path}` is not an absolute path in plain UTF-8; move or rename the file")]
     Argument {
         /// The path.
         path: String,
     },
     /// The binary's path cannot be written to a settings file.
-    #[error("`{}` is no absolute path of a binary called `hooks-guard` in plain UTF-8; move or rename it", path.display())]
+    #[error("`{}` is not an absolute path, in plain UTF-8, of a binary named `hooks-guard`; move \
+             or rename it", path.display())]
     Binary {
         /// The path.
         path: PathBuf,

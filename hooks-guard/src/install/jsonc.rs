@@ -16,7 +16,7 @@ use crate::protocol::Agent;
 #[non_exhaustive]
 pub enum DocumentError {
     /// The document does not parse.
-    #[error("line {line}, column {column}: {detail}; mend it first")]
+    #[error("line {line}, column {column}: {detail}; correct it first")]
     Parse {
         /// Line, starting at 1.
         line: usize,
@@ -26,7 +26,7 @@ pub enum DocumentError {
         detail: String,
     },
     /// A value has another type than the agent expects.
-    #[error("`{at}` is not {wanted}; mend it first")]
+    #[error("`{at}` is not {wanted}; correct it first")]
     Shape {
         /// Path of the value, such as `hooks.PreToolUse`.
         at: String,
@@ -34,7 +34,7 @@ pub enum DocumentError {
         wanted: &'static str,
     },
     /// A key occurs more than once, and it is unknown which one the agent uses.
-    #[error("`{at}` is there more than once; mend it first")]
+    #[error("`{at}` occurs more than once; remove the others first")]
     Twice {
         /// Path of the key.
         at: String,

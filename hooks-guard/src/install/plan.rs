@@ -160,15 +160,18 @@ pub(super) fn to_do(agent: Agent, path: Option<&OsStr>) -> Vec<String> {
             return late.into_iter().collect();
         }
         Agent::Codex => &[
-            "Codex cannot be made to ask. What needs approval is denied unless a rule allows it or you approve it while `hooks-guard serve` runs.",
+            "Codex has no prompt for hooks. Requests that need approval are denied unless a rule \
+             allows them or you approve them while `hooks-guard serve` runs.",
         ],
         Agent::Gemini => &["Restart Gemini CLI; `/hooks` lists its hooks."],
         Agent::Cursor => &["Restart Cursor; its settings list its hooks."],
         Agent::Copilot => &[
-            "VS Code reads this file too and is answered in its own format: `install vscode` is not needed as well.",
+            "VS Code reads this file, too, and gets replies in its own format; `install vscode` \
+             is not needed.",
         ],
         Agent::VsCode => &[
-            "Copilot CLI reads this file too and is answered in its own format: `install copilot` is not needed as well.",
+            "Copilot CLI reads this file, too, and gets replies in its own format; `install \
+             copilot` is not needed.",
         ],
         Agent::OpenCode => &["Restart opencode: it reads plugins when it starts."],
     };
@@ -176,13 +179,19 @@ pub(super) fn to_do(agent: Agent, path: Option<&OsStr>) -> Vec<String> {
 }
 
 /// Note if the version of Claude Code cannot be read.
-const CLAUDE_UNKNOWN: &str = "The version of Claude Code could not be read: before 2.1.295 it runs the tool if the hook does not answer in time.";
+const CLAUDE_UNKNOWN: &str = "The version of Claude Code could not be determined. Versions before \
+                              2.1.295 run the tool if the hook times out.";
 
 /// Step left to the user if Codex's `config.toml` cannot be changed.
-pub(super) const TRUST_BY_HAND: &str = "Codex skips the hooks, without a message, until you trust them, and its `config.toml` could not be changed: run `/hooks` in Codex and trust the three of hooks-guard. `hooks-guard doctor` says whether they are trusted.";
+pub(super) const TRUST_BY_HAND: &str = "Codex silently skips the hooks until you trust them, and \
+                                        its `config.toml` could not be changed. Run `/hooks` in \
+                                        Codex and trust the three hooks of hooks-guard. \
+                                        `hooks-guard doctor` checks whether they are trusted.";
 
 /// Note if opencode's directory already has a `.npmrc`.
-pub(super) const LONG_START: &str = "Without a network, opencode waits more than a minute at its first start. To shorten this, add `fetch-retries=0` to the `.npmrc` in the folder of its settings.";
+pub(super) const LONG_START: &str = "Without a network, opencode waits more than a minute at its \
+                                     first start. To shorten this, add `fetch-retries=0` to the \
+                                     `.npmrc` beside its settings.";
 
 /// Denies if the hook cannot be run, is killed, or exits with a status other than 0: most agents
 /// would run the tool then. Every agent treats status 2 as a denial.

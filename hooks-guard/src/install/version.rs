@@ -49,11 +49,8 @@ pub(super) fn claude_is_unknown(path: Option<&OsStr>) -> bool {
 /// when the hook is late; `None` if it denies the call.
 pub(crate) fn claude_ignores_lateness(path: Option<&OsStr>) -> Option<String> {
     let [major, minor, patch] = claude(path)?;
-    ([major, minor, patch] < BLOCKS_FROM).then(|| {
-        format!(
-            "Claude Code {major}.{minor}.{patch} runs the tool if the hook does not answer in time"
-        )
-    })
+    ([major, minor, patch] < BLOCKS_FROM)
+        .then(|| format!("Claude Code {major}.{minor}.{patch} runs the tool if the hook times out"))
 }
 
 /// Returns the program with this name that a shell with this `PATH` would run.

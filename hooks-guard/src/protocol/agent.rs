@@ -105,7 +105,7 @@ impl fmt::Display for Agent {
 /// Error returned when a name is not that of a supported agent.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
-    "`{name}` is no agent that is known; use `claude-code`, `codex`, `gemini`, `cursor`, \
+    "unknown agent `{name}`; use `claude-code`, `codex`, `gemini`, `cursor`, \
      `copilot`, `vscode` or `opencode`"
 )]
 pub struct UnknownAgent {

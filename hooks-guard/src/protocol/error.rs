@@ -35,7 +35,7 @@ pub enum Problem {
         detail: String,
     },
     /// JSON, but not an object.
-    #[error("the hook's input is no JSON object; send one JSON object")]
+    #[error("the hook's input is not a JSON object; send one JSON object")]
     NotAnObject,
     /// A field that counts is not there.
     #[error(
@@ -77,7 +77,7 @@ pub enum Problem {
     )]
     Patch,
     /// A URI that is not a plain path.
-    #[error("`{uri}` is no plain path; name the file by its path")]
+    #[error("`{uri}` is not a plain path; name the file by its path")]
     Uri {
         /// The URI.
         uri: String,

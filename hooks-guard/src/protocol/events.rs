@@ -158,7 +158,7 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
     let hook = called.hook;
     let nothing = |why: String| Ok(Event::Nothing { hook, why });
     if hook.kind == Kind::Other {
-        return nothing("nothing is decided at this event".into());
+        return nothing("this event needs no decision".into());
     }
     let Used {
         name,
@@ -168,7 +168,7 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
     let listed = tools::tool(&name);
     let Some(tool) = listed.or_else(|| unlisted_shell(arguments.as_ref())) else {
         let name: String = name.chars().take(100).collect();
-        return nothing(format!("the tool `{name}` is not judged"));
+        return nothing(format!("the tool `{name}` is not checked"));
     };
     if called.at == At::Permission && input::text(object, "effect")? == Some("deny") {
         return nothing("the agent denies it already".into());

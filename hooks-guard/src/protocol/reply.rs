@@ -28,21 +28,21 @@ impl Reply {
 }
 
 /// Default reason: agents treat a denial without a reason as an error.
-const NO_REASON: &str = "refused by hooks-guard";
+const NO_REASON: &str = "denied by hooks-guard";
 
 /// Returns why a request that needs approval is denied, and how to approve it. Appended to the
 /// reason, for the model and its user.
 #[must_use]
 pub fn approval_missing(agent: Agent, prompt: AgentPrompt) -> String {
     let why = match prompt {
-        AgentPrompt::Unattended => "no user is at the keyboard to give it".to_owned(),
+        AgentPrompt::Unattended => "no user is at the keyboard".to_owned(),
         AgentPrompt::Shown | AgentPrompt::Unavailable => {
-            format!("{} cannot be made to ask for it here", agent.title())
+            format!("{} has no prompt for it here", agent.title())
         }
     };
     format!(
-        "approval is missing, and {why}; to give it, run `hooks-guard serve` and approve the \
-         request there, or add a rule that allows it"
+        "this request needs approval, but {why}; run `hooks-guard serve` and approve the request \
+         there, or add a rule that allows it"
     )
 }
 

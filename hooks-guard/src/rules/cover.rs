@@ -62,7 +62,7 @@ impl Rule {
             }
             None if part.has_config_override => {
                 return Err("an option changes a setting that may \
-                                                            change what runs");
+                            change what runs");
             }
             None => {}
         }

@@ -382,7 +382,7 @@ fn rules_that_are_no_file_are_asked_about_in_time() {
         let began = Instant::now();
         let (decision, reason) = told(&home.hook("claude-code", &["--timeout", "4"], &input));
         assert_eq!(decision, "ask");
-        assert!(reason.contains("it is no regular file"), "{reason}");
+        assert!(reason.contains("not a regular file"), "{reason}");
         assert!(began.elapsed() < Duration::from_secs(3));
     };
     // To open a pipe is to wait for its other end, and to read the hook's own output for ever.
@@ -604,14 +604,14 @@ fn codex_waits_for_the_operator_where_there_is_a_service() {
     assert_eq!(told(&run("DENIED")).0, "deny");
 }
 
-/// P-02: Codex cannot be made to ask, and its silence runs whatever its sandbox permits.
+/// P-02: Codex has no prompt for it, and its silence runs whatever its sandbox permits.
 #[test]
 fn codex_is_denied_what_needs_approval_where_there_is_no_service() {
     let home = Home::new();
     let (decision, reason) = told(&home.hook("codex", &[], &before("rm -r build", "1")));
     assert_eq!(decision, "deny");
     assert!(reason.starts_with("DELETE"), "{reason}");
-    assert!(reason.contains("Codex cannot be made to ask"), "{reason}");
+    assert!(reason.contains("Codex has no prompt for it"), "{reason}");
     assert!(reason.contains("`hooks-guard serve`"), "{reason}");
     let record = home.trail().remove(0);
     assert_eq!(record["user_response"], "DENIED");
@@ -735,7 +735,7 @@ fn a_script_that_changes_while_its_question_waits_is_asked_about_again() {
         let trail = home.trail();
         assert_eq!(trail.len(), 2, "{trail:?}");
         let reasoning = trail[0]["reasoning"].as_str().expect("text");
-        let said = "approved before as decision 1; `deploy.sh` has changed since";
+        let said = "approved before as decision 1; `deploy.sh` has changed";
         assert!(reasoning.contains(said), "{reasoning}");
     }
 }

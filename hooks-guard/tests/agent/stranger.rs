@@ -349,7 +349,7 @@ fn a_key_that_others_can_read_is_not_used() {
     std::fs::set_permissions(&key, PermissionsExt::from_mode(0o644)).expect("it is ours");
     let (decision, reason) = told(&home.hook("claude-code", &[], &before("mkdir a", "1")));
     assert_eq!(decision, "ask", "{reason}");
-    assert!(reason.contains("others can read"), "{reason}");
+    assert!(reason.contains("other users can read"), "{reason}");
     assert_eq!(home.trail().len(), 1, "it decides alone");
     drop(service);
     let serve = home
@@ -359,7 +359,7 @@ fn a_key_that_others_can_read_is_not_used() {
     let serve = serve.expect("it ends by itself");
     let said = String::from_utf8_lossy(&serve.stderr);
     assert!(
-        !serve.status.success() && said.contains("others can read"),
+        !serve.status.success() && said.contains("other users can read"),
         "{said}"
     );
 }

@@ -1131,7 +1131,7 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
         assert!(why.contains(said), "{why}");
     }
     fs::write(&script, "echo two").expect("a script");
-    let why = format!("approved before as decision {id}; `deploy.sh` has changed since");
+    let why = format!("approved before as decision {id}; `deploy.sh` has changed");
     assert_eq!(grant(&request).await, Granted::Changed(why));
     let redeemed = trail.redeem(id, "secret").await.expect("an answer");
     assert!(matches!(redeemed, Redeemed::Changed(..)), "{redeemed:?}");
@@ -1158,7 +1158,7 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
     let Granted::Changed(why) = found else {
         panic!("{found:?}");
     };
-    assert!(why.contains("`deploy.sh` is gone"), "{why}");
+    assert!(why.contains("`deploy.sh` was removed"), "{why}");
     fs::write(&script, "echo one").expect("a script");
     assert_eq!(grant(&request).await, held);
     trail

@@ -240,7 +240,7 @@ fn hooks_are_shown_in_their_order_with_the_last_requests() {
     let found = daemon.get("/api/hooks/registered").ok();
     assert_eq!(found["slots"][0]["slot"], "classify");
     let slot = &found["slots"][0];
-    assert_eq!(slot["policy"], "the first that knows decides");
+    assert_eq!(slot["policy"], "the first classification decides");
     assert_eq!(slot["entries"][0]["name"], "Classifier");
     assert_eq!(slot["entries"][0]["on_failure"], "fail closed");
     for runs in [&slot["runs"], &slot["entries"][0]["runs"]] {
@@ -273,7 +273,11 @@ fn hooks_are_shown_in_their_order_with_the_last_requests() {
     page.goto(&signed_in(&daemon).replace("/#", "/hooks#"));
     page.until("document.querySelectorAll('.lane').length === 2");
     let text = page.eval("document.querySelector('main').innerText");
-    for shown in ["the first that knows decides", "Classifier", "fail closed"] {
+    for shown in [
+        "the first classification decides",
+        "Classifier",
+        "fail closed",
+    ] {
         assert!(text.as_str().unwrap().contains(shown), "{text}");
     }
     // The list grows by itself.

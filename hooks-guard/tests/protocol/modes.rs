@@ -39,7 +39,7 @@ fn p_02_a_mode_without_a_prompt_is_unattended() {
         let refused = reply.stdout.contains(r#""permissionDecision":"deny""#);
         assert_eq!(refused, question.unattended(), "{agent} {mode}: {reply:?}");
         if refused {
-            let reason = "CREATE: runs a build; approval is missing";
+            let reason = "CREATE: runs a build; this request needs approval";
             assert!(reply.stdout.contains(reason), "{reply:?}");
             assert!(reply.stdout.contains("`hooks-guard serve`"), "{reply:?}");
         }

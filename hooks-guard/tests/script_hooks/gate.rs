@@ -153,7 +153,7 @@ async fn a_run_that_nobody_waits_for_is_not_lost() {
     let soon = Duration::from_millis(1);
     let cut_off = timeout(soon, judged(&gate, "ls")).await;
     assert!(cut_off.is_err(), "a loop takes longer");
-    let why = "nobody waited for its answer any longer";
+    let why = "its result was no longer needed";
     let kept = json!(["hook.js", "skipped", "", 1, why]);
     assert_eq!(runs(&gate).await, [kept]);
 }

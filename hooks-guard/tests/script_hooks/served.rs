@@ -122,5 +122,5 @@ fn a_hook_that_cannot_be_used_keeps_the_service_from_starting() {
     assert!(!status.success());
     assert!(said.contains("cannot use the hook"), "{said}");
     let (_, said) = Setup::new().config("scripts = ['hook.js']").fail();
-    assert!(said.contains("give an absolute path"), "{said}");
+    assert!(said.contains("use an absolute path"), "{said}");
 }

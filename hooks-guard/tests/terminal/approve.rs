@@ -48,7 +48,7 @@ fn approve_takes_each_answer_and_shows_what_it_is_about() {
         for part in [
             "DELETE  rm -r build",
             "agent claude-code, in /srv/x",
-            "`always` holds for claude-code in /srv/x",
+            "`always` applies to claude-code in /srv/x",
         ] {
             assert!(screen.contains(part), "`{part}` in {screen}");
         }

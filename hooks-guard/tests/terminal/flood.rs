@@ -451,7 +451,7 @@ fn approve_that_gets_no_answer_says_so() {
     terminal.shows("operator's token: ");
     terminal.send(&format!("{TOKEN}\n"));
     assert_eq!(terminal.end(), 3, "{}", terminal.screen());
-    let screen = terminal.shows("no answer within");
+    let screen = terminal.shows("no response within");
     assert!(!screen.contains(NOTHING), "{screen}");
 }
 

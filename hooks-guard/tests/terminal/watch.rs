@@ -77,7 +77,7 @@ fn watch_answers_what_is_chosen_by_key() {
         terminal.shows("1 pending question");
         terminal.send(DOWN);
         let screen = terminal.shows("reason");
-        for part in ["▶", "/srv/x", "codex", "`always` holds for codex"] {
+        for part in ["▶", "/srv/x", "codex", "`always` applies to codex"] {
             assert!(screen.contains(part), "`{part}` in {screen}");
         }
         terminal.send(key);

@@ -34,7 +34,7 @@ pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<Me
         let told = match ended {
             Ok(()) => vec![Message::Link(Link::Down(
                 "the service closed the \
-                                                     connection"
+                 connection"
                     .to_owned(),
             ))],
             // The pending questions can still be read.

@@ -372,7 +372,7 @@ impl State {
         self.denying = Some(id);
         self.notice = format!(
             "press N again to deny all questions of agent {agent}, session \
-                               {session}"
+             {session}"
         );
         Effect::Draw
     }
