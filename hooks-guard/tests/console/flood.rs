@@ -32,7 +32,7 @@ fn flood_the_inbox_shows_every_session_and_how_many_wait() {
     let notice = page.eval("document.querySelector('[aria-label=Questions] .problem').textContent");
     let notice = notice.as_str().unwrap();
     for part in [
-        "5001 questions wait",
+        "5001 pending questions",
         "5000 of codex, session flood",
         "--deny-all",
     ] {
@@ -75,24 +75,24 @@ fn the_inbox_says_that_nothing_waits_only_if_it_knows() {
     let text = "document.querySelector('.empty').textContent";
     page.until(&format!("{text}.includes('Too much at once')"));
     assert_eq!(
-        page.eval(&format!("{text}.includes('Nothing waits')")),
+        page.eval(&format!("{text}.includes('No pending questions')")),
         false
     );
     assert_eq!(page.eval("document.title.startsWith('(?)')"), true);
     // It is read again by itself.
     page.eval("window.broken = false");
-    page.until(&format!("{text}.includes('Nothing waits')"));
+    page.until(&format!("{text}.includes('No pending questions')"));
     page.until("document.title === 'Inbox · hooks-guard'");
     // The service goes away.
     let setup = daemon.into_setup();
-    page.until(&format!("{text}.includes('no connection')"));
+    page.until(&format!("{text}.includes('No connection')"));
     assert_eq!(
-        page.eval(&format!("{text}.includes('Nothing waits')")),
+        page.eval(&format!("{text}.includes('No pending questions')")),
         false
     );
     assert_eq!(page.eval("document.title.startsWith('(?)')"), true);
     let daemon = setup.listen(Some(&format!("127.0.0.1:{port}"))).start();
-    page.until(&format!("{text}.includes('Nothing waits')"));
+    page.until(&format!("{text}.includes('No pending questions')"));
     card(&page, &ask(&daemon, "mkdir out"));
 }
 
@@ -137,6 +137,6 @@ fn flood_who_is_signed_in_listens_though_no_place_is_left() {
     other.load(&format!("http://{}/", daemon.address));
     other.until("document.getElementById('live')?.dataset.state === 'away'");
     let text = other.eval("document.querySelector('.empty').textContent");
-    assert!(!text.as_str().unwrap().contains("Nothing waits"), "{text}");
+    assert!(!text.as_str().unwrap().contains("No pending questions"), "{text}");
     assert_eq!(strangers.len(), 64);
 }

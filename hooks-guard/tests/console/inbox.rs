@@ -84,7 +84,7 @@ fn a_question_shows_what_one_has_to_know() {
         "{reasoning}"
     );
     assert!(
-        reasoning.as_str().unwrap().contains("% sure"),
+        reasoning.as_str().unwrap().contains("% confidence"),
         "{reasoning}"
     );
     let left = inside(".left");

@@ -167,7 +167,7 @@ fn who_types_the_token_may_answer_and_signs_out_in_all_windows() {
     page.write("not the token of anybody");
     page.press("Enter");
     page.until(
-        "document.querySelector('.sign-in .problem').textContent.includes('not the operator')",
+        "document.querySelector('.sign-in .problem').textContent.includes('Wrong operator')",
     );
     page.click("#token");
     page.write(TOKEN);

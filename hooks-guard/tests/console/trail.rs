@@ -131,7 +131,7 @@ fn the_trail_follows_what_happens() {
     let page = browser.person().window();
     page.goto(&at(&daemon, "/trail"));
     let outcome = format!("document.querySelector('tr[data-id=\"{id}\"] .outcome')?.textContent");
-    page.until(&format!("{outcome} === 'waiting'"));
+    page.until(&format!("{outcome} === 'pending'"));
     daemon.respond(&id, "DENIED").ok();
     page.until(&format!("{outcome} === 'denied'"));
     assert_eq!(answer(&daemon, &id), "DENIED");
