@@ -1,9 +1,10 @@
-//! Masks secrets in commands. In: a command. Out: the command without its secrets.
+//! What of a command may be told to others. In: a command. Out: the command without its secrets.
 //!
-//! For a model, the mask is generous: text that the model does not see can only fail to raise the
-//! class. In the audit trail a person must see what was run, so e-mail addresses and hexadecimal
-//! numbers stay, which are mostly commits and digests. Text that a shell would run beside a secret
-//! always stays.
+//! To a model, rather too much is masked than too little: what it does not see
+//! it cannot raise, and it never could lower. In the audit trail a person has
+//! to see what was run: e-mail addresses stay there, and numbers in hexadecimal
+//! digits, which are mostly commits and digests. What a shell would run beside a
+//! secret stays everywhere.
 
 #[cfg(test)]
 mod cases;
@@ -32,20 +33,20 @@ use self::rules::{DIGESTS, NAMES_OF_ENTRIES, RULES, begins_with_a_name};
 use self::shell::Syntax;
 use self::tokens::TOKENS;
 
-/// Minimum length of a secret. Shorter ones would mask letters inside other words; in a command,
-/// also words that determine its effect.
+/// Shorter secrets would take letters out of other words of a text; in a
+/// command, words that decide what it does.
 const SHORTEST: usize = 3;
 const SHORTEST_IN_COMMAND: usize = 6;
 
-/// Minimum length of text that looks random.
+/// The shortest text that looks like chance.
 const SHORTEST_CHANCE: usize = 20;
 
-/// A command with its secrets masked.
+/// A command with what is secret in it taken out.
 #[derive(Debug)]
 pub(crate) struct Masked {
-    /// The masked command.
+    /// The command to show.
     pub(crate) text: String,
-    /// The masked secrets, longest first.
+    /// What was taken out, the longest first.
     secrets: Vec<(String, Kind)>,
     reader: Reader,
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -53,12 +54,12 @@ pub(crate) struct Masked {
 }
 
 impl Masked {
-    /// Masks a command for a language model on another machine.
+    /// What may leave the machine.
     pub(crate) fn for_model(command: &str) -> Self {
         Self::new(command, Reader::Model, hidden(command, Reader::Model))
     }
 
-    /// Masks a command for storage. Text that names programs to run is never masked.
+    /// What may be stored. Text that says which programs run is no secret, whatever it looks like.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn for_storage(command: &str) -> Self {
         let mut ranges = hidden(command, Reader::Trail);
@@ -79,15 +80,15 @@ impl Masked {
         }
     }
 
-    /// Returns `true` if masked text may run as code, so that the rest does not show everything
-    /// that runs.
+    /// Returns whether a part of the text that was taken out may run as code, so that
+    /// the rest does not show all that runs.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn hides_code(&self) -> bool {
         self.hides_code
     }
 
-    /// Masks a text about the command, which may quote a secret without the context by which it was
-    /// recognised.
+    /// The same for a text about the command, which may quote a secret without
+    /// what made it recognisable.
     pub(crate) fn other(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (secret, kind) in &self.secrets {
@@ -99,14 +100,14 @@ impl Masked {
     }
 }
 
-/// Masks a text that is not a command, such as a note.
+/// Returns a text that is no command, such as a note, without secrets.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn note(text: &str) -> String {
     replaced(text, &ranges(text, Reader::Trail, &Syntax::default()))
 }
 
-/// Returns a name of a session, an agent or a call for storage: a name that is a secret is replaced
-/// by a digest, which keeps it distinct.
+/// Returns a name of a session, an agent or a call as it may be stored: a name that is a secret is
+/// told apart from others by a digest of it.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn name(name: &str) -> String {
     use sha2::{Digest, Sha256};
@@ -117,7 +118,7 @@ pub(crate) fn name(name: &str) -> String {
     format!("[secret {}]", hex::encode(&Sha256::digest(name)[..8]))
 }
 
-/// Returns the secrets in these ranges, longest first.
+/// The secrets at these places, the longest first.
 fn secrets(command: &str, ranges: &[Hidden]) -> Vec<(String, Kind)> {
     let mut secrets: Vec<(String, Kind)> = Vec::new();
     for (range, kind) in ranges {
@@ -132,7 +133,7 @@ fn secrets(command: &str, ranges: &[Hidden]) -> Vec<(String, Kind)> {
     secrets
 }
 
-/// Returns the ranges to mask: the command's secrets, and further occurrences of them.
+/// What must go of a command: its secrets, and the same texts elsewhere in it.
 fn hidden(command: &str, reader: Reader) -> Vec<Hidden> {
     let syntax = Syntax::of(command);
     let mut ranges = ranges(command, reader, &syntax);
@@ -142,8 +143,8 @@ fn hidden(command: &str, reader: Reader) -> Vec<Hidden> {
     ranges
 }
 
-/// Adds further occurrences of a secret. A word that names a program to run stays, because the
-/// command itself contains the secret.
+/// Adds where a secret stands elsewhere. A word that names what runs stays: the
+/// command itself called it a secret.
 fn again(command: &str, syntax: &Syntax, secret: &str, kind: Kind, ranges: &mut Vec<Hidden>) {
     if secret.chars().count() < SHORTEST_IN_COMMAND {
         return;
@@ -180,7 +181,7 @@ fn replaced(text: &str, ranges: &[Hidden]) -> String {
     masked
 }
 
-/// Returns the ranges to mask, sorted and disjoint.
+/// What must go, in order and apart from each other.
 fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
     let mut found: Vec<Hidden> = Vec::new();
     for token in TOKENS {
@@ -190,14 +191,14 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
         }));
     }
     let tokens: Vec<_> = found.iter().map(|(range, _)| range.clone()).collect();
-    // The bounds of a token are known; text that looks random may extend beyond it.
+    // Of a token it is known where it begins and ends; what looks like chance may reach beyond.
     let token_in = |hidden: &Range<usize>| {
         tokens
             .iter()
             .filter(|token| overlap(token, hidden))
             .min_by_key(|token| token.start)
     };
-    // Usually no rule finds anything, and these patterns take long to compile.
+    // Mostly no rule finds anything, and the patterns of these take long to compile.
     let digests = LazyCell::new(|| digests(text, reader));
     let entries = LazyCell::new(|| names_of_entries(text));
     let mut by_chance = Vec::new();
@@ -249,7 +250,7 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
                     }
                     found.push((hidden, rule.kind));
                 } else {
-                    // Text that is not a secret may contain one.
+                    // What is no secret may hold one.
                     from = if whole.len() > hidden.len() {
                         hidden.start
                     } else {
@@ -270,7 +271,7 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
     let mut merged: Vec<Hidden> = Vec::new();
     for (range, kind) in found.into_iter().filter(|(range, _)| !range.is_empty()) {
         match merged.last_mut() {
-            // A host after a user name and a password is not an e-mail address.
+            // A host behind a name and a password is no address.
             Some((last, Kind::Secret))
                 if kind == Kind::Mail
                     && range.start < last.end
@@ -287,8 +288,8 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
     merged
 }
 
-/// Starts a range that only looks random at the secret that a rule found in it: before the secret
-/// is an option or a name, such as the `-p` of `-pSECRET`.
+/// Lets what only looks like chance begin where a secret begins that a rule found: before it stands an
+/// option or a name, such as the `-p` of `-pSECRET`.
 fn cut_chance(found: &mut [Hidden], by_chance: &[Range<usize>]) {
     let known: Vec<_> = (found.iter())
         .filter(|(range, _)| !by_chance.contains(range))
@@ -308,8 +309,8 @@ fn cut_chance(found: &mut [Hidden], by_chance: &[Range<usize>]) {
     }
 }
 
-/// Starts a range found by a name or an option after the user's name, if another rule found the
-/// password behind it.
+/// Lets what a name or an option says is a secret begin behind the name of a user, if another rule
+/// found the password behind it.
 fn cut_names(text: &str, found: &mut [Hidden]) {
     let starts: Vec<_> = (found.iter().map(|(range, _)| range.clone())).collect();
     for (range, _) in found.iter_mut() {
@@ -325,7 +326,7 @@ fn cut_names(text: &str, found: &mut [Hidden]) {
     }
 }
 
-/// Returns the names of accounts, settings and entries that follow a word which announces a secret.
+/// The names of accounts, settings and entries behind what sounds as if a secret followed.
 fn names_of_entries(text: &str) -> Vec<Range<usize>> {
     if !["--secret", "dscl", "-cli", "git "]
         .iter()
@@ -350,8 +351,8 @@ fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-/// Returns labelled digests, such as those of npm's lock files: in the trail a person must see what
-/// was installed.
+/// The digests that say what they are, such as those of npm's lock files: in the trail a person has
+/// to see what was installed.
 fn digests(text: &str, reader: Reader) -> Vec<Range<usize>> {
     match reader {
         Reader::Model => Vec::new(),
@@ -361,8 +362,8 @@ fn digests(text: &str, reader: Reader) -> Vec<Range<usize>> {
     }
 }
 
-/// Returns the end of a secret in this range. A substitution ends it even inside quotes: the text
-/// may go to a file that a shell reads later.
+/// The end of a secret that begins and ends at these places. A substitution ends it even within
+/// quotes: the text may go to a file that a shell reads later.
 fn end(text: &str, syntax: &Syntax, hidden: &Range<usize>) -> usize {
     let end = syntax.end(hidden.start, hidden.end);
     let inside = &text[hidden.start..end];
@@ -376,7 +377,7 @@ fn end(text: &str, syntax: &Syntax, hidden: &Range<usize>) -> usize {
     substitution.map_or(end, |at| hidden.start + at)
 }
 
-/// Returns the length of the first piece of a word: a quoted string, or the text before one.
+/// How long the first piece of a word is: a string in quotes, or what stands before one.
 fn first_word(word: &str) -> usize {
     let escapes = word.len() - word.trim_start_matches('\\').len();
     let Some(quote) = word[escapes..]
@@ -399,7 +400,7 @@ fn first_word(word: &str) -> usize {
     word.len()
 }
 
-/// Returns the lines of here-documents from which a program reads passwords.
+/// The lines of here-documents that a program reads passwords from.
 fn documents(text: &str, syntax: &Syntax) -> Vec<Hidden> {
     let mut found = Vec::new();
     for document in syntax.documents() {
@@ -418,7 +419,7 @@ fn documents(text: &str, syntax: &Syntax) -> Vec<Hidden> {
                 }
                 _ => (!value.is_empty()).then_some(end - value.len()),
             };
-            // A variable shows where a secret comes from.
+            // A variable says where a secret comes from.
             let shown = |start: &usize| *start < end && !text[*start..end].starts_with('$');
             if let Some(start) = start.filter(shown) {
                 found.push((start..end, Kind::Secret));
@@ -432,7 +433,7 @@ fn documents(text: &str, syntax: &Syntax) -> Vec<Hidden> {
     found
 }
 
-/// Returns `true` if blanks or the ends of the command surround a range.
+/// Whether blanks or the ends of the command are around it.
 fn stands_alone(command: &str, found: &Range<usize>) -> bool {
     let before = command[..found.start].chars().next_back();
     let behind = command[found.end..].chars().next();
@@ -446,7 +447,7 @@ fn has_blanks(text: &str) -> bool {
     text.contains(char::is_whitespace)
 }
 
-/// Returns `true` if quotes surround a range.
+/// Whether a quote stands on either side of it.
 fn is_quoted(command: &str, found: &Range<usize>) -> bool {
     const QUOTES: [char; 2] = ['"', '\''];
     command[..found.start].ends_with(QUOTES) && command[found.end..].starts_with(QUOTES)
