@@ -1,4 +1,4 @@
-//! The document in the repository is the one that is served.
+//! Tests that the document in the repository equals the served one.
 
 use hooks_guard::http::document;
 

@@ -1,4 +1,4 @@
-//! What `doctor` finds, in homes of its own.
+//! Tests `doctor` in temporary home directories.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,7 +13,7 @@ use hooks_guard::protocol::Agent;
 use jiff::{Timestamp, ToSpan};
 use tempfile::TempDir;
 
-/// What the other parts find.
+/// Findings of the other components.
 #[derive(Clone)]
 struct Found {
     daemon: Result<Option<Daemon>, String>,
@@ -53,7 +53,7 @@ fn now() -> Timestamp {
 }
 
 impl Home {
-    /// A home in which all is well, without an agent.
+    /// Creates a home without problems and without an agent.
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let homes = Homes::new(directory.path(), |_| None);
@@ -119,7 +119,7 @@ impl Home {
         examine(&around, &self.found)
     }
 
-    /// The worst of the checks of this name.
+    /// Returns the worst check with this name.
     fn check(&self, name: &str) -> Check {
         let checks = self.examine();
         let of_it = checks.into_iter().filter(|check| check.name == name);
@@ -279,7 +279,7 @@ fn agents_settings_that_turn_hooks_off_are_bad() {
     home.assert("gemini", State::Bad, "disables hooks");
 }
 
-/// Codex skips, without a message, what its user has not trusted; `install` trusts it.
+/// Codex silently skips hooks that its user has not trusted; `install` trusts them.
 #[test]
 fn hooks_that_codex_does_not_trust_are_bad() {
     let home = Home::new();
@@ -338,8 +338,8 @@ fn settings_that_keep_codex_from_the_hook_are_named() {
     }
 }
 
-/// From 2.1.295 on Claude Code refuses a tool if the hook is late; the installed command itself
-/// refuses any other failure.
+/// From 2.1.295 on, Claude Code denies a tool call if the hook is late; the installed command
+/// itself denies after any other failure.
 #[test]
 fn a_claude_code_that_ignores_a_late_hook_is_warned_of() {
     let home = Home::new();

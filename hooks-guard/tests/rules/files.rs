@@ -1,4 +1,4 @@
-//! Files of rules: mistakes in them, trust, links, tests and warnings.
+//! Tests rules files: mistakes, trust, links, tests and warnings.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `watch`: the inbox and what happens, as a terminal shows them.
+//! Tests `watch`: questions and events in a terminal.
 
 use std::io::{Read, Write};
 
@@ -13,7 +13,7 @@ const PAGE_UP: &str = "\u{1b}[5~";
 const PAGE_DOWN: &str = "\u{1b}[6~";
 const ESCAPE: &str = "\u{1b}";
 
-/// `watch`, connected, with this token.
+/// Starts `watch` with this token, and waits for the connection.
 fn watching(daemon: &Daemon, token: &str) -> Terminal {
     sized(daemon, token, 40, 120)
 }
@@ -45,7 +45,7 @@ fn watch_shows_what_waits_and_what_happens_as_it_happens() {
     let ruling = daemon.post(&body).ok();
     let screen = terminal.shows("2 pending questions");
     assert!(screen.contains("DELETE"), "{screen}");
-    // Neither is chosen by itself.
+    // No question is selected automatically.
     assert!(screen.contains("No question selected"), "{screen}");
     terminal.shows("pending: rm -r build");
     daemon.ask("git status");
@@ -106,7 +106,7 @@ fn watch_answers_nothing_that_is_not_chosen() {
     }
     terminal.send(DOWN);
     terminal.shows("reason");
-    // It is answered by somebody else; the next one does not get the key that was meant for it.
+    // The question is answered elsewhere; the next one must not get the key that was meant for it.
     let second = daemon.ask("rm -r everything");
     terminal.shows("2 pending questions");
     daemon.respond(&first["id"], "DENIED").ok();
@@ -156,7 +156,7 @@ fn watch_comes_back_when_the_service_does() {
     terminal.shows("1 pending question");
     let setup = daemon.into_setup();
     terminal.shows("disconnected: ");
-    // What waits may be answered as soon as it is there again, on the same port.
+    // Pending questions can be answered again after a restart on this port.
     let address = format!("127.0.0.1:{port}");
     let daemon = setup.listen(Some(&address)).start();
     daemon.ask("mkdir meanwhile");
@@ -246,7 +246,8 @@ fn watch_approves_nothing_whose_end_has_not_been_shown() {
         terminal.send(PAGE_DOWN);
         terminal.until(|screen| !screen.contains("before approving"));
     }
-    // In fewer lines it would have come to the end with some left out: it begins anew.
+    // With fewer rows the view would be at the end without having shown some lines, so it starts
+    // again.
     for _ in 0..2 {
         terminal.send(PAGE_DOWN);
     }
@@ -257,7 +258,7 @@ fn watch_approves_nothing_whose_end_has_not_been_shown() {
     terminal.send("y");
     terminal.shows("scroll to the end before approving");
     assert_eq!(daemon.record(&first["id"])["user_response"], Value::Null);
-    // Whoever has come to the end may look at the beginning again.
+    // A user who has seen the end may scroll back.
     for _ in 0..30 {
         terminal.send(PAGE_DOWN);
     }
@@ -269,7 +270,7 @@ fn watch_approves_nothing_whose_end_has_not_been_shown() {
     terminal.send("y");
     assert_eq!(answered(&daemon, &first["id"]), "APPROVED");
     terminal.shows("no pending questions");
-    // The next question has to be looked at by itself; to deny it takes no more than its beginning.
+    // The next question must be read, too; denying it needs only its beginning.
     let second = daemon.ask(&format!("{long}-of-another"));
     terminal.shows("1 pending question");
     terminal.send(DOWN);
@@ -290,7 +291,7 @@ fn watch_shows_no_colours_where_none_are_wanted() {
         terminal.send("\n");
         terminal.shows("1 pending question");
         let bytes = String::from_utf8_lossy(&terminal.bytes()).into_owned();
-        // Red, by whichever way it is said.
+        // All escape sequences for red.
         let red = ["38;5;1;", "38;5;1m", "[31m", "[91m"];
         let red = red.iter().any(|red| bytes.contains(red));
         assert_eq!(red, coloured, "{bytes:?}");
@@ -328,7 +329,7 @@ fn watch_leaves_the_terminal_as_it_was_on_a_signal() {
     assert_eq!(terminal.end(), 0);
 }
 
-/// A process that answers everything, and keeps what it got.
+/// Starts a program that responds to everything, and records what it receives.
 fn stranger(port: u16) -> std::sync::Arc<std::sync::Mutex<Vec<u8>>> {
     let listener = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
     let heard = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -368,7 +369,8 @@ fn watch_does_not_ask_for_a_token_that_a_stranger_would_get() {
     assert!(heard.starts_with("GET /api/hooks/identity "), "{heard}");
 }
 
-/// A stranger that comes while `watch` runs gets neither the token nor an answer.
+/// Another program that takes the service's place while `watch` runs receives neither the token nor
+/// an answer.
 #[test]
 fn watch_says_that_a_stranger_took_the_place_of_the_service() {
     let daemon = Daemon::plain();
