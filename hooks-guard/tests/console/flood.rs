@@ -137,6 +137,9 @@ fn flood_who_is_signed_in_listens_though_no_place_is_left() {
     other.load(&format!("http://{}/", daemon.address));
     other.until("document.getElementById('live')?.dataset.state === 'away'");
     let text = other.eval("document.querySelector('.empty').textContent");
-    assert!(!text.as_str().unwrap().contains("No pending questions"), "{text}");
+    assert!(
+        !text.as_str().unwrap().contains("No pending questions"),
+        "{text}"
+    );
     assert_eq!(strangers.len(), 64);
 }

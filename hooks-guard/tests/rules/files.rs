@@ -283,7 +283,7 @@ fn links_are_followed() {
     assert_eq!(decide(&rules, &request).0, Effect::Deny);
 }
 
-/// As `rm -r` of it.
+/// Like `rm -r` of the directory.
 #[test]
 fn a_file_tool_that_deletes_a_folder_meets_what_is_guarded_in_it() {
     let rules =
