@@ -112,7 +112,7 @@ fn beside_a_busy_service_the_service_decides() {
         let input = before("rm -rf build", &number.to_string());
         let (said, reason) = told(&home.hook("claude-code", &[], &input));
         assert_eq!(said, "ask", "{reason}");
-        decided += usize::from(!reason.contains("no answer"));
+        decided += usize::from(!reason.contains("no response"));
     }
     ends.store(true, Ordering::Relaxed);
     for thread in busy {

@@ -308,7 +308,10 @@ fn an_allow_counts_only_if_the_hook_agrees_or_it_was_approved() {
     let service = Service::with(&home, "127.0.0.1:0", &with);
     let (decision, reason) = told(&home.hook("claude-code", &[], &before("rm -rf build", "1")));
     assert_eq!(decision, "ask", "{reason}");
-    assert!(reason.contains("the service would allow it"), "{reason}");
+    assert!(
+        reason.contains("the service allows this command"),
+        "{reason}"
+    );
     let (decision, reason) = told(&home.hook("codex", &[], &before("rm -rf build", "2")));
     assert_eq!(decision, "deny", "{reason}");
     // The hook and the service apply the same `deny` rules.
@@ -401,10 +404,10 @@ fn approve_and_doctor_say_that_a_stranger_listens_and_send_nothing() {
     let output = run(&home, &["approve", "1"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && said.contains("there is no key"),
+        !output.status.success() && said.contains("no key in"),
         "{said}"
     );
-    assert!(doctor("bad").contains("there is no key"));
+    assert!(doctor("bad").contains("no key in"));
     decides_alone(&home);
     assert_eq!(stranger.heard(), "");
 }

@@ -1121,7 +1121,7 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
     };
     let id = approved_deploy(&trail, &request).await;
     for (agent, said) in [
-        (Some("claude-code"), "it was for `codex`"),
+        (Some("claude-code"), "the approval was for `codex`"),
         (None, "`codex`"),
     ] {
         let found = grant(&deploy(folder.path(), agent)).await;

@@ -677,7 +677,7 @@ fn an_approval_is_for_one_agent() {
                 let mut other_body = body.clone();
                 other_body["agent"] = other;
                 let why = asks(&daemon, &other_body);
-                assert!(why.contains("it was for `codex`"), "{why}");
+                assert!(why.contains("the approval was for `codex`"), "{why}");
             }
             serves(&daemon, &body);
             body["agent"] = Value::Null;
