@@ -91,7 +91,7 @@ impl Plan {
                 ]
             }
             Agent::Cursor => vec![
-                // Copilot compares a matcher with the command, so omit it to match all.
+                // Cursor compares this matcher with the command; omit it to match all.
                 (
                     "beforeShellExecution",
                     json!({"command": line(PATIENCE), "timeout": before,

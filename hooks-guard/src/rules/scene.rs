@@ -114,7 +114,7 @@ impl<'a> Scene<'a> {
         let understood = !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
         let effect = part.effect;
         for word in part.words.iter().skip(1) {
-            // An unknown word in an understood command may name any file.
+            // The table has named the files of an understood command; skip its other unknown words.
             if understood && !word.known {
                 continue;
             }
