@@ -28,8 +28,9 @@ const DOMAIN: &[u8] = b"hooks-guard approval scope 1\0";
 /// Maximum size of a stored scope, in bytes.
 const MAX_SIZE: usize = 128 << 10;
 
-/// Reason why an approval cannot be remembered if its scope is too large to store.
-const TOO_MANY: &str = "the command depends on too many files";
+/// Reason why an approval cannot be remembered if its scope is too large to store. Part of stored
+/// scopes, so its text must not change.
+const TOO_MANY: &str = "it depends on too many files";
 
 /// Maximum number of files named in a sentence.
 const MAX_NAMED: usize = 6;
@@ -233,7 +234,7 @@ impl ApprovalScope {
             match of(new, &old.path) {
                 Some(now) if now == *old => {}
                 Some(now) if now.real != old.real => {
-                    differences.push(format!("the link `{shown}` has changed"));
+                    differences.push(format!("`{shown}` now resolves to another path"));
                 }
                 Some(now) if !now.is_absent() => {
                     differences.push(format!("`{shown}` has changed"));

@@ -534,10 +534,7 @@ fn a_command_with_too_many_files_is_approved_once() {
     let body = body(folder.path(), "git commit -m x");
     let record = approve(&daemon, &body, "once");
     let always = record["always"].as_str().unwrap();
-    assert!(
-        always.contains("not possible: the command depends on"),
-        "{always}"
-    );
+    assert!(always.contains("depends on"), "{always}");
     let redeem = |record: &Value| {
         let target = format!("/api/hooks/decisions/{}/redeem", record["id"]);
         let secret = json!({ "secret": record["secret"] });
