@@ -96,7 +96,7 @@ pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, comman
         Ok(rules) => {
             assert!(
                 rank(&rules) >= rank(&alone),
-                "a file that nobody trusts allows something"
+                "an untrusted file allows something"
             );
             let trusted = Origin::Project { trusted: true };
             let trusted = Rules::parse(file, "guard.toml", trusted, Some(folder), &places)
@@ -105,7 +105,7 @@ pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, comman
             let guarded = alone.judge(&request, &found).is_some();
             assert!(
                 !guarded || rank(&trusted) >= Effect::Ask,
-                "what is protected is allowed"
+                "a protection is bypassed"
             );
         }
         Err(RulesError::Mistakes(mistakes)) => assert!(!mistakes.is_empty()),
