@@ -204,8 +204,8 @@ fn pages_have_landmarks_and_a_way_around_them() {
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
-/// Updates the pictures in the book: `HOOKS_PICTURES=1 cargo test -p hooks-guard --test console
-/// pictures`.
+/// Updates the pictures in the book:
+/// `HOOKS_PICTURES=1 cargo test -p hooks-guard --test console pictures`.
 #[test]
 fn pictures_of_every_page_are_in_the_book() {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/images"));

@@ -172,8 +172,9 @@ pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> 
     values.find(hit).map(str::to_owned)
 }
 
-/// Returns `true` if host and port of the guard are separate words of a part: `-h localhost -p
-/// 3000`. Without a host, a program with an option for one defaults to this machine.
+/// Returns `true` if host and port of the guard are separate words of a part, as in
+/// `-h localhost -p 3000`. Without a host, a program with an option for one defaults to this
+/// machine.
 fn apart(part: &Part, port: u16, own: impl Fn(&str) -> Who) -> bool {
     let words = part.words.iter().skip(1).map(|word| &word.text);
     let values = part.assignments.iter().map(|one| &one.value.text);
