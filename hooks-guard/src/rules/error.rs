@@ -41,8 +41,8 @@ pub enum RulesError {
     Mistakes(Vec<Mistake>),
 }
 
-/// A mistake in a rules file, such as ``guard.toml:3:1: unknown key `programm` in a rule; did you
-/// mean `program`?``
+/// A mistake in a rules file, such as
+/// ``guard.toml:3:1: unknown key `programm` in a rule; did you mean `program`?``
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// Displayed path of the file.
