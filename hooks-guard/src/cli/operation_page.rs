@@ -56,7 +56,7 @@ fn row(arg: &Arg) -> String {
     )
 }
 
-const HEAD: &str = "\n| | Default | Variable | |\n|---|---|---|---|\n";
+const HEAD: &str = "\n| Option | Default | Variable | Description |\n|---|---|---|---|\n";
 
 /// Returns the section of the page, generated from the definition of the arguments.
 fn section() -> String {
@@ -74,7 +74,7 @@ fn section() -> String {
     }
     shared.retain(|_, commands| commands.len() > 1);
     let mut text = String::from(
-        "\nAs `hooks-guard COMMAND --help` and the manual pages have it.\n\n### Of several commands\n",
+        "\nThe options of `hooks-guard COMMAND --help` and the manual pages.\n\n### Shared options\n",
     );
     text.push_str(HEAD);
     for (row, of) in &shared {
@@ -110,7 +110,7 @@ fn every_option_is_on_the_page_as_it_is_parsed() {
     }
     assert!(
         page == fresh,
-        "`docs/operation.md` has other options than there are; write it anew with \
+        "the options in `docs/operation.md` are out of date; update them with \
          `HOOKS_WRITE=1 cargo test -p hooks-guard --bins`"
     );
 }
