@@ -1,15 +1,15 @@
-// What the service is asked, and who asks: the operator is known by a cookie that this page cannot
-// read, and by a value that no other page has.
+// Requests to the service. The operator is identified by a cookie that this page cannot read, and by
+// a CSRF value that no other page has.
 
 const KEY = "hooks-guard csrf";
 const others = new BroadcastChannel("hooks-guard");
 const listeners = new Set();
 let signedIn = false;
 
-/** An answer that is an error. */
+/** Error response of the service. */
 export class Refused extends Error {
   constructor(status, body) {
-    super(body.error ?? `The service answers ${status}`);
+    super(body.error ?? `HTTP status ${status}`);
     this.status = status;
     this.code = body.code ?? "";
     this.details = body.details;
@@ -28,26 +28,26 @@ async function send(method, path, { body, headers = {} } = {}) {
   return value;
 }
 
-/** Reads something. */
+/** Sends a `GET` request. */
 export function get(path, query) {
   const text = query ? new URLSearchParams(Object.entries(query).filter(([, value]) => value)).toString() : "";
-  // The service has places of its own for the operator among those who read.
+  // The service reserves capacity for reads of the operator.
   const csrf = operator();
   return send("GET", text ? `${path}?${text}` : path, { headers: csrf ? { "X-Guard-CSRF": csrf } : {} });
 }
 
-/** The value that tells the service that the operator reads; null where nobody is signed in. */
+/** CSRF value that identifies reads of the operator; null if not signed in. */
 export function operator() {
   return sessionStorage.getItem(KEY);
 }
 
-/** Does something as the operator. */
+/** Sends a request as the operator. */
 export async function act(method, path, body) {
   const headers = { "X-Guard-CSRF": sessionStorage.getItem(KEY) ?? "" };
   try {
     return await send(method, path, { body, headers });
   } catch (error) {
-    // Signed out elsewhere, or the service was started anew.
+    // Signed out elsewhere, or the service restarted.
     if (error.status === 401 || error.code === "CSRF_REQUIRED") set(null);
     throw error;
   }
@@ -61,17 +61,17 @@ function set(csrf) {
   for (const listener of listeners) listener(signedIn);
 }
 
-/** Whether the operator is signed in here. */
+/** Returns true if the operator is signed in here. */
 export function isSignedIn() {
   return signedIn;
 }
 
-/** Calls `listener` with whether somebody is signed in, whenever that changes. */
+/** Calls `listener` with the new state whenever the operator signs in or out. */
 export function onSession(listener) {
   listeners.add(listener);
 }
 
-/** Signs in with the token, which is kept nowhere. */
+/** Signs in with the token, which is not stored. */
 export async function signIn(token) {
   const { csrf } = await send("POST", "/api/console/session", { headers: { Authorization: `Bearer ${token}` } });
   set(csrf);
@@ -85,7 +85,7 @@ export async function signOut() {
   others.postMessage({ csrf: null });
 }
 
-/** Whether the value of before, or of another window, is still good. */
+/** Checks whether the stored CSRF value, or that of another window, is still valid. */
 export async function resume() {
   const csrf = sessionStorage.getItem(KEY);
   if (!csrf) {
@@ -94,12 +94,12 @@ export async function resume() {
   }
   try {
     const { signed_in } = await send("GET", "/api/console/session", { headers: { "X-Guard-CSRF": csrf } });
-    // Meanwhile somebody may have signed in anew.
+    // The operator may have signed in again in the meantime.
     if (csrf !== sessionStorage.getItem(KEY)) return;
     set(signed_in ? csrf : null);
     if (!signed_in) others.postMessage({ asks: true });
   } catch {
-    // Not there just now: tried again when it is.
+    // Not reachable: tried again after a reconnect.
   }
 }
 

@@ -1,4 +1,4 @@
-// The frame around the pages: who is signed in, whether the service is there, what waits.
+// The frame of all pages: session, connection, and the list of pending questions.
 
 import { get, isSignedIn, onSession, resume, signIn, signOut } from "./api.js";
 import { el, say } from "./dom.js";
@@ -19,7 +19,7 @@ const live = document.getElementById("live");
 const waiting = document.getElementById("waiting");
 const [title, open] = PAGES.get(location.pathname) ?? PAGES.get("/");
 
-// Out of the address before anything else: whoever sees the window, or the history, has no use of it.
+// Remove the token from the address first, so that neither the window nor the history shows it.
 const given = new URLSearchParams(location.hash.slice(1)).get("token");
 if (given) history.replaceState(null, "", location.pathname + location.search);
 
@@ -27,18 +27,18 @@ for (const link of document.querySelectorAll("nav a")) {
   if (link.getAttribute("href") === location.pathname) link.setAttribute("aria-current", "page");
 }
 
-/** How many questions are shown at most. */
+/** Maximum number of displayed questions. */
 const PAGE = 100;
-/** How long to wait before what waits is read anew, in milliseconds: much may happen at once. */
+/** Delay before pending questions are read again, in milliseconds, because events come in bursts. */
 const MOMENT = 300;
 
-/** The questions that wait, by their number; of more than a page, the oldest of each session first. */
+/** Pending questions by id; if there are several pages, the oldest of each session first. */
 const questions = new Map();
-/** What is known of all questions: how many wait, and why that is not up to date, if it is not. */
-const known = { total: 0, sessions: [], at: null, unknown: "It was not read yet." };
+/** State of the whole list: number of pending questions, and the reason if it is not current. */
+const known = { total: 0, sessions: [], at: null, unknown: "Not read yet." };
 let reading = null;
 
-/** How many wait, for people; a question mark where that is unknown. */
+/** Shows the number of pending questions; a question mark if it is unknown. */
 function count() {
   const text = known.unknown ? "?" : String(known.total);
   waiting.textContent = text;
@@ -52,7 +52,7 @@ function isWaiting(record) {
 
 const page = open(main, questions, known);
 
-/** Of more questions than are shown, an event says too little: they are read anew. */
+/** Updates the list for an event. If there are more questions than displayed, reads the page again. */
 function keep(record) {
   const whole = known.total === questions.size;
   if (questions.delete(record.id)) known.total -= 1;
@@ -72,27 +72,27 @@ function readSoon() {
   }, MOMENT);
 }
 
-/** The records that are told while the questions are read, in their order. */
+/** Records of events that arrive while the questions are read, in order. */
 let meanwhile = null;
 
 async function readPending() {
   const told = (meanwhile = []);
   try {
     const { pending, total, sessions } = await get("/api/hooks/pending", { order: "fair", limit: PAGE });
-    // Who began later reads what is newer.
+    // A later call reads newer data.
     if (told !== meanwhile) return;
-    if (!Array.isArray(pending) || !Number.isInteger(total)) throw new Error("The answer is none of this service.");
+    if (!Array.isArray(pending) || !Number.isInteger(total)) throw new Error("Not a hooks-guard server.");
     questions.clear();
     for (const record of pending) questions.set(record.id, record);
     Object.assign(known, { total: Math.max(total, questions.size), sessions: sessions ?? [], at: new Date(), unknown: null });
-    // What was read may be older than what was told since.
+    // The response may be older than the events since.
     told.forEach(keep);
     show();
   } catch (error) {
     if (told !== meanwhile) return;
     known.unknown = error.message;
     show();
-    // The stream says when the service is there again; one that is only busy is asked again.
+    // The event stream reports a reconnect; if the service is only busy, try again.
     if (live.dataset.state === "live") setTimeout(readSoon, 1000);
   } finally {
     if (told === meanwhile) meanwhile = null;
@@ -109,10 +109,10 @@ listen({
     live.dataset.state = name;
     live.textContent = name === "live" ? "live" : "no connection";
     if (name !== "live") {
-      known.unknown ??= "There is no connection to the service.";
+      known.unknown ??= "No connection to the service.";
       show();
     }
-    // The service may be another one, which knows nobody.
+    // After a restart, the service has no sessions.
     if (name === "live") resume();
   },
   resumed: readPending,
@@ -124,7 +124,7 @@ listen({
     if (kind === "asked" || kind === "answered" || kind === "executed") {
       keep(data);
       meanwhile?.push(data);
-      if (kind === "asked" && isWaiting(data)) say(`A new question: ${data.classification} by ${data.agent ?? "an agent"}`);
+      if (kind === "asked" && isWaiting(data)) say(`New question: ${data.classification} from ${data.agent ?? "an agent"}`);
     } else if (kind === "cleaned") {
       readPending();
     }
@@ -150,7 +150,7 @@ function signInForm() {
     },
     el("label", { for: "token" }, "Operator's token"),
     el("div", { class: "together" }, input, el("button", { type: "submit", class: "primary" }, "Sign in")),
-    el("p", { class: "hint" }, "The daemon shows it on its terminal. Without it, everything can be read and nothing answered."),
+    el("p", { class: "hint" }, "The service shows it on its terminal. Without it, the console is read-only."),
     problem,
   );
   return el("section", { id: "sign-in", "aria-label": "Sign in" }, form);
@@ -160,7 +160,7 @@ async function enter(token, problem) {
   try {
     await signIn(token);
   } catch (error) {
-    problem.textContent = error.status === 401 ? "This is not the operator's token." : error.message;
+    problem.textContent = error.status === 401 ? "Wrong operator's token." : error.message;
   }
 }
 

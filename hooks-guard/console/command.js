@@ -1,18 +1,18 @@
-// A command, with its parts highlighted by what they do, and the part that decided marked.
+// A command, with its parts highlighted by effect, and the deciding part marked.
 
 import { el, words } from "./dom.js";
 import { shown } from "./escape.js";
 
-/** How much of a command is put on one line; no window shows more. */
+/** Maximum number of characters on one line; no window shows more. */
 const LINE = 400;
 const STRENGTH = ["READ", "CREATE", "UPDATE", "DELETE"];
 
-/** The class of a command, as a word in its colour. */
+/** Class of a command, as a coloured word. */
 export function badge(effect) {
   return el("span", { class: "badge", "data-effect": effect }, effect);
 }
 
-/** The command of a record. Positions are in characters, which are no units of a string. */
+/** Command of a record. Positions count characters, not UTF-16 units of a string. */
 export function command(record, { oneLine = false } = {}) {
   const all = Array.from(record.command);
   const characters = oneLine ? all.slice(0, LINE) : all;
@@ -37,11 +37,11 @@ export function command(record, { oneLine = false } = {}) {
 function piece(content, effect, decided) {
   if (effect < 0) return el("span", {}, ...content);
   const name = STRENGTH[effect];
-  const title = decided ? `This part decided: ${words(name)}` : words(name);
+  const title = decided ? `Deciding part: ${words(name)}` : words(name);
   return el(decided ? "mark" : "span", { "data-effect": name, title }, ...content);
 }
 
-/** What had to be written out stands apart from what was written so. */
+/** Marks escaped characters, so that they differ from literal text. */
 function pieces(characters, oneLine) {
   const all = [];
   let plain = "";

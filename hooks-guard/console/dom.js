@@ -1,4 +1,4 @@
-// Elements. Whatever is shown goes through here, as text and never as markup.
+// Elements. All displayed text goes through here, as text and never as markup.
 
 import { escape } from "./escape.js";
 
@@ -14,27 +14,27 @@ function build(element, attributes, children) {
   return element;
 }
 
-/** An element: functions among the attributes listen to the event of their name. */
+/** Creates an element; function attributes become listeners of the event with their name. */
 export function el(name, attributes = {}, ...children) {
   return build(document.createElement(name), attributes, children);
 }
 
-/** The same for a drawing. */
+/** Creates an SVG element. */
 export function svg(name, attributes = {}, ...children) {
   return build(document.createElementNS(SVG, name), attributes, children);
 }
 
-/** Text from elsewhere in an element of its own; `fallback` where there is none. */
+/** Creates an element with escaped text, or with `fallback` if there is none. */
 export function told(name, text, attributes = {}, fallback = "–") {
   return el(name, attributes, text === undefined || text === null || text === "" ? fallback : escape(text));
 }
 
-/** Says something to who cannot see the page. */
+/** Announces a text to screen readers. */
 export function say(text) {
   document.getElementById("say").textContent = text;
 }
 
-/** A name for programs as one for people: `REQUIRES_CONFIRMATION` is "requires confirmation". */
+/** Converts an identifier to words: `REQUIRES_CONFIRMATION` is "requires confirmation". */
 export function words(name) {
   return name.toLowerCase().replaceAll("_", " ");
 }

@@ -1,5 +1,5 @@
-// What happens, as it happens. A lost connection is made anew; what came meanwhile is told then,
-// or everything is to be read again.
+// The event stream. After a lost connection it reconnects, and receives the missed events or a notice
+// to read everything again.
 
 import { operator } from "./api.js";
 
@@ -7,9 +7,9 @@ const KINDS = ["asked", "answered", "executed", "remembered", "forgotten", "clea
 const AGAIN = [500, 1000, 2000, 5000];
 
 /**
- * Listens until the page goes. `on.event(kind, data)` is called for what happens, `on.anew()` when
- * everything has to be read, `on.resumed()` when a lost connection is there again and nothing was
- * missed, `on.state(name)` with `live` or `away`.
+ * Listens until the page is closed. Calls `on.event(kind, data)` for each event, `on.anew()` when
+ * everything has to be read again, `on.resumed()` after a reconnect without missed events, and
+ * `on.state(name)` with `live` or `away`.
  */
 export function listen(on) {
   let last = null;
@@ -17,7 +17,7 @@ export function listen(on) {
   const open = () => {
     const query = new URLSearchParams();
     if (last !== null) query.set("after", last);
-    // The operator has a place of its own, and a stream has no headers to say so.
+    // The service reserves a stream for the operator, and an EventSource cannot send headers.
     const csrf = operator();
     if (csrf) query.set("csrf", csrf);
     const source = new EventSource(`/api/hooks/events${query.size > 0 ? `?${query}` : ""}`);

@@ -1,4 +1,4 @@
-// The hooks of the gate: what is registered where, and how the last requests went through.
+// The hooks of the gate: registered hooks by slot, and the dispatches of the last requests.
 
 import { get } from "./api.js";
 import { badge } from "./command.js";
@@ -12,20 +12,20 @@ export function hooks(main) {
   const scripts = el("section", { "aria-labelledby": "scripts", class: "panel scripts", hidden: true });
   main.append(
     el("h1", {}, "Hooks"),
-    el("p", { class: "hint" }, "Which hooks judge requests, in the order in which they run."),
+    el("p", { class: "hint" }, "Registered hooks, in execution order."),
     slots,
     scripts,
     el(
       "section",
       { "aria-labelledby": "dispatches" },
       el("h2", { id: "dispatches" }, "Last requests"),
-      el("p", { class: "hint" }, "How each went through the gate; the width is the time that a step took."),
+      el("p", { class: "hint" }, "Steps of each dispatch; the width is the duration of a step."),
       el("ul", { class: "legend" }, ...[["ran", "ran"], ["stopped", "decided"], ["failed", "failed"], ["skipped", "skipped"]].map(([run, text]) => el("li", { class: "run", "data-run": run }, text))),
       el(
         "table",
         { class: "stacked" },
         el("caption", { class: "unseen" }, "The last requests, newest first"),
-        el("thead", {}, el("tr", {}, ...["Time", "Class", "Steps", "Decided by", "Took"].map((name) => el("th", { scope: "col" }, name)))),
+        el("thead", {}, el("tr", {}, ...["Time", "Class", "Steps", "Decided by", "Duration"].map((name) => el("th", { scope: "col" }, name)))),
         last,
       ),
     ),
@@ -38,9 +38,9 @@ export function hooks(main) {
       scripts.hidden = found.scripts.length === 0;
       scripts.replaceChildren(...scriptRuns(found.scripts));
       last.replaceChildren(...found.dispatches.map(dispatch));
-      if (found.dispatches.length === 0) last.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "Nothing was asked since the service began.")));
+      if (found.dispatches.length === 0) last.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "No requests since the service started")));
     } catch (error) {
-      slots.replaceChildren(el("p", { class: "problem" }, error.status ? error.message : "The service does not answer."));
+      slots.replaceChildren(el("p", { class: "problem" }, error.status ? error.message : "The service does not respond."));
     }
   }
   read();
@@ -58,10 +58,10 @@ export function hooks(main) {
   };
 }
 
-const HEADS = ["#", "Hook", "Key", "Priority", "If it fails", "Asked", "Decided", "Skipped", "Failed", "Average / last", "Last fault"];
-const NUMBERS = new Set(["Priority", "Asked", "Decided", "Skipped", "Failed", "Average / last", "Runs"]);
+const HEADS = ["#", "Hook", "Key", "Priority", "On failure", "Runs", "Decided", "Skipped", "Failed", "Average / last", "Last failure"];
+const NUMBERS = new Set(["Priority", "Runs", "Decided", "Skipped", "Failed", "Average / last"]);
 
-/** How long it took on average, and last. */
+/** Average and last duration. */
 function times({ runs, took_us, last_us }) {
   return runs ? `${took(Math.round(took_us / runs))} / ${took(last_us)}` : "–";
 }
@@ -72,10 +72,10 @@ function fault({ last_fault, last_fault_at }) {
 
 function slot({ slot: name, kind, policy, entries, runs }) {
   const panel = (...content) => el("section", { class: "panel", "aria-label": `Slot ${name}` }, el("h2", {}, el("code", {}, name)), ...content);
-  if (entries.length === 0) return panel(el("p", { class: "hint" }, `${kind}; ${policy} · no hook`));
+  if (entries.length === 0) return panel(el("p", { class: "hint" }, `${kind}; ${policy} · no hooks`));
   return panel(
-    el("p", { class: "hint" }, `${kind}; ${policy} · asked ${number(runs.runs)} times, ${number(runs.failed)} ${runs.failed === 1 ? "fault" : "faults"}; on average / last: ${times(runs)}`),
-    runs.last_fault && el("p", { class: "problem" }, "Last fault: ", ...fault(runs)),
+    el("p", { class: "hint" }, `${kind}; ${policy} · ${number(runs.runs)} runs, ${number(runs.failed)} ${runs.failed === 1 ? "failure" : "failures"}; average / last: ${times(runs)}`),
+    runs.last_fault && el("p", { class: "problem" }, "Last failure: ", ...fault(runs)),
     scrolled(`Hooks in ${name}`, HEADS, entries.map(entry)),
   );
 }
@@ -94,7 +94,7 @@ function entry({ name, key, priority, on_failure: onFailure, runs }, at) {
   return el("tr", {}, el("td", {}, String(at + 1)), told("th", name, { scope: "row" }), told("td", key), el("td", { class: "number" }, String(priority)), el("td", {}, onFailure), ...counts, el("td", { class: "number" }, times(runs)), el("td", { class: runs.last_fault ? "problem" : null }, ...fault(runs)));
 }
 
-/** The runs of hooks in JavaScript, by hook, outcome and class. */
+/** Runs of JavaScript hooks, by hook, outcome and class. */
 function scriptRuns(all) {
   const heads = ["Hook", "Outcome", "Class", "Runs", "Average / last", "Last", "Last error"];
   const row = (group) =>
@@ -110,16 +110,16 @@ function scriptRuns(all) {
       told("td", group.last_error),
     );
   return [
-    el("h2", { id: "scripts" }, "Hooks in JavaScript"),
-    el("p", { class: "hint" }, "Their runs since the service began; what is said of the last goes back a thousand runs."),
-    scrolled("Runs of hooks in JavaScript", heads, all.map(row)),
+    el("h2", { id: "scripts" }, "JavaScript hooks"),
+    el("p", { class: "hint" }, "Runs since the service started; details of the last run are kept for a thousand runs."),
+    scrolled("Runs of JavaScript hooks", heads, all.map(row)),
   ];
 }
 
-/** The tone of a step, by what became of it. */
+/** Tone of a step, by its status. */
 const RUNS = { decided: "stopped", ran: "ran", failed: "failed", skipped: "skipped" };
 
-/** Who decided or what went wrong in a step, and, of several hooks, what became of each. */
+/** Deciding hook or failure of a step, and the status of each hook if there are several. */
 function detail({ detail, hooks }) {
   const each = hooks.length > 1 ? hooks.map(({ name, run }) => `${escape(name)} ${words(run)}`) : [];
   const all = [...(detail ? [escape(detail)] : []), ...each];
@@ -146,7 +146,7 @@ function dispatch(one) {
     el("td", { class: "time" }, when(one.at)),
     el("td", {}, badge(one.classification)),
     el("td", { class: "wide" }, lane),
-    el("td", { class: failed ? "by problem" : "by" }, failed ? `${failed.name} failed: ${escape(failed.detail ?? "")}` : `${by?.name ?? "–"}${by?.detail ? `: ${escape(by.detail)}` : ""}${one.denied ? ", forbidden" : ""}`),
+    el("td", { class: failed ? "by problem" : "by" }, failed ? `${failed.name} failed: ${escape(failed.detail ?? "")}` : `${by?.name ?? "–"}${by?.detail ? `: ${escape(by.detail)}` : ""}${one.denied ? ", denied" : ""}`),
     el("td", { class: "number" }, one.id ? el("a", { href: `/trail?id=${one.id}` }, took(all)) : took(all)),
   );
 }

@@ -1,4 +1,4 @@
-// The inbox: what waits for an answer, and what was decided last.
+// The inbox: pending questions and recent decisions.
 
 import { act, get, isSignedIn } from "./api.js";
 import { badge, command } from "./command.js";
@@ -13,16 +13,16 @@ const ANSWERS = [
   { key: "a", name: "Always", body: { response: "APPROVED", remember: "always" } },
   { key: "n", name: "Deny", body: { response: "DENIED" }, deny: true },
 ];
-/** For how long a question has to have the focus before a key answers it, in milliseconds. */
+/** Minimum time that a question must have the focus before a key answers it, in milliseconds. */
 const LOOKED_AT = 500;
-/** How many decisions are shown below. */
+/** Number of recent decisions. */
 const LAST = 12;
-/** How long what was answered stays to be seen, in milliseconds. */
+/** How long an answered question stays visible, in milliseconds. */
 const STAYS = 2500;
 
 /**
- * Shows the page; `questions` is what waits, by its number, and `known` what is known of all that
- * waits. Both are kept by others.
+ * Shows the page. `questions` are the pending questions by id, and `known` is the state of the whole
+ * list; the caller updates both.
  */
 export function inbox(main, questions, known) {
   const cards = new Map();
@@ -41,7 +41,7 @@ export function inbox(main, questions, known) {
     el(
       "section",
       { class: "feed", "aria-labelledby": "feed" },
-      el("h2", { id: "feed" }, "Decided last"),
+      el("h2", { id: "feed" }, "Recent decisions"),
       el(
         "table",
         {},
@@ -51,7 +51,7 @@ export function inbox(main, questions, known) {
     ),
   );
 
-  /** Makes the cards what `questions` says; what was answered fades out. */
+  /** Adds cards for new questions, and closes those of answered ones. */
   function draw() {
     for (const [id, record] of [...questions].sort(([one], [other]) => one - other)) {
       if (!cards.has(id)) {
@@ -66,17 +66,17 @@ export function inbox(main, questions, known) {
     tell();
   }
 
-  /** Says that nothing waits only while that is known. */
+  /** Updates the notices. Says that there are no pending questions only while the list is current. */
   function tell() {
     empty.hidden = cards.size > 0;
-    emptyTitle.textContent = known.unknown ? "What waits for an answer is unknown." : "Nothing waits for an answer.";
-    const at = known.at ? ` At ${known.at.toLocaleTimeString()}, ${known.total === 0 ? "nothing" : known.total} waited.` : "";
-    emptyText.textContent = known.unknown ? `${known.unknown}${at}` : "Questions of agents appear here the moment they are asked.";
+    emptyTitle.textContent = known.unknown ? "Pending questions unknown" : "No pending questions";
+    const at = known.at ? ` At ${known.at.toLocaleTimeString()}: ${known.total === 0 ? "no" : known.total} pending questions.` : "";
+    emptyText.textContent = known.unknown ? `${known.unknown}${at}` : "Questions from agents appear here as soon as they are asked.";
     const hidden = known.total - questions.size;
     const many = known.sessions.map((one) => `${one.count} of ${escape(one.agent ?? "an agent")}, session ${escape(one.session_id ?? "–")}`);
     const text = known.unknown
-      ? `What waits is unknown: ${known.unknown}${at}`
-      : `${known.total} questions wait; the oldest of each session are shown. Most: ${many.slice(0, 3).join("; ")}. To deny all, run hooks-guard approve --deny-all.`;
+      ? `Pending questions unknown: ${known.unknown}${at}`
+      : `${known.total} pending questions; showing the oldest of each session. Most: ${many.slice(0, 3).join("; ")}. To deny all, run hooks-guard approve --deny-all.`;
     notice.hidden = known.unknown ? cards.size === 0 : hidden <= 0;
     if (notice.textContent !== text) notice.textContent = text;
   }
@@ -98,7 +98,7 @@ export function inbox(main, questions, known) {
     last.replaceChildren(...decisions.map(line));
   }
 
-  /** Many may come at once; the eye reads few. */
+  /** Redraws with a delay, because events come in bursts. */
   function soon() {
     if (stale) return;
     stale = true;
@@ -110,7 +110,7 @@ export function inbox(main, questions, known) {
       decisions = (await get("/api/hooks/decisions", { limit: LAST })).decisions;
       drawLast();
     } catch {
-      // Read again when the service is there.
+      // Read again after a reconnect.
     }
   }
 
@@ -120,7 +120,7 @@ export function inbox(main, questions, known) {
   }, 1000);
   addEventListener("pagehide", () => clearInterval(ticking));
   tell();
-  // Nobody else keeps a list of these.
+  // Keys also work while no element has the focus.
   addEventListener("keydown", (event) => {
     if (event.target === document.body || event.target === main) keys(event, cards);
   });
@@ -137,7 +137,7 @@ export function inbox(main, questions, known) {
       else if (kind === "answered" || kind === "executed") {
         decisions = decisions.map((record) => (record.id === data.id ? data : record));
         const made = cards.get(data.id);
-        // What ran without an answer may still wait for one.
+        // A request that ran without an answer may still be pending.
         if (made && !made.over && !questions.has(data.id)) close(data.id, made, data);
       } else return;
       draw();
@@ -199,7 +199,7 @@ function card(record) {
     el(
       "details",
       {},
-      el("summary", {}, "More"),
+      el("summary", {}, "Details"),
       told("p", record.explanation),
       el(
         "dl",
@@ -210,7 +210,7 @@ function card(record) {
         told("dd", record.session_id),
         el("dt", {}, "Rule"),
         told("dd", record.rule),
-        el("dt", {}, "Number"),
+        el("dt", {}, "Id"),
         el("dd", {}, String(record.id)),
       ),
     ),
@@ -225,7 +225,7 @@ function card(record) {
     problem.textContent = "";
     try {
       await act("POST", "/api/hooks/permission-response", { id: record.id, ...answer.body });
-      // The stream tells that it is answered, here as in every other window.
+      // The event stream reports the answer, in this and in every other window.
     } catch (error) {
       problem.textContent = said(error);
     }
@@ -236,7 +236,7 @@ function card(record) {
   const made = {
     element,
     send,
-    /** Since when it has the focus. */
+    /** Time at which it received the focus. */
     since: null,
     busy: false,
     over: false,
@@ -246,7 +246,7 @@ function card(record) {
     tick() {
       if (made.over) return;
       const seconds = (deadline - Date.now()) / 1000;
-      left.textContent = seconds > 0 ? `${clock(seconds)} left` : "time is up";
+      left.textContent = seconds > 0 ? `${clock(seconds)} left` : "expired";
       bar.style.inlineSize = `${Math.max(0, Math.min(1, (seconds * 1000) / (deadline - asked))) * 100}%`;
       element.classList.toggle("urgent", seconds < 30);
     },
@@ -254,7 +254,7 @@ function card(record) {
       made.over = true;
       made.enable(false);
       element.classList.add("over");
-      const text = now ? outcome(now) : el("span", { class: "outcome", "data-outcome": "timeout" }, "no longer waiting");
+      const text = now ? outcome(now) : el("span", { class: "outcome", "data-outcome": "timeout" }, "no longer pending");
       const by = now?.answered_by ? ` by ${escape(now.answered_by)}` : "";
       actions.replaceChildren(text, el("span", { class: "quiet-text" }, by));
       left.textContent = "";
@@ -268,11 +268,11 @@ function card(record) {
 
 function said(error) {
   if (error.status === 401 || error.code === "CSRF_REQUIRED") return "You are no longer signed in.";
-  if (error.code === "ALREADY_ANSWERED") return "Somebody else was faster.";
-  return error.status ? error.message : "The service does not answer.";
+  if (error.code === "ALREADY_ANSWERED") return "Already answered elsewhere.";
+  return error.status ? error.message : "The service does not respond.";
 }
 
-/** Keys answer the question that has the focus, once it has been looked at. */
+/** Handles keys: they answer the focused question, once it has had the focus for `LOOKED_AT`. */
 function keys(event, cards) {
   if (event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
   if (event.target.closest?.("input, select, textarea, dialog")) return;

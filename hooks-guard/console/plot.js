@@ -1,18 +1,18 @@
-// Plots, each with its table behind it: what is drawn is also written. They are drawn as wide as they
-// are shown, so that their words are as large as all others.
+// Plots, each with a table of its values. They are drawn at their display width, so that their text
+// has the usual size.
 
 import { el, svg } from "./dom.js";
 import { number } from "./time.js";
 
 const HEIGHT = 190;
-/** How much room a label of the time takes. */
+/** Width of a time label. */
 const LABEL = 64;
 const LEFT = 46;
 const BOTTOM = 22;
 const TOP = 8;
 const RIGHT = 8;
 
-/** A step of a scale that people count in, of which at most five reach `most`. */
+/** Returns a round step of a scale, so that at most five steps reach `most`. */
 function step(most) {
   const rough = Math.max(most, 1e-9) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -43,7 +43,7 @@ function drawing(width, name, ...children) {
   return svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": name }, ...children.flat());
 }
 
-/** Bars over time, each of several parts on top of each other. */
+/** Stacked bars over time. */
 export function stacked(width, name, labels, series) {
   const sums = labels.map((_, at) => series.reduce((sum, one) => sum + one.values[at], 0));
   const { y, wide, lines } = frame(width, Math.max(...sums, 1), short, labels);
@@ -84,7 +84,7 @@ export function lines(width, name, labels, series, format, most) {
   return drawing(width, name, grid, drawn.flat());
 }
 
-/** Names with a bar each, the longest first. */
+/** Horizontal bars with names. */
 export function bars(width, name, rows, tone = "accent") {
   const high = 24;
   const most = Math.max(...rows.map((row) => row.value), 1);
@@ -101,17 +101,17 @@ export function bars(width, name, rows, tone = "accent") {
   );
 }
 
-/** What the colours mean. */
+/** Legend of the colours. */
 export function legend(series) {
   return el("ul", { class: "legend" }, ...series.map((one) => el("li", { "data-series": one.tone }, one.name)));
 }
 
-/** The same in numbers. */
+/** Table of the values. */
 export function table(heads, rows) {
   return el(
     "details",
     {},
-    el("summary", {}, "As a table"),
+    el("summary", {}, "Show table"),
     el(
       "div",
       { class: "scroll", tabindex: "0", role: "region", "aria-label": `Table: ${heads.join(", ")}` },
@@ -125,7 +125,7 @@ export function table(heads, rows) {
   );
 }
 
-/** A number in few characters. */
+/** Formats a number in few characters. */
 export function short(value) {
   if (value >= 1_000_000) return `${+(value / 1_000_000).toFixed(1)}M`;
   if (value >= 1000) return `${+(value / 1000).toFixed(1)}k`;

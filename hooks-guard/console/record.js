@@ -1,31 +1,31 @@
-// One decision: what became of it, and everything that is known about it.
+// One decision: its outcome and all of its fields.
 
 import { badge, command } from "./command.js";
 import { el, told, words } from "./dom.js";
 import { percent, took, when } from "./time.js";
 
-/** What became of it, in a word. */
+/** Outcome in a word. */
 export function outcome(record) {
   const [name, text] = known(record);
   return el("span", { class: "outcome", "data-outcome": name }, text);
 }
 
 function known(record) {
-  if (record.denied) return ["denied", "forbidden"];
+  if (record.denied) return ["denied", "denied by a rule"];
   if (record.user_response === "APPROVED") return ["approved", "approved"];
   if (record.user_response === "DENIED") return ["denied", "denied"];
   if (record.user_response === "TIMEOUT") return ["timeout", "timed out"];
   if (!record.decision_requires_confirmation) return ["allowed", "allowed"];
-  if (!record.deadline) return ["waiting", "left to the agent"];
-  return Date.parse(record.deadline) > Date.now() ? ["waiting", "waiting"] : ["timeout", "timed out"];
+  if (!record.deadline) return ["waiting", "left to the agent's prompt"];
+  return Date.parse(record.deadline) > Date.now() ? ["waiting", "pending"] : ["timeout", "timed out"];
 }
 
-/** How sure the class is, and how it was found. */
+/** Confidence and method of the classification. */
 export function confidence(record) {
-  return `${percent(record.confidence)} sure, by ${words(record.classification_method)}`;
+  return `${percent(record.confidence)} confidence, by ${words(record.classification_method)}`;
 }
 
-/** Everything about it. */
+/** All fields of a decision. */
 export function details(record) {
   const row = (name, value) => [el("dt", {}, name), value instanceof Node ? el("dd", {}, value) : told("dd", value)];
   const time = (iso) => (iso ? when(iso) : undefined);
@@ -52,7 +52,7 @@ export function details(record) {
       row("Deadline", time(record.deadline)),
       row("Ran", time(record.executed_at)),
       row("Exit status", record.exit_status === null ? undefined : String(record.exit_status)),
-      row("Took", took(record.response_time_us)),
+      row("Duration", took(record.response_time_us)),
       row("Call", record.call_id),
       row("Error", record.error),
     ),

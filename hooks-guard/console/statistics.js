@@ -1,4 +1,4 @@
-// Statistics: what was decided in a period, as plots with their tables.
+// Statistics: the decisions of a period, as plots with tables.
 
 import { get } from "./api.js";
 import { el } from "./dom.js";
@@ -33,12 +33,12 @@ export function statistics(main) {
     const query = length ? { since: new Date(Date.now() - length).toISOString() } : {};
     try {
       const [stats, series] = await Promise.all([get("/api/hooks/stats", query), get("/api/hooks/series", query)]);
-      // What is open stays open, and the page does not jump.
+      // Keep open tables open, so that the page does not jump.
       const open = [...content.querySelectorAll("details")].map((details) => details.open);
       content.replaceChildren(tiles(stats), plots(stats, series, content.clientWidth));
       content.querySelectorAll("details").forEach((details, at) => (details.open = open[at] ?? false));
     } catch (error) {
-      content.replaceChildren(el("p", { class: "problem" }, error.status ? error.message : "The service does not answer."));
+      content.replaceChildren(el("p", { class: "problem" }, error.status ? error.message : "The service does not respond."));
     }
     content.removeAttribute("aria-busy");
   }
@@ -52,7 +52,7 @@ export function statistics(main) {
   let due = null;
   return {
     anew: read,
-    // Counts grow with what is decided; once in a while is often enough to look.
+    // Every decision changes the counts; refresh only every few seconds.
     event() {
       due ??= setTimeout(() => {
         due = null;
@@ -70,11 +70,11 @@ function tiles(stats) {
   const answered = stats.user_responses.approved + stats.user_responses.denied;
   return el(
     "section",
-    { class: "tiles", "aria-label": "In short" },
+    { class: "tiles", "aria-label": "Summary" },
     tile("decisions", number(stats.total_decisions)),
-    tile("only read", stats.total_decisions ? percent(stats.classifications.read / stats.total_decisions) : "–"),
-    tile("approved of those answered", answered ? percent(stats.user_responses.approved / answered) : "–"),
-    tile("95 of 100 took at most", `${stats.performance.p95_response_time_ms}\u00a0ms`),
+    tile("reads", stats.total_decisions ? percent(stats.classifications.read / stats.total_decisions) : "–"),
+    tile("approved, of answered questions", answered ? percent(stats.user_responses.approved / answered) : "–"),
+    tile("p95 latency", `${stats.performance.p95_response_time_ms}\u00a0ms`),
     tile("mean confidence", stats.total_decisions ? percent(stats.confidence.avg_confidence) : "–"),
   );
 }
@@ -84,7 +84,7 @@ function panel(title, hint, ...children) {
 }
 
 function plots(stats, series, room) {
-  // What the style sheet does with the panels: two beside each other where there is room.
+  // As in the style sheet: two panels beside each other on a wide window.
   const broad = room - 42;
   const half = room >= 870 ? (room - 16) / 2 - 42 : broad;
   const { points } = series;
@@ -93,7 +93,7 @@ function plots(stats, series, room) {
   const full = new Intl.DateTimeFormat(undefined, hourly ? { dateStyle: "medium", timeStyle: "short", hour12: false } : { dateStyle: "medium", timeZone: "UTC" });
   const labels = points.map((point) => format.format(new Date(point.start)));
   const rows = points.map((point) => full.format(new Date(point.start)));
-  const each = { 3600: "each hour", 86400: "each day", 604800: "each week" }[series.step_seconds];
+  const each = { 3600: "per hour", 86400: "per day", 604800: "per week" }[series.step_seconds];
   const column = (name, tone, value) => ({ name, tone, values: points.map(value) });
 
   const classes = CLASSES.map((name) => column(name, name, (point) => point.classifications[name.toLowerCase()]));
@@ -103,9 +103,9 @@ function plots(stats, series, room) {
     column("timed out", "UPDATE", (point) => point.expired),
   ];
   const latency = [
-    column("50 of 100", "good", (point) => point.p50_response_time_ms),
-    column("95 of 100", "accent", (point) => point.p95_response_time_ms),
-    column("99 of 100", "UPDATE", (point) => point.p99_response_time_ms),
+    column("p50", "good", (point) => point.p50_response_time_ms),
+    column("p95", "accent", (point) => point.p95_response_time_ms),
+    column("p99", "UPDATE", (point) => point.p99_response_time_ms),
   ];
   const total = (point) => Object.values(point.classifications).reduce((sum, count) => sum + count, 0);
   const sure = [column("mean confidence", "accent", (point) => (total(point) ? point.avg_confidence : null))];
@@ -122,17 +122,17 @@ function plots(stats, series, room) {
     { name: "less than 80 %", value: low, tone: "UPDATE" },
   ];
 
-  const classesPanel = panel("Decisions by class", `What was asked, ${each}`, stacked(broad, "Decisions by class over time", labels, classes), legend(classes), table(["Begin", ...CLASSES], numbers(classes)));
+  const classesPanel = panel("Decisions by class", `Requests, ${each}`, stacked(broad, "Decisions by class over time", labels, classes), legend(classes), table(["Start", ...CLASSES], numbers(classes)));
   classesPanel.classList.add("broad");
   return el(
     "div",
     { class: "plots" },
     classesPanel,
-    panel("Answers", `What became of the questions, ${each}`, stacked(half, "Answers over time", labels, answers), legend(answers), table(["Begin", ...answers.map((one) => one.name)], numbers(answers))),
-    panel("Time to decide", "In milliseconds: so many of a hundred took no longer", lines(half, "Percentiles of the time to decide", labels, latency, short), legend(latency), table(["Begin", ...latency.map((one) => one.name)], numbers(latency))),
-    panel("Confidence over time", "The mean of what was decided", lines(half, "Mean confidence over time", labels, sure, percent, 1), table(["Begin", "Mean"], rows.map((row, at) => [row, sure[0].values[at] === null ? "–" : percent(sure[0].values[at])]))),
-    panel("Confidence", "How many decisions were how sure", bars(half, "Decisions by confidence", confidence), table(["Confidence", "Decisions"], counted(confidence))),
-    panel("Programs", `By the first word of the last ${number(series.programs_of)} commands`, programs.length ? bars(half, "Top programs", programs) : el("p", {}, "None yet."), table(["Program", "Commands"], counted(programs))),
-    panel("Agents", "Who asked", agents.length ? bars(half, "Decisions by agent", agents) : el("p", {}, "None has said its name."), table(["Agent", "Decisions"], counted(agents))),
+    panel("Answers", `Answers to questions, ${each}`, stacked(half, "Answers over time", labels, answers), legend(answers), table(["Start", ...answers.map((one) => one.name)], numbers(answers))),
+    panel("Latency", "Percentiles, ms", lines(half, "Latency percentiles over time", labels, latency, short), legend(latency), table(["Start", ...latency.map((one) => one.name)], numbers(latency))),
+    panel("Confidence over time", "Mean of all decisions", lines(half, "Mean confidence over time", labels, sure, percent, 1), table(["Start", "Mean"], rows.map((row, at) => [row, sure[0].values[at] === null ? "–" : percent(sure[0].values[at])]))),
+    panel("Confidence", "Confidence distribution", bars(half, "Decisions by confidence", confidence), table(["Confidence", "Decisions"], counted(confidence))),
+    panel("Programs", `By the first word of the last ${number(series.programs_of)} commands`, programs.length ? bars(half, "Top programs", programs) : el("p", {}, "No commands yet"), table(["Program", "Commands"], counted(programs))),
+    panel("Agents", "Requests by agent", agents.length ? bars(half, "Decisions by agent", agents) : el("p", {}, "Unknown agent"), table(["Agent", "Decisions"], counted(agents))),
   );
 }

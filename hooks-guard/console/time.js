@@ -1,4 +1,4 @@
-// Times and numbers as people read them.
+// Formats times and numbers.
 
 import { el } from "./dom.js";
 
@@ -7,12 +7,12 @@ const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-d
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hour12: false });
 const NUMBER = new Intl.NumberFormat();
 
-/** A number with its thousands apart. */
+/** Formats a number with thousands separators. */
 export function number(value) {
   return NUMBER.format(value);
 }
 
-/** A time of today by the clock, another with its day. */
+/** Formats a local time; with the day unless it is today. */
 export function when(iso) {
   const date = new Date(iso);
   const today = date.toDateString() === new Date().toDateString();
@@ -20,7 +20,7 @@ export function when(iso) {
   return el("time", { datetime: iso, title: FULL.format(date) }, text);
 }
 
-/** Minutes and seconds. */
+/** Formats seconds as minutes and seconds, with hours if needed. */
 export function clock(seconds) {
   const whole = Math.max(0, Math.ceil(seconds));
   const rest = String(whole % 60).padStart(2, "0");
@@ -29,12 +29,12 @@ export function clock(seconds) {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
 
-/** A share of one as a percentage. */
+/** Formats a share from 0 to 1 as a percentage. */
 export function percent(share) {
   return `${Math.round(share * 100)}\u00a0%`;
 }
 
-/** Microseconds in the unit in which they are few digits. */
+/** Formats microseconds in a suitable unit. */
 export function took(microseconds) {
   if (microseconds < 1000) return `${microseconds} µs`;
   if (microseconds < 1_000_000) return `${(microseconds / 1000).toFixed(1)} ms`;

@@ -1,4 +1,4 @@
-// The trail: what was decided, newest first, with filters that stand in the address.
+// The trail: decisions, newest first, with filters stored in the address.
 
 import { get } from "./api.js";
 import { badge, command } from "./command.js";
@@ -7,17 +7,17 @@ import { details, outcome } from "./record.js";
 import { number, when } from "./time.js";
 
 const ROWS = 50;
-/** The filters, by their names in the address and in the interface. */
+/** The filters, by their names in the address and in the API. */
 const FILTERS = ["classification", "response", "command_filter", "agent", "session_id", "since", "until"];
 
 export function trail(main) {
   const address = new URLSearchParams(location.search);
   const filters = Object.fromEntries(FILTERS.map((name) => [name, address.get(name) ?? ""]));
-  // How far back, and by which steps.
+  // Start of the page.
   const before = address.get("before") ?? "";
   const body = el("tbody");
   const status = el("p", { class: "quiet-text", id: "found" });
-  const fresh = el("button", { type: "button", hidden: true, click: () => location.assign(to({ before: "" })) }, "Show what is new");
+  const fresh = el("button", { type: "button", hidden: true, click: () => location.assign(to({ before: "" })) }, "Show new decisions");
   const dialog = el("dialog", { "aria-labelledby": "record-title", close: () => mirror("id", "") });
   const pages = el("nav", { class: "line", "aria-label": "Pages of the trail" });
   let records = [];
@@ -38,7 +38,7 @@ export function trail(main) {
     dialog,
   );
 
-  /** This page with other parameters. */
+  /** Returns the address of this page with changed parameters. */
   function to(change) {
     const query = new URLSearchParams(location.search);
     query.delete("id");
@@ -92,7 +92,7 @@ export function trail(main) {
       field("command_filter", "Command contains", text("command_filter", "search"), true),
       el(
         "details",
-        // On a phone what was found comes first.
+        // On a phone, show the results first.
         { class: "more-filters", open: innerWidth > 736 || FILTERS.some((name) => name !== "command_filter" && filters[name]) },
         el("summary", {}, "More filters"),
         el("div", { class: "fields" }, ...moreFields()),
@@ -101,7 +101,7 @@ export function trail(main) {
     );
   }
 
-  // Where there is room nothing is folded away, and there is nothing to unfold it with.
+  // On a wide window the filters are always open, and the summary is hidden.
   matchMedia("(min-width: 46.01rem)").addEventListener("change", (now) => {
     if (now.matches) main.querySelector(".more-filters").open = true;
   });
@@ -130,19 +130,19 @@ export function trail(main) {
   }
 
   /**
-   * The page behind `before`, which is `TIME~ID`: pages go by time and not by how many there were,
-   * so that the last of a million is as near as the first. Records of the same microsecond are told
-   * apart by their number.
+   * Reads the page after `before`, which is `TIME~ID`: pages are addressed by time instead of by an
+   * offset, so that the last page of a million is as fast as the first. Records of one microsecond
+   * are ordered by id.
    */
   async function read() {
-    // One more says whether there are more; the last one of the page before comes again.
+    // One extra record shows whether there is a next page; the last record of the previous page is repeated.
     const query = { ...filters, limit: before ? ROWS + 2 : ROWS + 1 };
     const [time, id] = before.split("~");
     if (time) query.until = after(time);
     let found = await get("/api/hooks/decisions", query);
     if (time) {
       const behind = (record) => compare(record.timestamp, time) < 0 || (compare(record.timestamp, time) === 0 && record.id < Number(id));
-      // Whatever shares its time with the last one stands before: there may be more than a page.
+      // Records with the time of the last one come first; there may be more than a page of them.
       while (found.decisions.length > query.limit - 1 && found.decisions.filter(behind).length <= ROWS && query.limit < 1000) {
         query.limit = Math.min(1000, query.limit * 4);
         found = await get("/api/hooks/decisions", query);
@@ -156,7 +156,7 @@ export function trail(main) {
     paging(found.decisions.length > ROWS);
     const all = found.pagination.total;
     const filtered = Object.values(filters).some(Boolean);
-    status.textContent = records.length === 0 ? "Nothing found." : `${number(all)} ${all === 1 ? "decision" : "decisions"}${before ? " from here back" : filtered ? " found" : ""}`;
+    status.textContent = records.length === 0 ? "No decisions found" : `${number(all)} ${all === 1 ? "decision" : "decisions"}${before ? " on this and older pages" : filtered ? " found" : ""}`;
     say(status.textContent);
   }
 
@@ -178,7 +178,7 @@ export function trail(main) {
 
   function draw() {
     body.replaceChildren(...records.map(row));
-    if (records.length === 0) body.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "No decision is like that.")));
+    if (records.length === 0) body.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "No matching decisions")));
   }
 
   function row(record) {
@@ -212,7 +212,7 @@ export function trail(main) {
   }
 
   dialog.addEventListener("click", (event) => {
-    // Beside what is in it.
+    // A click on the backdrop.
     if (event.target === dialog) dialog.close();
   });
 
@@ -221,7 +221,7 @@ export function trail(main) {
     history.replaceState({ paged: true }, "");
   }
   read().catch((error) => {
-    status.textContent = error.status ? error.message : "The service does not answer.";
+    status.textContent = error.status ? error.message : "The service does not respond.";
   });
   const wanted = address.get("id");
   if (wanted) get(`/api/hooks/decisions/${encodeURIComponent(wanted)}`).then(show, () => {});
@@ -242,21 +242,21 @@ export function trail(main) {
   };
 }
 
-/** Times of the service, which have up to nine digits behind the point and no trailing zeros. */
+/** Compares times of the service, which have up to nine decimal places and no trailing zeros. */
 function compare(one, other) {
   const parts = (iso) => [Date.parse(`${iso.slice(0, 19)}Z`), (iso.slice(20).replace("Z", "") || "0").padEnd(9, "0")];
   const [[seconds, rest], [otherSeconds, otherRest]] = [parts(one), parts(other)];
   return seconds - otherSeconds || rest.localeCompare(otherRest);
 }
 
-/** The next microsecond, so that "before" it is up to this one. */
+/** Returns the next microsecond, so that "before" includes this one. */
 function after(iso) {
   const micros = Number((iso.slice(20).replace("Z", "") || "0").padEnd(6, "0").slice(0, 6)) + 1;
   const seconds = Date.parse(`${iso.slice(0, 19)}Z`) + (micros === 1_000_000 ? 1000 : 0);
   return `${new Date(seconds).toISOString().slice(0, 19)}.${String(micros % 1_000_000).padStart(6, "0")}Z`;
 }
 
-/** A time as its field shows it. */
+/** Returns a time in the format of its input field. */
 function local(iso) {
   if (!iso || Number.isNaN(Date.parse(iso))) return "";
   const date = new Date(iso);

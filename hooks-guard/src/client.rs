@@ -1,4 +1,5 @@
-//! Speaks to a service that runs.
+//! Client of a running service. In: an address, and optionally a key and a token. Out: responses as
+//! JSON, and the stream of events.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -20,18 +21,18 @@ use tokio::time::timeout;
 
 use crate::proof::{self, Handshake, ServiceKey};
 
-/// The longest answer that is read, in bytes: a page of the trail has at most 1000 records.
+/// Maximum size of a response, in bytes: a page of the trail has at most 1000 records.
 const MOST: usize = 64 << 20;
 
-/// The longest answer to a handshake that is read, in bytes.
+/// Maximum size of a handshake's response, in bytes.
 const MAX_IDENTITY: usize = 4 << 10;
 
 /// Address of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// On an address of this machine.
+    /// An address of this machine.
     Tcp(SocketAddr),
-    /// On a Unix socket.
+    /// A Unix socket.
     Unix(PathBuf),
 }
 
@@ -46,9 +47,9 @@ impl fmt::Display for Address {
 
 /// Client of a running service. It opens a connection for each request.
 ///
-/// With a [key](Self::with_key), each connection begins with a handshake: nothing but a random
-/// challenge is sent before the service has proved that it has the key, and no response counts
-/// without a proof. Without a key, the client sends no operator's token.
+/// With a [key](Self::with_key), each connection begins with a handshake: the client sends only a
+/// random challenge before the service has proved that it has the key, and ignores responses
+/// without a proof. Without a key, the client never sends the operator's token.
 #[derive(Clone, Debug)]
 pub struct Client {
     address: Address,
@@ -61,35 +62,36 @@ pub struct Client {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// Nothing listens there.
+    /// Nothing listens at the address.
     #[error("no service listens there; start it with `hooks-guard serve`")]
     Away(#[source] std::io::Error),
-    /// The answer took too long.
-    #[error("no answer within {} ms; see whether the service is busy", .0.as_millis())]
+    /// The response took too long.
+    #[error("no response within {} ms; check whether the service is busy", .0.as_millis())]
     Late(Duration),
-    /// The service does not prove that it has the key: another process listens there, or a service
-    /// of another version or user.
+    /// The service does not prove that it has the key: another program listens at the address, or a
+    /// service of another version or user.
     #[error(
-        "what listens at {0} is not this user's hooks-guard; look at what listens there, and restart `hooks-guard serve`"
+        "the program at {0} is not this user's hooks-guard; check which program listens there, \
+         and restart `hooks-guard serve`"
     )]
     Unproved(String),
-    /// What came is no answer of the service.
-    #[error("the answer is none of this service; see what listens there")]
+    /// The response does not have the format of the service.
+    #[error("not a hooks-guard server; check which program listens there")]
     Strange,
-    /// The service refused.
+    /// The service refused the request.
     #[error("{error} ({code})")]
     Refused {
-        /// With which status.
+        /// HTTP status.
         status: u16,
-        /// Why, for programs.
+        /// Error code, for programs.
         code: String,
-        /// Why, for people.
+        /// Error message, for people.
         error: String,
     },
 }
 
 impl Client {
-    /// Speaks to the service there.
+    /// Creates a client of the service at this address.
     #[must_use]
     pub fn new(address: Address) -> Self {
         Self {
@@ -100,44 +102,45 @@ impl Client {
         }
     }
 
-    /// Has the service prove that it has this key before anything is sent to it.
+    /// Requires the service to prove that it has this key before anything is sent to it.
     #[must_use]
     pub fn with_key(mut self, key: ServiceKey) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// Gives up if connecting and the proof take longer than this.
+    /// Limits the time of connecting and of the proof.
     #[must_use]
     pub fn with_handshake_timeout(mut self, limit: Duration) -> Self {
         self.handshake = limit;
         self
     }
 
-    /// Presents the operator's token with answers to questions, with deletions, and with reads of
-    /// events, of open questions and of the trail, for which the service has places of its own for
-    /// the operator. Everything else is sent without: what captures the connection would have it.
+    /// Sends the operator's token with answers to questions, with deletions, and with reads of
+    /// events, of pending questions and of the trail, for which the service reserves capacity for
+    /// the operator. Other requests are sent without it, because a program that intercepts the
+    /// connection would get the token.
     ///
-    /// Without a [key](Self::with_key), those requests fail: whatever listens there would get the
-    /// token.
+    /// Without a [key](Self::with_key), those requests fail, because any program that listens at
+    /// the address would get the token.
     #[must_use]
     pub fn with_token(mut self, token: impl Into<String>) -> Self {
         self.token = Some(token.into());
         self
     }
 
-    /// Asks for something.
+    /// Sends a `GET` request.
     ///
     /// # Errors
-    /// When there is no answer in this time, or one that is an error.
+    /// If there is no response within `limit`, or if it is an error.
     pub async fn get(&self, path: &str, limit: Duration) -> Result<Value, ClientError> {
         self.send(Method::GET, path, None, limit).await
     }
 
-    /// Sends something.
+    /// Sends a `POST` request.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// As for [`get`](Self::get).
     pub async fn post(
         &self,
         path: &str,
@@ -147,10 +150,10 @@ impl Client {
         self.send(Method::POST, path, Some(body), limit).await
     }
 
-    /// Takes something away.
+    /// Sends a `DELETE` request.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// As for [`get`](Self::get).
     pub async fn delete(&self, path: &str, limit: Duration) -> Result<Value, ClientError> {
         self.send(Method::DELETE, path, None, limit).await
     }
@@ -168,10 +171,10 @@ impl Client {
             .map_err(|_| ClientError::Late(limit))?
     }
 
-    /// Listens to what happens, from now on or from behind the event of this number.
+    /// Subscribes to events, from now on or after the event with this id.
     ///
     /// # Errors
-    /// As [`get`](Self::get), where the first answer does not come in this time.
+    /// As for [`get`](Self::get), if the first response does not arrive within `limit`.
     pub async fn events(
         &self,
         after: Option<&str>,
@@ -203,7 +206,7 @@ impl Client {
         begun.await.map_err(|_| ClientError::Late(limit))?
     }
 
-    /// Returns whether anything listens there, without sending anything.
+    /// Returns `true` if a program listens at the address. Sends nothing.
     pub async fn is_reachable(&self, limit: Duration) -> bool {
         let connected = async {
             match &self.address {
@@ -214,11 +217,11 @@ impl Client {
         timeout(limit, connected).await.unwrap_or(false)
     }
 
-    /// Connects for one request, and has the service prove itself if there is a key.
+    /// Connects for one request, and verifies the service's proof if the client has a key.
     ///
     /// # Errors
-    /// If nothing listens there, the service does not prove itself, or the
-    /// [handshake timeout](Self::with_handshake_timeout) is over.
+    /// If nothing listens, the service does not prove that it has the key, or the [handshake
+    /// timeout](Self::with_handshake_timeout) expires.
     pub async fn connect(&self) -> Result<Connected<'_>, ClientError> {
         let begun = timeout(self.handshake, self.begin()).await;
         let (link, agreed) = begun.map_err(|_| ClientError::Late(self.handshake))??;
@@ -234,9 +237,9 @@ impl Client {
             Address::Tcp(address) => {
                 let stream = TcpStream::connect(address).await;
                 let stream = stream.map_err(ClientError::Away)?;
-                // The handshake is a round trip more.
+                // The handshake adds a round trip.
                 let _ = stream.set_nodelay(true);
-                // `0.0.0.0` is no address that anything is reached at.
+                // `0.0.0.0` is not an address that a client reaches.
                 let reached = stream.peer_addr().map_err(ClientError::Away)?;
                 (Box::new(stream), address.to_string(), reached.to_string())
             }
@@ -251,7 +254,7 @@ impl Client {
             .await
             .map_err(|_| ClientError::Strange)?;
         let connection = Connection(tokio::spawn(async move {
-            // How it ended shows in the answer.
+            // The response shows how the connection ended.
             let _ = connection.await;
         }));
         let mut link = Link {
@@ -266,7 +269,7 @@ impl Client {
         Ok((link, Some(agreed)))
     }
 
-    /// The handshake with a service that was reached at this address.
+    /// Performs the handshake with the service reached at this address.
     async fn agree(
         &self,
         link: &mut Link,
@@ -293,7 +296,7 @@ impl Client {
         }
     }
 
-    /// Checks the proof of a response, if the connection began with a handshake.
+    /// Verifies the proof of a response, if the connection began with a handshake.
     fn check(
         &self,
         proved: Option<&Proved>,
@@ -316,7 +319,8 @@ impl Client {
     }
 }
 
-/// A connection for one request, to a service that has proved itself if the client has a key.
+/// A connection for one request. If the client has a key, the service has proved that it has it,
+/// too.
 #[derive(Debug)]
 pub struct Connected<'a> {
     client: &'a Client,
@@ -325,10 +329,10 @@ pub struct Connected<'a> {
 }
 
 impl Connected<'_> {
-    /// Sends something.
+    /// Sends a `POST` request.
     ///
     /// # Errors
-    /// As [`Client::get`].
+    /// As for [`Client::get`].
     pub async fn post(
         self,
         path: &str,
@@ -357,7 +361,7 @@ impl Connected<'_> {
         answer(status, &bytes)
     }
 
-    /// Sends a request, and reads the head of the answer.
+    /// Sends a request, and reads the head of the response.
     async fn ask(
         self,
         method: Method,
@@ -390,20 +394,20 @@ impl Connected<'_> {
     }
 }
 
-/// What the response to a request is checked with.
+/// Data for verifying the response to a request.
 struct Proved {
     handshake: Handshake,
     request: String,
 }
 
-/// The proof of a response; empty if there is none.
+/// Returns the proof of a response; empty if there is none.
 fn proof_of(response: &Response<Incoming>) -> String {
     let proof = response.headers().get(proof::PROOF);
     let proof = proof.and_then(|proof| proof.to_str().ok());
     proof.unwrap_or_default().to_owned()
 }
 
-/// A connection on which requests are sent.
+/// A connection for sending requests.
 #[derive(Debug)]
 struct Link {
     sender: http1::SendRequest<Body>,
@@ -432,20 +436,20 @@ impl Link {
     }
 }
 
-/// The path to which the operator's answers are sent.
+/// Path for the operator's answers.
 const ANSWERS: &str = "/api/hooks/permission-response";
 
-/// The path to which many denials are sent at once.
+/// Path for denying several questions.
 const DENIALS: &str = "/api/hooks/pending/deny";
-/// What the operator reads while others may keep the service busy.
+/// Reads for which the service reserves capacity for the operator.
 const READS: [&str; 3] = [
     "/api/hooks/events",
     "/api/hooks/pending",
     "/api/hooks/decisions",
 ];
 
-/// Returns whether the operator's token goes with a request: the service wants it, or has a place
-/// of its own for the operator among those who read.
+/// Returns `true` if a request carries the operator's token: the service requires it, or reserves
+/// capacity for the operator.
 fn needs_token(method: &Method, path: &str) -> bool {
     let route = path.split('?').next().unwrap_or(path);
     match *method {
@@ -456,11 +460,11 @@ fn needs_token(method: &Method, path: &str) -> bool {
     }
 }
 
-/// Where requests are written and answers read.
+/// Byte stream of a connection.
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A connection, which ends with its value.
+/// Task of a connection; aborted when dropped.
 #[derive(Debug)]
 struct Connection(JoinHandle<()>);
 
@@ -474,7 +478,7 @@ impl Drop for Connection {
 #[derive(Debug)]
 pub struct Events {
     body: Incoming,
-    /// What came behind the last event.
+    /// Bytes received after the last event.
     read: Vec<u8>,
     _connection: Connection,
 }
@@ -482,26 +486,27 @@ pub struct Events {
 /// An event of the service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
-    /// Its number, for who comes back; `hello` has that of the event before.
+    /// Id of the event, for resuming; that of `hello` is the id of the previous event.
     pub id: Option<String>,
-    /// What: `asked`, `answered`…
+    /// Kind of the event: `asked`, `answered`…
     pub kind: String,
-    /// To what, as JSON.
+    /// Data of the event, as JSON.
     pub data: String,
 }
 
 impl Events {
-    /// The next one; none when the service ends. Nothing is lost if the future is dropped.
+    /// Returns the next event, or `None` when the service closes the stream. Dropping the future
+    /// loses nothing.
     ///
     /// # Errors
-    /// When nothing at all comes in this time, which the service does not let happen for longer
-    /// than 15 seconds, or the connection is cut.
+    /// If nothing arrives within `limit` (the service sends something at least every 15 seconds),
+    /// or if the connection breaks.
     pub async fn next(&mut self, limit: Duration) -> Result<Option<Event>, ClientError> {
         loop {
             while let Some(end) = end_of_event(&self.read) {
                 let block: Vec<u8> = self.read.drain(..end).collect();
                 let event = parse(&String::from_utf8_lossy(&block));
-                // A comment keeps the connection alive, and says nothing.
+                // A comment keeps the connection alive and is not an event.
                 if !event.kind.is_empty() || !event.data.is_empty() {
                     return Ok(Some(event));
                 }
@@ -523,7 +528,7 @@ impl Events {
     }
 }
 
-/// Behind the empty line that ends an event.
+/// Returns the position after the empty line that ends an event.
 fn end_of_event(read: &[u8]) -> Option<usize> {
     let pair = read.windows(2).position(|pair| pair == b"\n\n");
     pair.map(|at| at + 2)
@@ -548,7 +553,7 @@ fn parse(block: &str) -> Event {
     event
 }
 
-/// The body of an answer, or why there is none.
+/// Returns the body of a response, or its error.
 fn answer(status: StatusCode, bytes: &[u8]) -> Result<Value, ClientError> {
     let value: Value = serde_json::from_slice(bytes).map_err(|_| ClientError::Strange)?;
     match status {

@@ -1,4 +1,5 @@
-//! How the service is set up: a TOML file, variables of the environment, the command line.
+//! Configuration of the service. In: a TOML file. Out: a [`Config`], or an error with the position
+//! of the mistake. The command line and variables override it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -12,8 +13,7 @@ use crate::gate::{Confirm, Modes, Policy};
 
 /// Configuration of the service. A field's default applies if its key is absent.
 ///
-/// A key that does not exist is an error, so that a misspelt one cannot leave a default in its
-/// place unseen.
+/// An unknown key is an error, so that a misspelt key does not silently leave a default.
 ///
 /// ```
 /// use hooks_guard::config::Config;
@@ -30,71 +30,69 @@ pub struct Config {
     /// Address to listen on. Default: `127.0.0.1:3000`. An address that is not a loopback address
     /// needs [`allow_remote`](Self::allow_remote).
     pub listen: SocketAddr,
-    /// A Unix socket on which it listens as well; in a file by an absolute path.
+    /// Unix socket to listen on in addition; an absolute path in a file.
     pub socket: Option<PathBuf>,
-    /// The audit trail: `sqlite:PATH`, a path, or `postgres://…`. In the user's data directory,
-    /// unless given; in a file by an absolute path.
+    /// Audit trail: `sqlite:PATH`, a path, or `postgres://…`. Default: in the user's data
+    /// directory. A path in a file must be absolute.
     pub database: Option<String>,
-    /// The key by which the service and its clients know each other. Beside the trail's file,
-    /// unless given; in a file by an absolute path.
+    /// File with the key that the service and its clients share. Default: beside the trail's file.
+    /// A path in a file must be absolute.
     pub key_file: Option<PathBuf>,
-    /// The address by which clients reach the service, if a port mapping lies between, as that of
-    /// a container: `127.0.0.1:3000`.
+    /// Address by which clients reach the service through a port mapping, such as that of a
+    /// container: `127.0.0.1:3000`.
     pub published_address: Option<SocketAddr>,
-    /// Whether anything is judged at all. Off, the service answers 503, and agents ask their
-    /// users as they would without it.
+    /// `false` disables the guard: the service replies 503, and agents ask their users as they
+    /// would without it.
     pub enabled: bool,
-    /// Whether reads run without a question.
+    /// `true` if reads are allowed without confirmation.
     pub auto_allow_read: bool,
-    /// Whether creates, updates and deletes require confirmation. If this is off, only sensitive or
-    /// unrecognised requests still ask.
+    /// `true` if creates, updates and deletes need confirmation. If `false`, only sensitive or
+    /// unrecognised requests need one.
     pub require_confirmation_cud: bool,
-    /// Allows everything that no rule denies and no protection asks about. What it says.
+    /// Allows every request that no rule denies and no protection asks about.
     pub dangerously_skip_confirmations: bool,
-    /// Which requests are asked about in a permission mode of the agent (a table); see
-    /// [`Modes`] for the defaults. Claude Code, Codex and VS Code report their mode.
+    /// Requests that need confirmation in a permission mode of the agent (a table); see [`Modes`]
+    /// for the defaults. Claude Code, Codex and VS Code report their mode.
     pub modes: Modes,
-    /// For how long a question waits for an answer, in seconds; then it is denied. 1 to 86 400.
+    /// Time in seconds after which a pending question is denied, 1 to 86 400.
     pub approval_ttl_seconds: u64,
-    /// Upper bound of permission requests from one client within any 60 seconds; 0 for no limit.
+    /// Maximum number of permission requests from one client within any 60 seconds; 0 for no limit.
     /// All addresses of this machine count as one client.
     pub rate_limit_per_minute: u32,
-    /// Upper bound of questions that wait for an answer: 1 to 100 000. A request that would ask
-    /// one more is refused.
+    /// Maximum number of pending questions, 1 to 100 000. Requests beyond it are refused.
     pub max_open_questions: u32,
-    /// Upper bound of such questions of one session of one agent: 1 to 100 000. Requests that name
-    /// no session are bounded by the total alone.
+    /// Maximum number of pending questions per session of an agent, 1 to 100 000. Requests without
+    /// a session are limited by the total only.
     pub max_open_questions_per_session: u32,
     /// Access to the deletion of old records over HTTP.
     pub cleanup: CleanupAccess,
-    /// After how many days the service deletes a record by itself: 1 to 36 500. Unless given, it
-    /// deletes none.
+    /// Age in days after which the service deletes records, 1 to 36 500. Default: none are deleted.
     pub retention_days: Option<u32>,
-    /// Whether an address that others can reach may be listened on: everybody who reaches it can
+    /// Allows listening on an address that is not a loopback address: everyone who can reach it can
     /// read the audit trail.
     pub allow_remote: bool,
-    /// Names by which clients may call the service, beyond `localhost` and its addresses; any
-    /// other `Host` is refused (DNS rebinding).
+    /// Additional host names by which clients may call the service, beyond `localhost` and its
+    /// addresses; any other `Host` is refused (DNS rebinding).
     pub allowed_hosts: Vec<String>,
-    /// Upper bound of open connections, up to a million. Where it is reached, connections that wait
-    /// for their client are closed for new ones, the oldest first.
+    /// Maximum number of open connections, up to a million. At the limit, the oldest idle
+    /// connections are closed for new ones.
     pub max_connections: usize,
-    /// Absolute paths of hooks in JavaScript that may restrict decisions, in execution order. They
-    /// need the feature `script`.
+    /// Absolute paths of JavaScript hooks that may restrict decisions, in execution order. Requires
+    /// the feature `script`.
     pub scripts: Vec<PathBuf>,
-    /// A language model to ask about what the tables do not know.
+    /// A language model for commands that the tables do not know.
     pub semantic: Option<SemanticConfig>,
 }
 
-/// Who may delete old records over HTTP.
+/// Clients that may delete old records over HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CleanupAccess {
-    /// Everybody who reaches the service.
+    /// Every client.
     Open,
-    /// Only who has the operator's token.
+    /// Clients with the operator's token.
     Operator,
-    /// Nobody.
+    /// None.
     Off,
 }
 
@@ -102,9 +100,9 @@ pub enum CleanupAccess {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SemanticConfig {
-    /// Its address, such as `http://127.0.0.1:11434/v1`.
+    /// Base URL, such as `http://127.0.0.1:11434/v1`.
     pub url: String,
-    /// The model, as the endpoint calls it.
+    /// Name of the model at the endpoint.
     pub model: String,
     /// Timeout in milliseconds; at most 2000, which is the budget of a classification.
     pub timeout_ms: Option<u64>,
@@ -142,36 +140,45 @@ impl Default for Config {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The file is there, and cannot be read.
+    /// The file exists but cannot be read.
     #[error("cannot read `{path}`; {source}", path = path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
-    /// It is no TOML, or has a key or a value that it should not have.
-    #[error("{place}{source}")]
+    /// The text is not TOML, or has an unknown key or an invalid value.
+    #[error("{place}{}", on_one_line(source))]
     Parse {
         /// The file, if the text is from one.
         place: String,
-        /// Where, and what.
+        /// Error of the parser.
         source: Box<toml::de::Error>,
     },
-    /// A value is out of its range.
+    /// A value is out of range.
     #[error("`{key}` is {value}; {remedy}")]
     Range {
         /// The key.
         key: &'static str,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// Remedy with the valid range.
         remedy: &'static str,
     },
 }
 
-/// What paths have to be that several processes read.
-const ABSOLUTE: &str = "give an absolute path: agents are asked for in other directories";
+/// Returns the position and the message of a parser's error, without the excerpt of the text.
+fn on_one_line(error: &toml::de::Error) -> String {
+    let text = error.to_string();
+    match text.trim_end().split_once('\n') {
+        Some((place, _)) if error.span().is_some() => format!("{place}: {}", error.message()),
+        _ => error.message().to_owned(),
+    }
+}
+
+/// Remedy for a relative path, which several processes would resolve differently.
+const ABSOLUTE: &str = "use an absolute path, because hooks run in other directories";
 
 fn range(key: &'static str, value: &dyn ToString, remedy: &'static str) -> ConfigError {
     ConfigError::Range {
@@ -182,18 +189,18 @@ fn range(key: &'static str, value: &dyn ToString, remedy: &'static str) -> Confi
 }
 
 impl Config {
-    /// Reads a configuration from its text.
+    /// Parses a configuration.
     ///
     /// # Errors
-    /// When it is no TOML, has a key that does not exist, or a value out of its range.
+    /// If the text is not TOML, has an unknown key, or a value out of range.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         Self::parse_from(text, String::new())
     }
 
-    /// Reads a configuration from a file; the defaults if there is no such file.
+    /// Reads a configuration from a file; a missing file gives the defaults.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse), and when the file is there and cannot be read.
+    /// As for [`parse`](Self::parse), and if the file exists but cannot be read.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse_from(&text, format!("in `{}`: ", path.display())),
@@ -215,8 +222,8 @@ impl Config {
         Ok(config)
     }
 
-    /// Whether the files that a configuration names are the same ones in every directory in which
-    /// an agent asks.
+    /// Checks that paths in the configuration are absolute, so that they mean one file in every
+    /// directory of an agent.
     fn check_places(&self) -> Result<(), ConfigError> {
         let address = self.database.as_deref().and_then(TrailAddress::read);
         if let Some(TrailAddress::File(file)) = address
@@ -233,13 +240,13 @@ impl Config {
         Ok(())
     }
 
-    /// Whether every value is in its range, and goes with the others.
+    /// Checks that every value is in range and consistent with the others.
     ///
     /// # Errors
-    /// Names the first key that does not.
+    /// Names the first key that is not.
     pub fn check(&self) -> Result<(), ConfigError> {
         if !(1..=86_400).contains(&self.approval_ttl_seconds) {
-            let remedy = "give 1 to 86400 seconds";
+            let remedy = "use 1 to 86400 seconds";
             return Err(range(
                 "approval_ttl_seconds",
                 &self.approval_ttl_seconds,
@@ -254,21 +261,22 @@ impl Config {
             ),
         ] {
             if !(1..=100_000).contains(&value) {
-                return Err(range(key, &value, "give 1 to 100000"));
+                return Err(range(key, &value, "use 1 to 100000"));
             }
         }
         if let Some(days) = self.retention_days
             && !(1..=36_500).contains(&days)
         {
-            let remedy = "give 1 to 36500 days, or leave it out to keep everything";
+            let remedy = "use 1 to 36500 days, or remove it to keep everything";
             return Err(range("retention_days", &days, remedy));
         }
         if !(1..=1_000_000).contains(&self.max_connections) {
-            let remedy = "give 1 to 1000000";
+            let remedy = "use 1 to 1000000";
             return Err(range("max_connections", &self.max_connections, remedy));
         }
         if !self.listen.ip().is_loopback() && !self.allow_remote {
-            let remedy = "use an address of this machine alone, such as 127.0.0.1:3000, or set `allow_remote = true`: everybody who reaches it can read the audit trail";
+            let remedy = "use a loopback address such as 127.0.0.1:3000, or set `allow_remote = \
+                          true` (everyone who can reach the address can then read the audit trail)";
             return Err(range("listen", &self.listen, remedy));
         }
         if let Some(path) = self.scripts.iter().find(|path| !path.is_absolute()) {
@@ -277,20 +285,20 @@ impl Config {
         if let Some(semantic) = &self.semantic
             && !(1..=2000).contains(&semantic.timeout_ms.unwrap_or(2000))
         {
-            let remedy = "give 1 to 2000 milliseconds";
+            let remedy = "use 1 to 2000 milliseconds";
             let value = semantic.timeout_ms.unwrap_or_default();
             return Err(range("semantic.timeout_ms", &value, remedy));
         }
         Ok(())
     }
 
-    /// For how long a question waits for an answer.
+    /// Returns how long a question stays pending.
     #[must_use]
     pub fn approval_ttl(&self) -> Duration {
         Duration::from_secs(self.approval_ttl_seconds)
     }
 
-    /// How many questions may wait for an answer.
+    /// Returns the maximum numbers of pending questions.
     #[must_use]
     pub fn question_limits(&self) -> QuestionLimits {
         QuestionLimits {
@@ -299,7 +307,7 @@ impl Config {
         }
     }
 
-    /// How a class becomes a decision.
+    /// Returns how the gate derives a decision from a class.
     #[must_use]
     pub fn policy(&self) -> Policy {
         Policy {
@@ -310,17 +318,19 @@ impl Config {
         }
     }
 
-    /// What whoever runs this should know about it: settings that weaken the guard.
+    /// Returns warnings for the operator: settings that weaken the guard.
     #[must_use]
     pub fn warnings(&self) -> Vec<&'static str> {
         let mut warnings = Vec::new();
         if !self.enabled {
-            warnings
-                .push("`enabled` is false: nothing is judged, agents ask their users or nobody");
+            warnings.push(
+                "`enabled` is false: no command is checked, and agents use their own \
+                 prompts, if any",
+            );
         }
         if self.dangerously_skip_confirmations {
             warnings
-                .push("`dangerously_skip_confirmations` is on: deletions run without a question");
+                .push("`dangerously_skip_confirmations` is on: deletions run without confirmation");
         }
         if self.modes.default != Confirm::Changes {
             warnings.push("`modes.default` leaves changes to the agent");
@@ -329,13 +339,16 @@ impl Config {
             warnings.push("`modes.bypassPermissions` leaves changes to an agent that runs them without a prompt");
         }
         if !self.require_confirmation_cud {
-            warnings.push("`require_confirmation_cud` is off: changes run without a question");
+            warnings.push("`require_confirmation_cud` is off: changes run without confirmation");
         }
         if self.cleanup == CleanupAccess::Open {
-            warnings.push("`cleanup` is `open`: everybody who reaches the service can delete records; set it to `operator`");
+            warnings.push(
+                "`cleanup` is `open`: everyone who can reach the service can delete \
+                 records; set it to `operator`",
+            );
         }
         if self.allow_remote {
-            warnings.push("`allow_remote` is on: the audit trail has no password");
+            warnings.push("`allow_remote` is on: the audit trail is readable without a password");
         }
         if self.rate_limit_per_minute == 0 {
             warnings.push("`rate_limit_per_minute` is 0: a client can fill the disk");

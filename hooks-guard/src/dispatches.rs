@@ -1,4 +1,5 @@
-//! How the last requests went through the gate, step by step; kept in memory, for people.
+//! Reports of recent requests, step by step, kept in memory for people. In: the steps of a
+//! dispatch. Out: the last dispatches, and statistics.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -12,26 +13,26 @@ use crate::classify::{Crud, Decision};
 use crate::mask::Masked;
 use crate::request::PermissionRequest;
 
-/// How many are kept.
+/// Number of dispatches that are kept.
 const KEPT: usize = 100;
 
-/// The dispatch of one request through the gate.
+/// Report of one request's dispatch through the gate.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Dispatch {
-    /// When it was decided.
+    /// Time of the decision.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub at: Timestamp,
-    /// The decision; none where it could not be recorded.
+    /// Id of the decision; `None` if it could not be recorded.
     pub id: Option<i64>,
-    /// What came out.
+    /// The decision.
     pub decision: Decision,
     /// The class.
     pub classification: Crud,
-    /// Whether a rule or a hook forbids it.
+    /// `true` if a rule or a hook denies the request.
     pub denied: bool,
-    /// The steps, in their order.
+    /// The steps, in execution order.
     pub steps: Vec<Step>,
 }
 
@@ -40,30 +41,30 @@ pub struct Dispatch {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Step {
-    /// `classify`, `restrict` where hooks may, `rules`, `approvals` or `trail`.
+    /// `classify`, `restrict` if hooks may restrict, `rules`, `approvals` or `trail`.
     pub name: &'static str,
-    /// What became of it.
+    /// Status of the step.
     pub run: StepRun,
-    /// How long it took, in microseconds.
+    /// Duration in microseconds.
     pub took_us: u64,
-    /// Who decided, or what went wrong.
+    /// The deciding rule or hook, or the failure.
     pub detail: Option<String>,
-    /// What became of each hook of the slot that is called like the step, in execution order.
+    /// Status of each hook of the slot with this step's name, in execution order.
     pub hooks: Vec<HookRun>,
 }
 
-/// The run of a hook.
+/// Report of a hook's run.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct HookRun {
-    /// Its name.
+    /// Name of the hook.
     pub name: String,
-    /// What became of it.
+    /// Status of the hook.
     pub run: StepRun,
-    /// How long it took, in microseconds.
+    /// Duration in microseconds.
     pub took_us: u64,
-    /// What went wrong.
+    /// The failure, if it failed.
     pub fault: Option<String>,
 }
 
@@ -72,13 +73,13 @@ pub struct HookRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepRun {
-    /// There was nothing for it to do.
+    /// Had nothing to do.
     Skipped,
-    /// It ran, and left the decision to what was there.
+    /// Ran, and kept the decision unchanged.
     Ran,
-    /// It ran, and decided.
+    /// Ran, and decided.
     Decided,
-    /// It went wrong: nothing that it could have said counts as a yes.
+    /// Failed; its output never counts as an allow.
     Failed,
 }
 
@@ -103,7 +104,8 @@ impl Step {
         self
     }
 
-    /// What the engine says of the hooks; what a fault quotes of the request's secrets is masked.
+    /// Adds the engine's report of the hooks; secrets of the request that a failure quotes are
+    /// masked.
     pub(crate) fn hooks(mut self, report: Report, request: &PermissionRequest) -> Self {
         let hooks = report.entries.into_iter();
         self.hooks = hooks.map(|hook| HookRun::new(hook, request)).collect();
@@ -117,7 +119,7 @@ impl HookRun {
             HookStatus::Completed => (StepRun::Ran, None),
             HookStatus::Stopped => (StepRun::Decided, None),
             HookStatus::Failed { failure, .. } => (StepRun::Failed, Some(failure)),
-            // Hooks that run one after the other are not abandoned.
+            // Hooks that run sequentially are never cancelled.
             _ => (StepRun::Skipped, None),
         };
         Self {
@@ -139,21 +141,21 @@ fn micros(time: Duration) -> u64 {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Runs {
-    /// How often it was asked.
+    /// Number of runs.
     pub runs: u64,
-    /// How often its answer decided.
+    /// Number of runs that decided.
     pub decided: u64,
-    /// How often it was not asked, because the answer was there before.
+    /// Number of times it was skipped because the result was already final.
     pub skipped: u64,
-    /// How often it failed: panicked, took too long, or, of a slot, did not know.
+    /// Number of failures: panics, timeouts or, for a slot, no result.
     pub failed: u64,
-    /// How long it took in all, in microseconds.
+    /// Total duration, in microseconds.
     pub took_us: u64,
-    /// How long it took last, in microseconds.
+    /// Duration of the last run, in microseconds.
     pub last_us: Option<u64>,
-    /// What went wrong last.
+    /// The last failure.
     pub last_fault: Option<String>,
-    /// When that was.
+    /// Time of the last failure.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     pub last_fault_at: Option<Timestamp>,
 }
@@ -184,39 +186,39 @@ impl Runs {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ScriptRuns {
-    /// Its name.
+    /// Name of the hook.
     pub hook: String,
-    /// `success` where it answered, `stopped` where it threw a stop, `failure`, or `skipped` where
-    /// nobody waited for its answer any longer.
+    /// `success` if it returned, `stopped` if it threw a stop, `failure`, or `skipped` if its
+    /// result was no longer needed.
     pub outcome: &'static str,
-    /// The class of what it threw, or the kind of failure; empty where there is none.
+    /// Class of the thrown error, or kind of the failure; empty if there is none.
     pub class: String,
-    /// How many there were.
+    /// Number of runs.
     pub runs: u64,
-    /// How long they took in all, in microseconds.
+    /// Total duration, in microseconds.
     pub took_us: u64,
-    /// How long the last one took.
+    /// Duration of the last run.
     pub last_us: Option<u64>,
-    /// When it was over.
+    /// End of the last run.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     pub last_at: Option<Timestamp>,
-    /// What it said, without what it was given.
+    /// Message of the last error, without the hook's input.
     pub last_error: Option<String>,
 }
 
-/// The last dispatches, and what all of them come to.
+/// The last dispatches, and their statistics.
 #[derive(Debug, Default)]
 pub(crate) struct Dispatches(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// The newest first.
+    /// Newest first.
     last: VecDeque<Dispatch>,
-    /// By step; a gate's hooks, and so their places in it, stay as they are.
+    /// Statistics by step. The hooks of a gate, and so their positions, never change.
     runs: BTreeMap<&'static str, SlotRuns>,
 }
 
-/// How a slot did, and each of its hooks by its place.
+/// Statistics of a slot, and of each hook by its position.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SlotRuns {
     pub(crate) all: Runs,
@@ -248,13 +250,13 @@ impl Dispatches {
         kept.last.push_front(dispatch);
     }
 
-    /// The newest first.
+    /// Returns the last dispatches, newest first.
     pub(crate) fn last(&self) -> Vec<Dispatch> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.last.iter().cloned().collect()
     }
 
-    /// How a slot did, and its hooks.
+    /// Returns the statistics of a slot and its hooks.
     pub(crate) fn runs(&self, slot: &str) -> SlotRuns {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.runs.get(slot).cloned().unwrap_or_default()

@@ -1,6 +1,6 @@
-//! What is wrong with an installation. In: where to look. Out: a list of checks, each with its remedy.
+//! Checks an installation. In: the places to examine. Out: a list of checks, each with its remedy.
 //!
-//! [`examine`] looks at files itself, and is told by a [`Service`] what the other parts find. It
+//! [`examine`] reads files itself and gets the findings of other components from a [`Service`]. It
 //! changes nothing.
 
 mod agents;
@@ -19,22 +19,22 @@ use crate::install::in_path;
 
 /// Checks that other parts of the program provide. An error is one line of text.
 pub trait Service {
-    /// The daemon at its address; none if nothing listens there.
+    /// Returns the daemon at its address; `None` if nothing listens there.
     fn daemon(&self) -> Result<Option<Daemon>, String>;
-    /// The audit trail; none if there is no database yet.
+    /// Returns the audit trail; `None` if there is no database yet.
     fn audit(&self) -> Result<Option<Audit>, String>;
-    /// The files of rules.
+    /// Returns the rules files.
     fn rules(&self) -> Vec<RuleFile>;
-    /// What the configuration deserves to be warned of; an error if it cannot be read.
+    /// Returns warnings about the configuration, or an error if it cannot be read.
     fn configuration(&self) -> Result<Vec<String>, String>;
 }
 
-/// A daemon that responds.
+/// A reachable daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Daemon {
-    /// Where it listens.
+    /// Address of the daemon.
     pub address: String,
-    /// Which version it is of.
+    /// Version of the daemon.
     pub version: String,
 }
 
@@ -43,20 +43,20 @@ pub struct Daemon {
 pub struct Audit {
     /// The file, or the server without its password.
     pub database: String,
-    /// What is wrong with the chain of its last entries.
+    /// Problem in the chain of the last entries, if there is one.
     pub broken: Option<String>,
-    /// When its newest entry was made.
+    /// Time of the newest entry.
     pub newest: Option<Timestamp>,
 }
 
 /// A rules file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFile {
-    /// Which.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What is wrong in it, a line each.
+    /// Mistakes, one per line.
     pub mistakes: Vec<String>,
-    /// Whether it is trusted; none for the user's own.
+    /// `true` if it is trusted; `None` for the user's file.
     pub trusted: Option<bool>,
 }
 
@@ -93,8 +93,8 @@ fn binary(around: &Surroundings<'_>) -> Check {
         None => Check::new(
             "binary",
             State::Warn,
-            format!("`{NAME}` is not in PATH; running is `{running}`"),
-            "add its directory to PATH; agents run it by its full path in any case",
+            format!("`{NAME}` is not in PATH; this is `{running}`"),
+            "add its directory to PATH (agents call it by its full path in any case)",
         ),
         Some(found) if same(&found, around.binary) => {
             Check::new("binary", State::Ok, format!("`{running}` is in PATH"), "")
@@ -103,10 +103,10 @@ fn binary(around: &Surroundings<'_>) -> Check {
             "binary",
             State::Warn,
             format!(
-                "`{}` comes first in PATH, and `{running}` is running",
+                "`{}` comes first in PATH, but this is `{running}`",
                 found.display()
             ),
-            "remove the one that is not wanted",
+            "remove one of the two",
         ),
     }
 }
@@ -117,20 +117,21 @@ fn daemon(service: &impl Service) -> Check {
         Ok(None) => Check::new(
             "daemon",
             State::Warn,
-            "no daemon is running; each hook decides alone, and nobody can agree on a console",
+            "no daemon is running; hooks work standalone, questions cannot be answered in a \
+             console",
             "run `hooks-guard serve`",
         ),
         Ok(Some(daemon)) if daemon.version == version => Check::new(
             "daemon",
             State::Ok,
-            format!("version {version} answers at {}", daemon.address),
+            format!("version {version} responds at {}", daemon.address),
             "",
         ),
         Ok(Some(daemon)) => Check::new(
             "daemon",
             State::Bad,
             format!(
-                "at {} runs version {}, and this is {version}",
+                "version {1} runs at {0}, but this is version {version}",
                 daemon.address, daemon.version
             ),
             "restart `hooks-guard serve`",
@@ -139,16 +140,16 @@ fn daemon(service: &impl Service) -> Check {
             "daemon",
             State::Bad,
             error,
-            "look at what listens there, and restart `hooks-guard serve`",
+            "check which program listens there, and restart `hooks-guard serve`",
         ),
     }
 }
 
 fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
-    const CHAIN: &str = "run `hooks-guard audit verify`, and compare with a backup of the database";
+    const CHAIN: &str = "run `hooks-guard audit verify`, and compare the database with a backup";
     match service.audit() {
         Ok(None) => {
-            let what = "there is no database yet; the first decision makes one";
+            let what = "no database yet; the first decision creates it";
             (Check::new("audit", State::Ok, what, ""), None)
         }
         Ok(Some(Audit {
@@ -158,7 +159,7 @@ fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
         })) => (
             match broken {
                 None => {
-                    let what = format!("{database} opens, and its last entries are whole");
+                    let what = format!("{database} opens, and its last entries are intact");
                     Check::new("audit", State::Ok, what, "")
                 }
                 Some(broken) => {
@@ -168,13 +169,13 @@ fn audit(service: &impl Service) -> (Check, Option<Timestamp>) {
             newest,
         ),
         Err(error) => {
-            let remedy = "mend what the error says; without a trail nothing is allowed";
+            let remedy = "correct the reported error; without a trail, nothing is allowed";
             (Check::new("audit", State::Bad, error, remedy), None)
         }
     }
 }
 
-/// Whether only the owner may read a file; nothing if it is not there.
+/// Checks that only the owner can read a file; returns `None` if it does not exist.
 fn private(path: &Path) -> Option<Check> {
     let mode = mode(path)?;
     let shown = path.display();
@@ -182,13 +183,16 @@ fn private(path: &Path) -> Option<Check> {
         0 => Check::new(
             "permissions",
             State::Ok,
-            format!("`{shown}` is its owner's only"),
+            format!("`{shown}` is accessible to its owner only"),
             "",
         ),
         _ => Check::new(
             "permissions",
             State::Bad,
-            format!("`{shown}` is open to others (mode {:o})", mode & 0o777),
+            format!(
+                "`{shown}` is accessible to other users (mode {:o})",
+                mode & 0o777
+            ),
             &match path.is_dir() {
                 true => format!("chmod 700 '{shown}'"),
                 false => format!("chmod 600 '{shown}'"),
@@ -207,15 +211,15 @@ fn rules(file: &RuleFile) -> Check {
                 0 => first.clone(),
                 more => format!("{first} (and {more} more)"),
             },
-            "mend the file; `hooks-guard test-rules` says all that is wrong",
+            "correct the file; `hooks-guard test-rules` lists all mistakes",
         ),
         ([], Some(false)) => Check::new(
             "rules",
             State::Warn,
-            format!("`{path}` is not trusted: its rules restrict, and allow nothing"),
-            "read it, and run `hooks-guard trust` if it may allow things",
+            format!("`{path}` is not trusted: its `allow` rules are ignored"),
+            "review it, and run `hooks-guard trust` to apply its `allow` rules",
         ),
-        ([], _) => Check::new("rules", State::Ok, format!("`{path}` is understood"), ""),
+        ([], _) => Check::new("rules", State::Ok, format!("`{path}` is valid"), ""),
     }
 }
 
@@ -225,12 +229,12 @@ fn configuration(service: &impl Service) -> Vec<Check> {
             vec![Check::new(
                 "configuration",
                 State::Ok,
-                "nothing in it is dangerous",
+                "no unsafe settings",
                 "",
             )]
         }
         Ok(warnings) => {
-            let remedy = "take the setting back, unless you meant it";
+            let remedy = "revert the setting unless it is intended";
             let check = |warning| Check::new("configuration", State::Warn, warning, remedy);
             warnings.into_iter().map(check).collect()
         }
@@ -238,21 +242,21 @@ fn configuration(service: &impl Service) -> Vec<Check> {
             "configuration",
             State::Bad,
             error,
-            "mend the file",
+            "correct the file",
         )],
     }
 }
 
 fn clock(now: Timestamp, newest: Option<Timestamp>) -> Check {
-    // Two machines' clocks may differ by this much without harm.
+    // Clocks of two machines may differ by this much.
     let allowed = now.checked_add(1.minute()).unwrap_or(now);
     match newest {
         Some(newest) if newest > allowed => Check::new(
             "clock",
             State::Bad,
-            format!("it is {now} by the clock, and the newest record is of {newest}"),
-            "set the clock; what waits for an answer is timed by it",
+            format!("the clock is {now}, but the newest record is from {newest}"),
+            "set the clock; it determines when questions expire",
         ),
-        _ => Check::new("clock", State::Ok, format!("it is {now}"), ""),
+        _ => Check::new("clock", State::Ok, format!("the clock is {now}"), ""),
     }
 }

@@ -1,15 +1,15 @@
-//! How files are opened that others may have put where they are: what stands in their place must
-//! not keep whoever decides waiting.
+//! Opens files at attacker-controlled paths without blocking on FIFOs or terminals. In: a path.
+//! Out: a regular file or its content.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Opens a regular file to be read; anything else that is there is an error.
+/// Opens a regular file for reading; any other kind of file is an error.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
-    // Whoever opens a pipe otherwise waits for its other end, and a terminal would become ours.
+    // Without these flags, opening a FIFO blocks, and a terminal could become the controlling one.
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
@@ -23,19 +23,19 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
         true => Ok(file),
         false => Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "it is no regular file",
+            "not a regular file",
         )),
     }
 }
 
-/// The file whose name is that of another with something at its end, such as the log of a database.
+/// Returns the path with a suffix appended to its file name, such as that of a database's log.
 pub(crate) fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
 }
 
-/// What a regular file holds.
+/// Returns the content of a regular file.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes)?;

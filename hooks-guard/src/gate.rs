@@ -1,4 +1,5 @@
-//! The permission gate. In: a request. Out: the ruling, made of what classifiers, rules and hooks return.
+//! The permission gate. In: a request. Out: the decision, derived from the outputs of classifiers,
+//! rules and hooks.
 
 pub(crate) mod hook;
 mod hooks;
@@ -24,24 +25,25 @@ use crate::rules::{Effect, RuleBook, Verdict};
 pub use self::hook::{Classify, Restrict, Restriction};
 pub use self::hooks::{GateHooks, HookDescription, SlotDescription};
 
-/// Which requests are asked about in a permission mode of the agent. A rule that denies, denies in
-/// every mode.
+/// The requests that need confirmation in a permission mode of the agent. A denial by a rule
+/// applies in every mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confirm {
-    /// Everything that changes something.
+    /// All changes.
     #[default]
     Changes,
-    /// Deletions, and whatever is asked about for another reason than its class: secrets, what is
-    /// not understood, protected files, a rule that asks. Other changes are left to the agent.
+    /// Deletions, and requests that need confirmation for another reason than their class: secrets,
+    /// unrecognised commands, protected files, a rule that asks. Other changes are left to the
+    /// agent.
     Deletions,
-    /// Nothing: the agent decides, except for denied requests and protected files.
+    /// None: the agent decides, except for denied requests and protected files.
     Nothing,
 }
 
-/// Which requests are asked about, by the permission mode that the agent reports.
+/// Requests that need confirmation, by the permission mode that the agent reports.
 ///
-/// A mode that is not listed, or none, counts as `default`.
+/// A missing or unlisted mode counts as `default`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Modes {
@@ -52,13 +54,14 @@ pub struct Modes {
     pub accept_edits: Confirm,
     /// The agent only plans.
     pub plan: Confirm,
-    /// A model of Claude Code decides what runs unasked. By default deletions: asking about every
-    /// change would cancel the mode that the user chose. In other agents the mode is unknown.
+    /// A model of Claude Code decides which commands run without asking. Default: deletions,
+    /// because asking about every change would cancel the mode that the user chose. Other agents do
+    /// not have this mode.
     pub auto: Confirm,
-    /// The agent refuses whatever it would ask about.
+    /// The agent denies requests that it would ask about.
     #[serde(rename = "dontAsk")]
     pub dont_ask: Confirm,
-    /// The agent asks about nothing.
+    /// The agent never asks.
     #[serde(rename = "bypassPermissions")]
     pub bypass_permissions: Confirm,
 }
@@ -77,7 +80,7 @@ impl Default for Modes {
 }
 
 impl Modes {
-    /// Returns what is asked about in a mode.
+    /// Returns the requests that need confirmation in a mode.
     #[must_use]
     pub fn confirm(&self, mode: Option<&str>) -> Confirm {
         match mode {
@@ -87,7 +90,7 @@ impl Modes {
             Some("dontAsk") => self.dont_ask,
             Some("bypassPermissions") => self.bypass_permissions,
             None | Some("default") => self.default,
-            // An unknown mode is not one that the user set anything for.
+            // The user has no setting for an unknown mode.
             Some(_) => Confirm::Changes,
         }
     }
@@ -118,14 +121,14 @@ impl Default for Policy {
     }
 }
 
-/// Decides requests: it runs the classifiers, applies the rules and derives the decision. It keeps
-/// no record of them.
+/// Decides requests: runs the classifiers, applies the rules and derives the decision. It keeps no
+/// record of them.
 #[derive(Clone, Debug)]
 pub struct Gate {
     hooks: GateHooks,
     policy: Policy,
     rules: Option<Arc<RuleBook>>,
-    /// The one that may ask a language model.
+    /// The classifier that may use a language model.
     classifier: Option<Classifier>,
 }
 
@@ -134,21 +137,21 @@ pub struct Gate {
 pub struct Judged {
     /// The decision, without an id.
     pub ruling: Ruling,
-    /// How long it took.
+    /// Duration of the decision.
     pub response_time: Duration,
-    /// The parts of the command, the strongest of any two that are the same; at most 32.
+    /// The parts of the command, at most 32; of equal parts, the one with the strongest effect.
     pub parts: Vec<CommandPart>,
-    /// How it went.
+    /// The steps of the dispatch.
     pub steps: Vec<Step>,
-    /// Whether an answer of "always" may be remembered for it.
+    /// `true` if an `always` answer may be remembered.
     pub may_be_remembered: bool,
-    /// What the command is made of, by which an approval is bound to files.
+    /// The parsed parts of the command, by which an approval is bound to files.
     pub command_parts: Parts,
-    /// What went wrong, if something did.
+    /// The failure, if there was one.
     pub error: Option<String>,
 }
 
-/// What the classifiers come to.
+/// Result of the classifiers.
 struct Classified {
     found: Judgement,
     run: StepRun,
@@ -157,7 +160,7 @@ struct Classified {
 }
 
 impl Gate {
-    /// A gate with this classifier, without rules.
+    /// Creates a gate with this classifier and without rules.
     #[must_use]
     pub fn new(classifier: Classifier, policy: Policy) -> Self {
         let hooks = GateHooks::new().with_classify(classifier.clone());
@@ -167,7 +170,7 @@ impl Gate {
         }
     }
 
-    /// A gate with these hooks, which may be none, without rules.
+    /// Creates a gate with these hooks, possibly none, and without rules.
     #[must_use]
     pub fn with_hooks(hooks: GateHooks, policy: Policy) -> Self {
         Self {
@@ -178,21 +181,20 @@ impl Gate {
         }
     }
 
-    /// A gate with the classifier of the tables alone, and the policy that there is unless
-    /// another is given.
+    /// Creates a gate with the tables' classifier only and the default policy.
     #[must_use]
     pub fn by_tables() -> Self {
         Self::new(Classifier::new(), Policy::default())
     }
 
-    /// Holds requests against these rules.
+    /// Applies these rules to requests.
     #[must_use]
     pub fn with_rules(mut self, rules: RuleBook) -> Self {
         self.rules = Some(Arc::new(rules));
         self
     }
 
-    /// Adds hooks in JavaScript that may restrict decisions.
+    /// Adds JavaScript hooks that may restrict decisions.
     #[cfg(feature = "script")]
     #[must_use]
     pub fn with_scripts(mut self, scripts: crate::script::ScriptHooks) -> Self {
@@ -213,15 +215,15 @@ impl Gate {
         self.hooks.can_classify()
     }
 
-    /// What is registered where.
+    /// Returns the registered hooks.
     #[must_use]
     pub fn hooks(&self) -> &GateHooks {
         &self.hooks
     }
 
-    /// Judges a request. Whatever goes wrong asks for confirmation.
+    /// Decides a request. After any failure, the request needs confirmation.
     ///
-    /// Dropping the future drops what runs of the classifiers.
+    /// Dropping the future drops the running classifiers.
     pub async fn judge(&self, request: &PermissionRequest) -> Judged {
         let began = Instant::now();
         let Classified {
@@ -253,7 +255,7 @@ impl Gate {
                     Err(why) => {
                         let why = unreadable.insert(why.to_string());
                         let asks = Verdict::unreadable(why);
-                        // What can be read may forbid it all the same.
+                        // The readable files may deny the request.
                         let rest = book.readable_in(request.cwd.as_deref());
                         Some(match rest.judge(request, &found) {
                             Some(verdict) => asks.or_stricter(verdict),
@@ -282,7 +284,7 @@ impl Gate {
         };
         let counts = rule == verdict.as_ref().map(|verdict| verdict.rule.clone());
         steps.push(match run {
-            // What a hook says is stricter.
+            // A hook's output is stricter.
             StepRun::Decided if !counts => step.became(StepRun::Ran),
             _ => step.detail(rule),
         });
@@ -302,8 +304,8 @@ impl Gate {
         }
     }
 
-    /// Returns whether the command that needs network access would be allowed by itself; true for
-    /// other requests.
+    /// Returns `true` if the command that needs network access would be allowed on its own, and for
+    /// all other requests.
     async fn allows_needing(&self, request: &PermissionRequest) -> bool {
         let needs = request.network.as_ref();
         let Some(command) = needs.and_then(|network| network.command.clone()) else {
@@ -318,7 +320,7 @@ impl Gate {
         judged.ruling.decision == Decision::AutoAllowed
     }
 
-    /// What the hooks say that may restrict, what went wrong with them, and how it went.
+    /// Returns the restriction of the hooks, their failure, and the report.
     async fn restricted(
         &self,
         request: &PermissionRequest,
@@ -340,9 +342,9 @@ impl Gate {
         (said.verdict, fault, Some(step))
     }
 
-    /// What the classifiers say, and what went wrong; the fallback, where that leaves nothing.
+    /// Returns the classification and the failure, or the fallback if there is no classification.
     async fn found(&self, request: &PermissionRequest, began: Instant) -> Classified {
-        // The classifier of the tables keeps the time itself, and what it found by then.
+        // The tables' classifier enforces its own deadline and returns what it found by then.
         let until = began + MOST_TIME + Duration::from_millis(50);
         let (found, report) = self.hooks.classified(request, until).await;
         let mut error = told(request, "classifier", found.fault.as_ref());
@@ -357,7 +359,7 @@ impl Gate {
                 (StepRun::Failed, Classification::fallback(why).into())
             }
             (None, None) => {
-                let why = "no classifier knows the request";
+                let why = "no classifier recognizes the request";
                 error.get_or_insert_with(|| why.to_owned());
                 (StepRun::Failed, Classification::fallback(why).into())
             }
@@ -387,7 +389,7 @@ impl Gate {
         } = self.policy;
         let is_asked_about_as_a_read =
             |finding: &Finding| finding.ask && finding.effect == Crud::Read;
-        // What is asked about for another reason than that it changes something, be it in one part.
+        // A reason for confirmation other than a change, in any part.
         let sensitive = found.confidence < SURE
             || !found.understood()
             || found.findings.iter().any(is_asked_about_as_a_read)
@@ -402,10 +404,11 @@ impl Gate {
             }
             (None, Decision::AutoAllowed) if request.confirm => (
                 false,
-                Some("the tables hardly know its language".to_owned()),
+                Some("the tables hardly cover its language".to_owned()),
             ),
             (None, Decision::AutoAllowed) if request.can_type_into(&found) => {
-                let why = "the program takes commands from its terminal, and the agent can type them there unseen";
+                let why = "the program accepts commands from its terminal, and the agent can type \
+                           there without a check";
                 (false, Some(why.to_owned()))
             }
             (None, Decision::AutoAllowed) => (true, None),
@@ -423,7 +426,7 @@ impl Gate {
         let mode = request.permission_mode.as_deref();
         let is_of_another_agent = |agent: &str| agent != Agent::ClaudeCode.name();
         let confirm = match mode {
-            // Only in Claude Code does a model decide then: Codex would run the command.
+            // Only in Claude Code does a model decide in this mode: Codex would run the command.
             Some("auto") if request.agent.as_deref().is_some_and(is_of_another_agent) => {
                 Confirm::Changes
             }
@@ -476,7 +479,7 @@ impl Gate {
     }
 }
 
-/// Says of a question whether a part of what would run is hidden in the trail.
+/// Adds to a question whether a part that would run is hidden in the trail.
 fn telling_hidden_code(ruling: Ruling, request: &PermissionRequest) -> Ruling {
     let is_command = request.file.is_none() && request.network.is_none();
     let asks = ruling.decision == Decision::RequiresConfirmation
@@ -488,7 +491,7 @@ fn telling_hidden_code(ruling: Ruling, request: &PermissionRequest) -> Ruling {
     Ruling {
         hidden_code: true,
         reasoning: format!(
-            "text that is hidden as a secret is executed, and cannot be approved unseen; {}",
+            "the command executes text that is hidden as a secret and cannot be reviewed; {}",
             ruling.reasoning
         ),
         rule: Some(Verdict::hiding_code(ruling.rule.as_deref())),
@@ -496,11 +499,11 @@ fn telling_hidden_code(ruling: Ruling, request: &PermissionRequest) -> Ruling {
     }
 }
 
-/// How long all hooks together may take that restrict: with what classifiers have, and the record,
-/// less than an agent's hook waits for the decision.
+/// Timeout of all restricting hooks together. Together with the time of classifiers and of the
+/// record, it is shorter than an agent's hook waits for the decision.
 const RESTRICT_TIME: Duration = Duration::from_millis(500);
 
-/// What went wrong in a hook, without what it quotes of the request's secrets.
+/// Returns a failure of a hook, with the request's secrets masked.
 fn told(
     request: &PermissionRequest,
     what: &str,
@@ -511,11 +514,11 @@ fn told(
     Some(masked.other(&format!("{what} `{hook}` {fault}")))
 }
 
-/// How many parts of a command are told.
+/// Maximum number of reported parts of a command.
 const MOST_PARTS: usize = 32;
 
-/// The parts of a command. Where a language model decided, or nothing did, none of them is what
-/// the class is due to.
+/// Returns the parts of a command. If a language model decided, or no classifier, no part is marked
+/// as decisive.
 fn parts(found: &Classification) -> Vec<CommandPart> {
     let mut parts: Vec<CommandPart> = Vec::new();
     for (at, finding) in found.findings.iter().enumerate() {
@@ -536,5 +539,5 @@ fn parts(found: &Classification) -> Vec<CommandPart> {
     parts
 }
 
-/// From which confidence on a class is one that was understood.
+/// Minimum confidence of a class that counts as understood.
 const SURE: f64 = 0.8;

@@ -1,4 +1,5 @@
-//! The classifier as a PRE hook.
+//! The classifier as a PRE hook. In: a request with a command. Out: `CONTINUE` or `DENY` with the
+//! class.
 
 use std::fmt;
 
@@ -10,17 +11,16 @@ use crate::classify::{Classification, Classifier, Decision, Explanation};
 /// as that of a `HookEngine`: it classifies the command in a request and denies commands that
 /// require confirmation.
 ///
-/// | The command | The answer |
+/// | Command | Response |
 /// |---|---|
-/// | there is none | `CONTINUE` |
-/// | is [allowed](Self::allow) | `CONTINUE`, with the class as `classification` |
-/// | is not | `DENY`, with the class, the reasoning, and the explanation as its details |
-/// | breaks a [rule](Self::deny) | `DENY`, with the class, and the rule's reason |
-/// | is none that could be classified | an error, which ends the run |
+/// | none | `CONTINUE` |
+/// | [allowed](Self::allow) | `CONTINUE`, with the class as `classification` |
+/// | not allowed | `DENY`, with the class, the reasoning, and the explanation as its details |
+/// | denied by a [rule](Self::deny) | `DENY`, with the class and the rule's reason |
+/// | cannot be classified | an error, which ends the phase |
 ///
-/// Several of them are entries of one slot: the first that objects decides, and none can allow
-/// what another one does not. Where a stage asks a language model
-/// ([`Classifier::with_semantic`]), it has to run within a Tokio runtime.
+/// If several are registered, the first `DENY` decides; no hook can override it. With a language
+/// model ([`Classifier::with_semantic`]), the hook needs a Tokio runtime.
 ///
 /// ```
 /// use hooks_guard::ClassifierHook;
@@ -50,11 +50,11 @@ pub struct ClassifierHook<F> {
     deny: Option<Rule>,
 }
 
-/// Says why a command may not run.
+/// Returns the reason why a command must not run, if there is one.
 type Rule = Box<dyn Fn(&str, &Explanation) -> Option<String> + Send + Sync>;
 
 impl<F> ClassifierHook<F> {
-    /// A hook of this id, and how it finds the command in a request.
+    /// Creates a hook with this id. `command` returns the command in a request.
     pub fn new<Req: ?Sized>(id: impl Into<String>, classifier: Classifier, command: F) -> Self
     where
         F: Fn(&Req) -> Option<String>,
@@ -68,7 +68,7 @@ impl<F> ClassifierHook<F> {
         }
     }
 
-    /// What may run; what is [`AutoAllowed`](Decision::AutoAllowed), unless given.
+    /// Sets which commands may run. Default: those with [`AutoAllowed`](Decision::AutoAllowed).
     #[must_use]
     pub fn allow(
         mut self,
@@ -78,8 +78,9 @@ impl<F> ClassifierHook<F> {
         self
     }
 
-    /// A rule of the place where it would run, whatever the class: given the command and what it
-    /// would run, it says why it may not, if it may not. One rule; a second takes its place.
+    /// Sets a rule of the host that applies to every class: it gets the command and its
+    /// explanation, and returns the reason if the command must not run. A second rule replaces the
+    /// first.
     #[must_use]
     pub fn deny(
         mut self,

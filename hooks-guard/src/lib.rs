@@ -1,20 +1,21 @@
-//! Permission service for programs that run shell commands on behalf of somebody else.
+//! Permission service for programs that run shell commands on behalf of a user, such as coding
+//! agents. In: a command or a file access. Out: a decision, recorded in an audit trail.
 //!
-//! | Module | Is |
+//! | Module | Contents |
 //! |---|---|
-//! | [`classify`] | what a command would do: the crate [`hooks_classify`], and a second stage |
-//! | [`ClassifierHook`] | the classifier in front of the tools of an agent |
-//! | [`rules`] | what a user and a project allow, ask about and deny |
-//! | [`protocol`] | what coding agents say to their hooks, and how they are answered |
-//! | `gate` | classifiers and rules, and the decision they make; feature `sqlite` or `postgres`, as the next three |
-//! | `approval` | what an approval is bound to: agent, real folder, files that decide |
-//! | `audit` | the trail of what was decided, answered and done |
-//! | `service` | the gate with its trail, and the answers of people |
-//! | `script` | hooks in JavaScript that may restrict; feature `script` |
-//! | `http`, `config`, `client` | the service over HTTP; feature `http` |
-//! | `proof` | the key by which clients and the service know each other; feature `http` |
-//! | `install` | puts the hook into the agents' settings; feature `cli` |
-//! | `doctor` | what is wrong with an installation; feature `cli` |
+//! | [`classify`] | Classification of commands by effect: the crate [`hooks_classify`], and a second stage |
+//! | [`ClassifierHook`] | The classifier as a hook before an agent's tools |
+//! | [`rules`] | `allow`, `ask` and `deny` rules of users and projects |
+//! | [`protocol`] | The hook protocols of coding agents |
+//! | `gate` | Classifiers, rules and hooks, and the decision derived from them; feature `sqlite` or `postgres`, as for the next three |
+//! | `approval` | The scope of an approval: agent, real directory, files that determine the effect |
+//! | `audit` | The trail of decisions, answers and executions |
+//! | `service` | The gate with its trail and people's answers |
+//! | `script` | JavaScript hooks that may restrict; feature `script` |
+//! | `http`, `config`, `client` | The service over HTTP; feature `http` |
+//! | `proof` | The key by which clients and the service authenticate each other; feature `http` |
+//! | `install` | Installation of the hook in agents' settings; feature `cli` |
+//! | `doctor` | Checks of an installation; feature `cli` |
 //!
 //! ```
 //! use hooks_guard::classify::{Classifier, Crud, Decision};
@@ -67,7 +68,7 @@ pub mod service;
 pub use hook::ClassifierHook;
 pub use request::{CommandPart, FileAccess, NetworkAccess, PermissionRequest, Ruling};
 
-/// The page of the book, whose Rust blocks are tests of this crate.
+/// Page of the book; its Rust code blocks are tests of this crate.
 #[cfg(all(doctest, feature = "semantic"))]
 #[doc = include_str!("../../docs/classifier.md")]
 mod page {}

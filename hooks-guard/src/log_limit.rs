@@ -1,21 +1,22 @@
-//! A bound on the lines that one lasting error writes to the log.
+//! Limits how often one persistent error is logged. In: a message and an error. Out: whether to log
+//! it.
 
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the same error is logged at most.
+/// Minimum interval between two log lines of one error.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// How many different errors are told apart.
+/// Maximum number of errors that are tracked separately.
 const MAX_ERRORS: usize = 64;
 
-/// The errors that were logged last, with when, and how often each was left out since.
+/// Last logged errors, with the time and the number of suppressed repetitions.
 static LOGGED: LazyLock<Mutex<HashMap<String, (Instant, u64)>>> = LazyLock::new(Mutex::default);
 
-/// Returns how often an error was left out since it was logged last, if it is to be logged now;
-/// `None` if the same error was logged within the last seconds.
+/// Returns how often an error was suppressed since it was last logged, if it should be logged now;
+/// `None` if it was logged within [`INTERVAL`].
 pub(crate) fn suppressed(message: &'static str, error: &dyn Display) -> Option<u64> {
     let mut logged = LOGGED.lock().unwrap_or_else(PoisonError::into_inner);
     count(&mut logged, format!("{message}: {error}"), Instant::now())
@@ -31,7 +32,7 @@ fn count(
             *left_out > 0 || now.saturating_duration_since(*at) < INTERVAL
         });
         if logged.len() >= MAX_ERRORS {
-            // All others are one.
+            // All further errors share one entry.
             error.clear();
         }
     }

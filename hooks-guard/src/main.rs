@@ -1,4 +1,4 @@
-//! `hooks-guard`: what would a shell command do, and may it?
+//! The program `hooks-guard`: classifies shell commands and decides which need approval.
 
 mod cli;
 

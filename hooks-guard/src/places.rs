@@ -1,4 +1,5 @@
-//! Where the guard keeps its files: by the XDG base directories, below the user's home.
+//! Places of the guard's files. In: the environment or the user database. Out: paths by the XDG
+//! base directories, below the user's home.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,18 +7,19 @@ use std::path::{Path, PathBuf};
 /// Directories of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
-    /// The user's home.
+    /// The user's home directory.
     pub home: PathBuf,
     /// Configuration and rules: `$XDG_CONFIG_HOME/hooks-guard`.
     pub config: PathBuf,
     /// The audit trail: `$XDG_DATA_HOME/hooks-guard`.
     pub data: PathBuf,
-    /// What calls of tools leave for their end: `$XDG_STATE_HOME/hooks-guard`.
+    /// Stored data of unfinished tool calls: `$XDG_STATE_HOME/hooks-guard`.
     pub state: PathBuf,
 }
 
 impl Places {
-    /// Those of the user who runs this, by the environment; none without a home.
+    /// Returns the directories of this process's user by the environment; `None` without a home
+    /// directory.
     #[must_use]
     pub fn of_environment() -> Option<Self> {
         let home = absolute("HOME")?;
@@ -33,8 +35,8 @@ impl Places {
         })
     }
 
-    /// Those of the user who runs this, by the user database of the system alone; none if the user
-    /// is not in it. Variables of the environment, which others may have set, do not count.
+    /// Returns the directories of this process's user by the system's user database only; `None` if
+    /// the user is not in it. Ignores environment variables, which another program may have set.
     #[cfg(all(unix, feature = "cli"))]
     #[must_use]
     pub fn of_user() -> Option<Self> {
@@ -42,7 +44,7 @@ impl Places {
         user.dir.is_absolute().then(|| Self::below(&user.dir))
     }
 
-    /// Those below one directory, as in a test.
+    /// Returns directories below one directory, for tests.
     #[must_use]
     pub fn below(home: &Path) -> Self {
         Self {
@@ -53,38 +55,39 @@ impl Places {
         }
     }
 
-    /// The configuration.
+    /// Returns the path of the configuration.
     #[must_use]
     pub fn config_file(&self) -> PathBuf {
         self.config.join("config.toml")
     }
 
-    /// The user's rules.
+    /// Returns the path of the user's rules.
     #[must_use]
     pub fn rules_file(&self) -> PathBuf {
         self.config.join("rules.toml")
     }
 
-    /// The projects whose rules the user trusts.
+    /// Returns the path of the list of trusted rules files.
     #[must_use]
     pub fn trust_file(&self) -> PathBuf {
         self.config.join("trusted.json")
     }
 
-    /// The audit trail, unless the configuration names another.
+    /// Returns the default path of the audit trail.
     #[must_use]
     pub fn database_file(&self) -> PathBuf {
         self.data.join("audit.db")
     }
 
-    /// The rules of a project.
+    /// Returns the path of a project's rules.
     #[must_use]
     pub fn project_rules(project: &Path) -> PathBuf {
         project.join(".hooks-guard.toml")
     }
 }
 
-/// A directory of the environment; one that is relative is ignored, as the specification says.
+/// Returns a directory from the environment; a relative path is ignored, as the specification
+/// requires.
 fn absolute(variable: &str) -> Option<PathBuf> {
     env::var_os(variable)
         .map(PathBuf::from)

@@ -1,18 +1,18 @@
-//! The key that this user's clients and service share, and the proofs that they make with it.
+//! Mutual authentication of this user's clients and service by a shared key. In: the key and the
+//! messages of a connection. Out: their proofs.
 //!
 //! A connection begins with a handshake. The client sends a random challenge and the address that
-//! it connected to; the service answers with a nonce and a proof. Only then does the client send a
-//! request, with a proof of its own; the response has one, too. Each proof is an HMAC-SHA256 under
-//! the key:
+//! it connected to; the service replies with a nonce and a proof. Only then does the client send a
+//! request, which has a proof, too; so has the response. Each proof is an HMAC-SHA256 under the key:
 //!
-//! | Proof | Covers |
+//! | Proof | Covered values |
 //! |---|---|
 //! | of the service | challenge, nonce, address |
 //! | of a request | challenge, nonce, method, path, body |
 //! | of a response | challenge, nonce, the request's proof, status, body |
 //!
-//! The address keeps a process from relaying the handshake to the service from an address of its
-//! own. A program that cannot read the key can make none of these proofs.
+//! The address prevents a process at another address from relaying the handshake to the service. A
+//! program that cannot read the key cannot compute a proof.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -27,17 +27,17 @@ use thiserror::Error;
 use crate::files;
 use crate::random::random;
 
-/// The path of the handshake.
+/// Path of the handshake.
 pub(crate) const IDENTITY: &str = "/api/hooks/identity";
-/// The header with the client's challenge.
+/// Header with the client's challenge.
 pub(crate) const CHALLENGE: &str = "x-hooks-guard-challenge";
-/// The header with the address that the client connected to.
+/// Header with the address that the client connected to.
 pub(crate) const ADDRESS: &str = "x-hooks-guard-address";
-/// The header with the proof of a request or a response.
+/// Header with the proof of a request or a response.
 pub(crate) const PROOF: &str = "x-hooks-guard-proof";
-/// The text that a proof covers in place of the body of a streamed response.
+/// Text that a proof covers instead of the body of a streamed response.
 pub(crate) const STREAM: &[u8] = b"stream";
-/// The address of a service on a Unix socket.
+/// Address of a service on a Unix socket.
 pub(crate) const UNIX: &str = "unix";
 
 /// Length of a key, a challenge and a nonce, in bytes.
@@ -47,31 +47,36 @@ const LENGTH: usize = 32;
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServiceKey([u8; LENGTH]);
 
-/// Shows that there is a key, never which.
+/// Shows that there is a key, without its value.
 impl fmt::Debug for ServiceKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ServiceKey(…)")
     }
 }
 
-/// A key that cannot be used.
+/// Error returned when a key cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// There is no file.
-    #[error("there is no key in `{}`; start `hooks-guard serve`, which makes it beside its trail, or set `key_file`", .0.display())]
+    /// The file does not exist.
+    #[error(
+        "no key in `{}`; start `hooks-guard serve`, which creates one beside its trail, or set \
+         `key_file`",
+        .0.display()
+    )]
     Missing(PathBuf),
-    /// The file cannot be read or made.
+    /// The file cannot be read or created.
     #[error("cannot use the key in `{}`; {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// Another user can read the key, or write it.
+    /// Another user can read or write the key.
     #[error(
-        "others can read or write the key in `{}` (mode {mode:o}); remove it, and restart `hooks-guard serve`",
+        "other users can read or write the key in `{}` (mode {mode:o}); remove it, and restart \
+         `hooks-guard serve`",
         path.display()
     )]
     Exposed {
@@ -81,15 +86,18 @@ pub enum KeyError {
         mode: u32,
     },
     /// The file belongs to another user.
-    #[error("the key in `{}` belongs to another user; set `key_file` to a file of your own", .0.display())]
+    #[error("the key in `{}` belongs to another user; set `key_file` to your own file", .0.display())]
     Owner(PathBuf),
     /// The text is not a key.
-    #[error("`{}` does not hold 64 hexadecimal digits; remove it, and restart `hooks-guard serve`", .0.display())]
+    #[error(
+        "`{}` does not contain 64 hexadecimal digits; remove it, and restart `hooks-guard serve`",
+        .0.display()
+    )]
     Malformed(PathBuf),
 }
 
 impl ServiceKey {
-    /// A random key.
+    /// Creates a random key.
     ///
     /// # Panics
     /// If the system has no source of randomness.
@@ -100,10 +108,10 @@ impl ServiceKey {
         Self(key)
     }
 
-    /// Reads the key in a file.
+    /// Reads a key from a file.
     ///
     /// # Errors
-    /// If there is no file, if others can read it, or if it does not hold a key.
+    /// If the file does not exist, if other users can read it, or if it does not contain a key.
     pub fn load(path: &Path) -> Result<Self, KeyError> {
         let failed = |source: io::Error| match source.kind() {
             io::ErrorKind::NotFound => KeyError::Missing(path.to_owned()),
@@ -113,10 +121,10 @@ impl ServiceKey {
             },
         };
         let file = files::open(path).map_err(failed)?;
-        // Of the open file: its name may lead elsewhere by now.
+        // Check the open file: its path may lead elsewhere by now.
         is_private(path, &file.metadata().map_err(failed)?)?;
         let mut text = String::new();
-        // The digits, and the end of the line.
+        // The digits and the line ending.
         let most = 2 * LENGTH as u64 + 2;
         file.take(most).read_to_string(&mut text).map_err(failed)?;
         let key = from_hex(text.trim_end_matches(['\n', '\r']));
@@ -124,17 +132,17 @@ impl ServiceKey {
             .ok_or_else(|| KeyError::Malformed(path.to_owned()))
     }
 
-    /// Reads the key in a file, which is made if there is none.
+    /// Reads a key from a file, which is created if it does not exist.
     ///
     /// # Errors
-    /// As [`load`](Self::load), and if the file cannot be made.
+    /// As for [`load`](Self::load), and if the file cannot be created.
     pub fn load_or_create(path: &Path) -> Result<Self, KeyError> {
         match Self::load(path) {
             Err(KeyError::Missing(_)) => {}
             loaded => return loaded,
         }
         match Self::random().create(path) {
-            // Another process may have made it in the meantime.
+            // Another process may have created it in the meantime.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(KeyError::Io {
                 path: path.to_owned(),
                 source: error,
@@ -143,7 +151,7 @@ impl ServiceKey {
         }
     }
 
-    /// Puts the key into a new file. Other processes see the whole file or none.
+    /// Writes the key to a new file. Other processes see the whole file or none.
     fn create(&self, path: &Path) -> io::Result<()> {
         if let Some(folder) = path.parent() {
             let mut builder = fs::DirBuilder::new();
@@ -170,7 +178,7 @@ impl ServiceKey {
         let mac = Hmac::<Sha256>::new_from_slice(&self.0);
         let mut mac = mac.expect("HMAC takes keys of every length");
         for part in [purpose.as_bytes()].iter().chain(parts) {
-            // The lengths keep the parts apart.
+            // The lengths separate the parts.
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
         }
@@ -200,7 +208,8 @@ fn is_private(_: &Path, _: &fs::Metadata) -> Result<(), KeyError> {
     Ok(())
 }
 
-/// The challenge and the nonce of one connection; makes the proofs of its requests and responses.
+/// The challenge and the nonce of one connection; computes the proofs of its requests and
+/// responses.
 #[derive(Clone, Debug)]
 pub(crate) struct Handshake {
     key: ServiceKey,
@@ -217,18 +226,18 @@ impl Handshake {
         }
     }
 
-    /// The proof of the service at an address.
+    /// Returns the proof of the service at an address.
     pub(crate) fn of_service(&self, address: &str) -> String {
         self.proof("hooks-guard service 1", &[address.as_bytes()])
     }
 
-    /// The proof of a request.
+    /// Returns the proof of a request.
     pub(crate) fn of_request(&self, method: &str, path: &str, body: &[u8]) -> String {
         let parts = [method.as_bytes(), path.as_bytes(), body];
         self.proof("hooks-guard request 1", &parts)
     }
 
-    /// The proof of the response to a request with this proof.
+    /// Returns the proof of the response to a request with this proof.
     pub(crate) fn of_response(&self, request: &str, status: u16, body: &[u8]) -> String {
         let status = status.to_be_bytes();
         let parts = [request.as_bytes(), &status, body];
@@ -241,17 +250,17 @@ impl Handshake {
     }
 }
 
-/// Returns whether a proof is the expected one; takes the same time wherever they differ.
+/// Returns `true` if a proof is the expected one, in constant time.
 pub(crate) fn matches(given: &str, expected: &str) -> bool {
     given.as_bytes().ct_eq(expected.as_bytes()).into()
 }
 
-/// A random challenge or nonce.
+/// Returns a random challenge or nonce.
 pub(crate) fn nonce() -> String {
     random::<LENGTH>()
 }
 
-/// Returns whether a text can be a challenge or a nonce.
+/// Returns `true` if a text can be a challenge or a nonce.
 pub(crate) fn is_nonce(text: &str) -> bool {
     from_hex(text).is_some()
 }
@@ -288,7 +297,7 @@ mod tests {
             agreed.of_response("", 200, b"b"),
             handshake(&key, "d", "n").of_response(&request, 200, b"b"),
             handshake(&key, "c", "m").of_response(&request, 200, b"b"),
-            // The same text in all, cut elsewhere.
+            // Equal concatenated text, split at another position.
             handshake(&key, "cn", "").of_response(&request, 200, b"b"),
             handshake(&ServiceKey::random(), "c", "n").of_service("127.0.0.1:3000"),
         ];
@@ -334,7 +343,10 @@ mod tests {
         for mode in [0o640, 0o604, 0o620, 0o666] {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
             let error = ServiceKey::load_or_create(&path).expect_err("others can read it");
-            assert!(error.to_string().contains("others can read"), "{error}");
+            assert!(
+                error.to_string().contains("other users can read"),
+                "{error}"
+            );
         }
         fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).expect("it is ours");
         assert_eq!(ServiceKey::load(&path).expect("a key"), key);

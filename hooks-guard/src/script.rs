@@ -1,5 +1,6 @@
-//! Hooks in JavaScript that restrict what agents do. In: files of hooks, then a request. Out: a restriction,
-//! and the history of the runs. The hooks need no trust: a hook can only restrict.
+//! JavaScript hooks that restrict what agents do. In: files of hooks, then a request. Out: a
+//! restriction, and the history of the runs. The hooks need no trust, because a hook can only
+//! restrict.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -21,25 +22,25 @@ use crate::dispatches::ScriptRuns;
 use crate::gate::hook::{Restrict, Restriction};
 use crate::request::PermissionRequest;
 
-/// How many runs are kept.
+/// Number of runs that are kept.
 const KEPT: NonZeroUsize = NonZeroUsize::new(1000).unwrap();
-/// How long a run may take: several have to fit into what the gate gives to all.
+/// Timeout of a run: several must fit into the timeout of all restricting hooks.
 const WALL: Duration = Duration::from_millis(250);
-/// How much of a hook's own text is told.
+/// Maximum number of characters of a hook's message that is reported.
 const TEXT_CHARS: usize = 300;
-/// What the runs are before.
+/// Name of the action that the hooks precede.
 const ACTION: &str = "permission-request";
 
 /// JavaScript hooks of the gate, with the history of their runs.
 ///
-/// | The hook | Then |
+/// | Output of the hook | Effect |
 /// |---|---|
-/// | returns `{ out: {} }` | it has nothing to say |
-/// | returns `{ out: { decision: "ask", reason: "…" } }` | somebody has to agree |
-/// | returns `{ out: { decision: "deny", reason: "…" } }`, or throws a `HookStopException` | it must not happen |
-/// | returns anything else, throws, or reaches a limit | somebody has to agree |
+/// | returns `{ out: {} }` | none |
+/// | returns `{ out: { decision: "ask", reason: "…" } }` | the request needs confirmation |
+/// | returns `{ out: { decision: "deny", reason: "…" } }`, or throws a `HookStopException` | the request is denied |
+/// | returns anything else, throws, or exceeds a limit | the request needs confirmation |
 ///
-/// `in` has `command` and `class`, and where the request has them `agent` and `cwd`; there is no
+/// `in` has `command` and `class`, and `agent` and `cwd` if the request has them; there is no
 /// `data`.
 ///
 /// ```
@@ -70,7 +71,7 @@ pub struct ScriptHooks {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ScriptError {
-    /// There is no engine.
+    /// The engine cannot be built.
     #[error(transparent)]
     Engine(#[from] BuildError),
     /// The file cannot be read.
@@ -78,21 +79,21 @@ pub enum ScriptError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// What is in it is no hook.
+    /// The file does not contain a valid hook.
     #[error("cannot use the hook `{path}`: {source}", path = .path.display())]
     Register {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: RegisterError,
     },
 }
 
 impl ScriptHooks {
-    /// These hooks, to be asked in this order.
+    /// Creates a collection of these hooks, which run in this order.
     #[must_use]
     pub fn new(hooks: impl IntoIterator<Item = ScriptHook>) -> Self {
         Self {
@@ -101,11 +102,11 @@ impl ScriptHooks {
         }
     }
 
-    /// The hooks in some files; each has run its top level, and nothing else, when this returns.
-    /// It waits for that on this thread.
+    /// Loads the hooks in some files. When this returns, each has run its top-level code only.
+    /// Blocks the thread.
     ///
     /// # Errors
-    /// For the first that cannot be read, or is no hook.
+    /// For the first file that cannot be read or is not a hook.
     pub fn load(files: &[PathBuf]) -> Result<Self, ScriptError> {
         let limits = Limits {
             wall: WALL,
@@ -131,11 +132,11 @@ impl ScriptHooks {
         })
     }
 
-    /// The runs since the process began, by hook, outcome and class, each with the last that is
-    /// still kept.
+    /// Returns the runs since the start of the process, by hook, outcome and class, each with the
+    /// last one that is still kept.
     pub(crate) async fn runs(&self) -> Vec<ScriptRuns> {
         let query = RunQuery::new().limit(KEPT.get());
-        // What is kept in memory can be read.
+        // A history in memory can always be read.
         let last = self.history.query(&query).await;
         let last = last.map_or_else(|_| Vec::new(), |page| page.records);
         let groups = self.history.summary().into_iter();
@@ -188,13 +189,13 @@ fn loaded(engine: &ScriptEngine, path: &Path) -> Result<ScriptHook, ScriptError>
         })
 }
 
-/// A hook in JavaScript in the gate.
+/// A JavaScript hook in the gate.
 struct Restricting {
     hook: ScriptHook,
     history: RunHistory,
 }
 
-/// What hooks are given: this, and nothing else of a request.
+/// Input of the hooks; nothing else of a request is passed.
 #[derive(Serialize)]
 struct Given<'a> {
     command: &'a str,
@@ -205,7 +206,7 @@ struct Given<'a> {
     cwd: Option<std::borrow::Cow<'a, str>>,
 }
 
-/// What they may say: a word that is misspelt is not one of those that say nothing.
+/// Valid output of the hooks; an unknown key is an error, so that a misspelt one is not ignored.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Says {
@@ -234,7 +235,8 @@ impl TryFrom<String> for Word {
     }
 }
 
-/// What is there has to be what it is to be: a decision that came out as `null` was one.
+/// Deserializes a key that, if present, must have its type: a decision of `null` was meant to be
+/// one.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
 }
@@ -260,15 +262,15 @@ impl Restrict for Restricting {
     }
 }
 
-/// Records a run that nobody waits for any more.
+/// Records a run whose result is no longer needed.
 struct Unfinished<'a>(Option<&'a Restricting>);
 
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
         if let Some(Restricting { hook, history }) = self.0 {
-            let why = "nobody waited for its answer any longer";
+            let why = "its result was no longer needed";
             let record = RunRecord::skipped(hook, Stage::Pre, why).action(ACTION);
-            // A history in memory does not wait.
+            // A history in memory never waits.
             let _ = history.record(record).now_or_never();
         }
     }
@@ -283,11 +285,11 @@ fn message(request: &PermissionRequest, found: &Classification) -> Result<Map, H
     };
     match serde_json::to_value(given)? {
         Value::Object(message) => Ok(message),
-        _ => Err(HookError::new("what is asked about is no object")),
+        _ => Err(HookError::new("the hook's input is not an object")),
     }
 }
 
-/// What a run says; whatever is not understood is a failure.
+/// Returns the restriction of a run; an invalid output is a failure.
 fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
     let out = match &run.verdict {
         Verdict::Out(out) => out.clone(),
@@ -296,11 +298,11 @@ fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
             return Ok(Some(Restriction::Deny(reason)));
         }
         Verdict::Failed(failure) => return Err(failure.clone()),
-        _ => return Err(Failure::Engine("its verdict is not known".to_owned())),
+        _ => return Err(Failure::Engine("unknown kind of result".to_owned())),
     };
     let not_understood = |why: &dyn std::fmt::Display| {
         Failure::BadReturn(format!(
-            "answered what is not understood: {why}; return `{{ out: {{ decision, reason }} }}` \
+            "returned an invalid value: {why}; return `{{ out: {{ decision, reason }} }}` \
              with the decision `ask` or `deny`, or `{{ out: {{}} }}`"
         ))
     };
@@ -308,7 +310,7 @@ fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
         serde_json::from_value(Value::Object(out)).map_err(|why| not_understood(&why))?;
     let reason = |reason: Option<String>| match reason {
         Some(reason) => cut(&reason),
-        None => "it gives no reason".to_owned(),
+        None => "no reason given".to_owned(),
     };
     match says.decision {
         Some(Word::Ask) => Ok(Some(Restriction::Ask(reason(says.reason)))),

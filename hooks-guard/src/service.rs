@@ -1,4 +1,5 @@
-//! The permission service: the gate, its audit trail, and the answers of people.
+//! The permission service: the gate, its audit trail, and people's answers. In: requests and
+//! answers. Out: recorded decisions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +28,7 @@ pub use crate::dispatches::{Dispatch, HookRun, Runs, ScriptRuns, Step, StepRun};
 
 /// Decides requests, records every decision before returning it, and stores the pending questions.
 ///
-/// Cheap to clone; clones are one service.
+/// Cheap to clone; clones share their state.
 #[derive(Clone, Debug)]
 pub struct PermissionService {
     inner: Arc<Inner>,
@@ -37,16 +38,16 @@ pub struct PermissionService {
 struct Inner {
     gate: Gate,
     audit: AuditStore,
-    /// For the operator, whose reads do not queue behind others.
+    /// Reserved for the operator, whose reads do not queue behind others.
     reserved: AuditStore,
     ttl: Duration,
     limits: QuestionLimits,
     dispatches: Dispatches,
-    /// How long the last judgement took, in microseconds.
+    /// Duration of the last classification, in microseconds.
     latency_us: AtomicU64,
 }
 
-/// In the trail, by whom a request is answered that the agent itself refused.
+/// Recorded as the answerer of a request that the agent itself denied.
 const BY_AGENT: &str = "agent";
 
 /// Error returned when a request gets no decision.
@@ -56,38 +57,38 @@ pub enum ServiceError {
     /// No classifier is registered.
     #[error("no classifier is registered; register one with the gate")]
     NoClassifier,
-    /// The trail could not be written or read: what is not recorded is not allowed.
+    /// The trail could not be written or read; a decision that is not recorded is not allowed.
     #[error("the audit trail failed; {0}")]
     Audit(#[from] AuditError),
-    /// Too many questions wait for an answer to ask another one. Nothing was recorded.
-    #[error("{0}; answer some, or wait until their time is up")]
+    /// There are too many pending questions. Nothing was recorded.
+    #[error("{0}; answer some, or wait until they expire")]
     TooManyQuestions(TooManyQuestions),
 }
 
 /// A person's answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// Whether it may happen.
+    /// `true` to approve.
     pub approved: bool,
-    /// For what else it may happen, too.
+    /// How long the approval lasts.
     pub remember: Remember,
-    /// What the person wants to add.
+    /// A note to store with the answer.
     pub note: Option<String>,
 }
 
 /// Result of a person's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Responded {
-    /// It was taken to the trail.
+    /// The answer was recorded.
     Answered(Answered),
-    /// What touches the guard itself, or what runs later, is asked about every time, and so is
-    /// what is only known when it runs: the answer was not taken. In words, why; `None` if a rule
-    /// says so.
+    /// The answer was not recorded: requests that touch the guard itself or programs that run
+    /// later, and requests that are unknown until they run, need confirmation every time. Holds the
+    /// reason; `None` if a rule requires it.
     NotRemembered(Option<String>),
-    /// It was to hold for a session, and belongs to none: the answer was not taken.
+    /// The answer was not recorded: it was for a session, but the request has none.
     NoSession,
-    /// A part of what would run is hidden as a secret, so that the operator does not see what to
-    /// approve: the answer was not taken.
+    /// The answer was not recorded: a part that would run is hidden as a secret, so the operator
+    /// cannot see what to approve.
     HiddenCode,
 }
 
@@ -96,25 +97,25 @@ pub enum Responded {
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub enum Remember {
-    /// For the one command that was asked about.
+    /// For this command only.
     #[default]
     Once,
-    /// For the same command in the same directory by the same agent, in this session, while the
-    /// files that decide what it does are unchanged.
+    /// For equal commands in this directory by this agent, in this session, while the files that
+    /// determine their effect are unchanged.
     Session,
-    /// The same in every session, until it is revoked.
+    /// Like `session`, but in every session, until it is revoked.
     Always,
 }
 
 impl PermissionService {
-    /// A service that judges by `gate`, records in `audit`, and lets a question wait for `ttl`.
-    /// The [default](QuestionLimits::default) number of questions may wait.
+    /// Creates a service that decides with `gate`, records in `audit`, and denies a question after
+    /// `ttl`. Limits the number of pending questions to the [default](QuestionLimits::default).
     #[must_use]
     pub fn new(gate: Gate, audit: AuditStore, ttl: Duration) -> Self {
         Self::with_limits(gate, audit, ttl, QuestionLimits::default())
     }
 
-    /// As [`new`](Self::new), with other bounds of the questions that wait.
+    /// Creates a service as [`new`](Self::new) does, with other limits of pending questions.
     #[must_use]
     pub fn with_limits(
         gate: Gate,
@@ -135,70 +136,70 @@ impl PermissionService {
         }
     }
 
-    /// Who judges.
+    /// Returns the gate.
     #[must_use]
     pub fn gate(&self) -> &Gate {
         &self.inner.gate
     }
 
-    /// What was decided.
+    /// Returns the audit trail.
     #[must_use]
     pub fn audit(&self) -> &AuditStore {
         &self.inner.audit
     }
 
-    /// The same for the operator, whose reads do not queue behind others.
+    /// Returns the audit trail for the operator, whose reads do not queue behind others.
     #[must_use]
     pub fn reserved_audit(&self) -> &AuditStore {
         &self.inner.reserved
     }
 
-    /// How the last hundred requests of this process went, the newest first.
+    /// Returns the reports of this process's last hundred requests, newest first.
     #[must_use]
     pub fn dispatches(&self) -> Vec<Dispatch> {
         self.inner.dispatches.last()
     }
 
-    /// How a slot of the gate did since this process began.
+    /// Returns the statistics of a slot of the gate since this process started.
     #[must_use]
     pub fn runs(&self, slot: &str) -> Runs {
         self.inner.dispatches.runs(slot).all
     }
 
-    /// How each hook of a slot did, in execution order; none before the first request.
+    /// Returns the statistics of each hook of a slot, in execution order; empty before the first
+    /// request.
     #[must_use]
     pub fn hook_runs(&self, slot: &str) -> Vec<Runs> {
         self.inner.dispatches.runs(slot).hooks
     }
 
-    /// Returns the time that the last classification took, without its record; zero before the
-    /// first.
+    /// Returns the duration of the last classification, without its record; zero before the first.
     #[must_use]
     pub fn classification_latency(&self) -> Duration {
         Duration::from_micros(self.inner.latency_us.load(Ordering::Relaxed))
     }
 
-    /// Decides about a request. The decision is on disk when this returns.
+    /// Decides a request. The decision is on disk when this returns.
     ///
-    /// What a person approved before is allowed: once, where the approval has not been used
-    /// yet, or as long as it was to be remembered; for the same command, directory, session and
-    /// agent, while the files that decide what the command does are unchanged.
+    /// A request that a person approved before is allowed: once, if the approval has not been used
+    /// yet, or as long as the approval lasts; for equal command, directory, session and agent,
+    /// while the files that determine the command's effect are unchanged.
     ///
-    /// Dropping the future may leave a decision in the trail that nobody was told.
+    /// Dropping the future may leave a decision in the trail that was never returned.
     ///
     /// # Errors
-    /// When nothing can judge, or the trail cannot be written.
+    /// If no classifier is registered, or if the trail cannot be written.
     pub async fn request(&self, request: PermissionRequest) -> Result<Ruling, ServiceError> {
         self.decide(request, None).await
     }
 
-    /// Decides about a request in a process in which no operator can be asked.
+    /// Decides a request in a process in which no operator can be asked.
     ///
-    /// As [`request`](Self::request), but a question that the agent does not ask either is
-    /// recorded as refused by the guard, with `note` as the reason.
+    /// As [`request`](Self::request), but a question that the agent does not ask its user either is
+    /// recorded as denied by the guard, with `note` as the reason.
     ///
     /// # Errors
-    /// As [`request`](Self::request).
+    /// As for [`request`](Self::request).
     pub async fn request_without_operator(
         &self,
         request: PermissionRequest,
@@ -245,7 +246,7 @@ impl PermissionService {
         if asks {
             let mut asked = scope_of(&request, command_parts).await;
             if !may_be_remembered {
-                asked.refuse("it is asked about every time");
+                asked.refuse("this command needs confirmation every time");
             }
             let found = audit.grant(command_hash, &request, &asked, may_be_remembered);
             approvals = StepRun::Ran;
@@ -267,7 +268,7 @@ impl PermissionService {
         }
         steps.push(Step::new("approvals", approvals, began.elapsed()).detail(granted));
         let asks = asks && ruling.decision == Decision::RequiresConfirmation;
-        // The operator is asked only where the agent is not.
+        // The operator is asked only if the agent does not ask its user.
         let asks_operator = asks && !request.asks_itself && !ruling.left_to_agent;
         let refused = without_operator.filter(|_| asks_operator);
         let secret = random::<16>();
@@ -317,11 +318,11 @@ impl PermissionService {
         Ok(ruling)
     }
 
-    /// Takes a person's answer to a question. The first one counts. What is to be remembered is
-    /// on disk with it, or neither is.
+    /// Records a person's answer to a question; the first answer counts. The answer and the
+    /// remembered approval are written together.
     ///
     /// # Errors
-    /// When the trail cannot be written.
+    /// If the trail cannot be written.
     pub async fn respond(
         &self,
         id: i64,
@@ -349,10 +350,10 @@ impl PermissionService {
                     Some(None) => {}
                     Some(Some(why)) => return Ok(Responded::NotRemembered(Some(why.to_owned()))),
                     None if record.decision_requires_confirmation => {
-                        let why = "it is not known which files decide what it does";
+                        let why = "the files that determine its effect are unknown";
                         return Ok(Responded::NotRemembered(Some(why.to_owned())));
                     }
-                    // Its answer is refused for another reason.
+                    // The answer is refused for another reason.
                     None => {}
                 }
             }
@@ -373,10 +374,10 @@ impl PermissionService {
         Ok(Responded::Answered(answered))
     }
 
-    /// A decision; waits for so long for the answer, where it waits for one.
+    /// Returns a decision. If it is a pending question, waits up to this time for the answer.
     ///
     /// # Errors
-    /// When the trail cannot be read.
+    /// If the trail cannot be read.
     pub async fn decision(
         &self,
         id: i64,
@@ -407,29 +408,29 @@ impl PermissionService {
         }
     }
 
-    /// Denies the questions whose time is up.
+    /// Denies the expired questions.
     ///
     /// # Errors
-    /// When the trail cannot be written.
+    /// If the trail cannot be written.
     pub async fn expire(&self) -> Result<Vec<i64>, ServiceError> {
         Ok(self.inner.audit.expire(Timestamp::now()).await?)
     }
 
-    /// Uses an approval, for who has the decision's secret: it serves once, if the files that the
-    /// question was bound to are unchanged.
+    /// Uses an approval, for a client with the decision's secret: it is valid once, if the files
+    /// that the question was bound to are unchanged.
     ///
     /// # Errors
-    /// When the trail cannot be written.
+    /// If the trail cannot be written.
     pub async fn redeem(&self, id: i64, secret: &str) -> Result<Redeemed, ServiceError> {
         Ok(self.inner.audit.redeem(id, secret).await?)
     }
 
-    /// Takes the report that what was decided about ran, from who has the decision's secret.
+    /// Records that a request ran, for a client with the decision's secret.
     ///
-    /// Where the agent was to ask its user, that it ran says that the user agreed.
+    /// If the agent was to ask its user, the report implies that the user approved.
     ///
     /// # Errors
-    /// When the trail cannot be written.
+    /// If the trail cannot be written.
     pub async fn executed(
         &self,
         id: i64,
@@ -440,11 +441,11 @@ impl PermissionService {
         self.ran(Which::Secret { id, secret }, exit_status).await
     }
 
-    /// As [`executed`](Self::executed), by the agent's own name for the call; for processes that
-    /// have the trail itself.
+    /// As [`executed`](Self::executed), by the agent's id of the call; for processes that open the
+    /// trail themselves.
     ///
     /// # Errors
-    /// When the trail cannot be written.
+    /// If the trail cannot be written.
     pub async fn executed_call(
         &self,
         agent: &str,
@@ -460,11 +461,11 @@ impl PermissionService {
         self.ran(which, exit_status).await
     }
 
-    /// Records that the agent itself refused a request: as the answer to the question about it if
-    /// one is open, else as a decision of its own.
+    /// Records that the agent itself denied a request: as the answer to the pending question about
+    /// it, else as a separate decision.
     ///
     /// # Errors
-    /// When nothing can judge, or the trail cannot be written.
+    /// If no classifier is registered, or if the trail cannot be written.
     pub async fn refused_by_agent(
         &self,
         request: PermissionRequest,
@@ -540,7 +541,7 @@ async fn answered(changes: &mut ChangeStream, id: i64) {
     }
 }
 
-/// The request with names that may be stored, by which it is found again.
+/// Returns the request with its names in the stored form, by which it is found again.
 fn storable_names(request: PermissionRequest) -> PermissionRequest {
     let name = |name: Option<String>| name.map(|name| mask::name(&name));
     PermissionRequest {
@@ -551,17 +552,18 @@ fn storable_names(request: PermissionRequest) -> PermissionRequest {
     }
 }
 
-/// What an approval of a request is bound to beside the command.
+/// Returns the state that an approval of a request is bound to in addition to the command.
 async fn scope_of(request: &PermissionRequest, parts: Parts) -> ApprovalScope {
     let asked = request.clone();
     let found = in_time(move || ApprovalScope::of(&asked, &parts)).await;
     found.unwrap_or_else(|| {
-        let why = "the files that decide what it does cannot be read in time";
+        let why = "timeout while reading the files that determine its effect";
         ApprovalScope::unknown(request, why)
     })
 }
 
-/// What an approval is bound to, together with the directory, the session and the scope.
+/// Returns the hash of the command, to which an approval is bound together with the directory, the
+/// session and the scope.
 fn command_hash(request: &PermissionRequest) -> [u8; 32] {
     let mut parts = vec![request.command.as_bytes()];
     let effect = request.file.as_ref().map(|access| [access.effect as u8]);
@@ -573,8 +575,8 @@ fn command_hash(request: &PermissionRequest) -> [u8; 32] {
     }
     let mut hash = Sha256::new();
     if parts.iter().any(|part| part.contains(&0)) {
-        // No command and no path has a NUL in it, which keeps the parts of others apart. What is
-        // made up with one begins as no text does, and has lengths.
+        // Commands and paths contain no NUL, so a NUL separates the parts. A compound part begins
+        // with a byte that no text begins with, and contains lengths.
         hash.update([0xff]);
         for part in parts {
             hash.update((part.len() as u64).to_le_bytes());

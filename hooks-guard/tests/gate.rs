@@ -1,4 +1,4 @@
-//! What the service tells of each hook of its gate.
+//! Tests the service's reports of each hook of its gate.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use hooks_guard::service::{
 use hooks_guard::{NetworkAccess, PermissionRequest};
 use hooks_runtime::{Entry, FailurePolicy, HookError};
 
-/// Does what the last word of the command says.
+/// Behaves as the last word of the command says.
 struct Moody(&'static str);
 
 impl Classify for Moody {
@@ -49,7 +49,7 @@ fn three() -> GateHooks {
         )
 }
 
-/// What became of each hook, by its name.
+/// Returns the status of each hook, by its name.
 fn hooks(dispatch: &Dispatch) -> Vec<(&str, StepRun)> {
     let hooks = dispatch.steps[0].hooks.iter();
     hooks.map(|hook| (&*hook.name, hook.run)).collect()
@@ -151,7 +151,7 @@ async fn p_12_a_gate_without_classifiers_judges_nothing() {
     assert!(refused.to_string().starts_with("no classifier"));
 }
 
-/// Restricts where its own word stands in the command, as the word says.
+/// Restricts if its word is in the command, as the word says.
 struct Strict(&'static str);
 
 impl Restrict for Strict {
@@ -281,7 +281,7 @@ async fn a_restriction_that_does_not_come_asks() {
     assert!(error.starts_with("hook `sleep` had no answer"), "{error}");
 }
 
-/// A hook that fails might have denied: no mode leaves the request to the agent.
+/// A hook that fails might have denied, so no mode leaves the request to the agent.
 #[tokio::test]
 async fn a_failure_is_left_to_no_mode() {
     let policy = Config::parse("[modes]\ndefault = 'nothing'").unwrap();
@@ -299,7 +299,8 @@ async fn a_failure_is_left_to_no_mode() {
     }
 }
 
-/// Which requests are asked about in a permission mode; a rule that denies, denies in every mode.
+/// A permission mode selects the requests that need confirmation; a `deny` rule applies in every
+/// mode.
 #[tokio::test]
 async fn a_mode_decides_what_is_asked_about() {
     let config = Config::parse(
@@ -358,7 +359,7 @@ async fn a_mode_decides_what_is_asked_about() {
     assert!(error.to_string().contains("sometimes"), "{error}");
 }
 
-/// The model writes the text that names the host: a rule for hosts allows no other command.
+/// The model writes the text that names the host, so a rule for hosts allows no other command.
 #[tokio::test]
 async fn network_access_is_allowed_only_for_a_command_that_is() {
     let home = tempfile::tempdir().unwrap();
@@ -385,7 +386,7 @@ async fn network_access_is_allowed_only_for_a_command_that_is() {
     }
 }
 
-/// Secrets in a command have it judged more than once.
+/// Commands with secrets are classified more than once.
 #[tokio::test]
 async fn long_texts_with_secrets_take_bounded_time() {
     let gate = Gate::by_tables();

@@ -1,4 +1,4 @@
-//! The classifier in front of calls, on the runtime's registry.
+//! Tests the classifier as a PRE hook in the runtime's registry.
 
 use hooks_guard::ClassifierHook;
 use hooks_guard::classify::{Classification, Classifier, Crud, Explanation};
@@ -53,7 +53,7 @@ fn r_13_what_cannot_be_classified_ends_the_run() {
     assert!(ask(&registry, "run  ").is_err());
 }
 
-/// Several classifiers are entries of one slot: the first that objects decides.
+/// Several classifiers are entries of one slot: the first denial decides.
 #[test]
 fn r_10_no_classifier_allows_what_another_one_does_not() {
     let registry = Registry::new();
@@ -78,7 +78,7 @@ fn r_10_no_classifier_allows_what_another_one_does_not() {
     assert_eq!(report.stopped_by().unwrap().name, "lenient");
 }
 
-/// A rule sees what would run, and forbids it whatever the class is.
+/// A rule sees what would run, and denies it whatever the class is.
 #[test]
 fn a_rule_of_the_place_denies_with_its_reason() {
     let registry = Registry::new();

@@ -1,4 +1,4 @@
-//! The document in the repository is the one that is served.
+//! Tests that the document in the repository equals the served one.
 
 use hooks_guard::http::document;
 
@@ -12,6 +12,6 @@ fn the_committed_document_is_the_one_that_is_served() {
     let committed = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         committed == served,
-        "`hooks-guard/openapi.json` is not what is served; write it anew with `HOOKS_WRITE=1 cargo test -p hooks-guard --test openapi`"
+        "`hooks-guard/openapi.json` is out of date; update it with `HOOKS_WRITE=1 cargo test -p hooks-guard --test openapi`"
     );
 }

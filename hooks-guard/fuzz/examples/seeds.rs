@@ -1,4 +1,4 @@
-//! Writes every sample of what agents send into a file of its own: `seeds FOLDER`.
+//! Writes each sample of agents' inputs to a separate file: `seeds FOLDER`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -1,4 +1,4 @@
-//! Any bytes as the input of every agent's hook: no panic, and nothing malformed is allowed.
+//! Any bytes as the input of every agent's hook: no panic, and malformed input is never allowed.
 #![no_main]
 
 use hooks_guard::protocol::fuzz_protocol;

@@ -1,5 +1,5 @@
-//! Any file of rules and any command, with a NUL between: no panic, and nothing is relaxed that a
-//! project's file that nobody trusts, or the protections, must not relax.
+//! Any rules file and any command, separated by a NUL: no panic, and neither an untrusted project's
+//! file nor a protection relaxes a decision.
 #![no_main]
 
 use std::sync::LazyLock;

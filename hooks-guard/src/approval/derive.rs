@@ -1,7 +1,6 @@
-//! Derives which files decide what a command does.
-//!
-//! [`Derivation`] takes a request and the parts of its command. It returns the lookups of the files,
-//! whether code runs that the command does not show, and why an approval may not be remembered.
+//! Derives the files that determine the effect of a command. In: a request and the parts of its
+//! command. Out: [`Derivation`] with the lookups of the files, whether code runs that the command
+//! does not show, and why an approval may not be remembered.
 
 use std::path::{Component, Path};
 
@@ -11,27 +10,27 @@ use crate::classify::{Classifier, Crud, Manifest, Part, Parts, Tables, UNKNOWN, 
 use crate::request::PermissionRequest;
 use crate::rules::{NOWHERE, Start, start_of, words_of};
 
-/// How deep scripts of manifests may run each other.
+/// Maximum nesting of scripts in manifests.
 const MAX_DEPTH: usize = 8;
-/// The most lookups of one scope.
+/// Maximum number of lookups of one scope.
 const MAX_LOOKUPS: usize = 400;
 
-/// Manifests that have scripts.
+/// Manifests with scripts.
 const WITH_SCRIPTS: [&str; 3] = ["package.json", "composer.json", "deno.json"];
 
-/// Programs that print what is in the files that they name, or what they are told: what they pipe
-/// is known by the files.
+/// Programs that print the content of their files or their arguments, so that their output is
+/// determined by the files.
 const PRINTS_FILES: &[&str] = &[
     "cat", "tac", "head", "tail", "zcat", "gzcat", "bzcat", "xzcat", "zstdcat", "echo", "printf",
     "sed", "grep", "tr", "cut", "sort", "uniq", "yes", "true", ":",
 ];
 
-/// Programs that print nothing into a pipe behind them.
+/// Programs that print nothing to a pipe.
 const PRINTS_NOTHING: &[&str] = &[
     "cd", "pushd", "popd", "set", "export", "mkdir", "sleep", "test", "[",
 ];
 
-/// Stands in `package_scripts` for scripts of packages that the words do not name.
+/// Placeholder in `package_scripts` for scripts of packages that the words do not name.
 const ELSEWHERE: &str = "elsewhere";
 
 /// Options with which package managers run scripts of other packages.
@@ -48,10 +47,10 @@ const OTHER_PACKAGES: &[&str] = &[
     "--filter-prod",
 ];
 
-/// Programs that change a file and not its contents.
+/// Programs that change a file's metadata but not its content.
 const KEEPS_CONTENTS: &[&str] = &["chmod", "chown", "chgrp", "touch", "mkdir"];
 
-/// A scope in the making.
+/// A scope under construction.
 #[derive(Debug)]
 pub(super) struct Derivation<'a> {
     pub(super) lookups: Vec<Lookup>,
@@ -60,7 +59,7 @@ pub(super) struct Derivation<'a> {
     pub(super) refused: Option<String>,
     cwd: Option<&'a Path>,
     home: &'a Path,
-    /// The scripts of manifests that were followed, by manifest and name.
+    /// Followed scripts of manifests, by manifest and name.
     followed: Vec<(String, String)>,
     depth: usize,
 }
@@ -68,9 +67,9 @@ pub(super) struct Derivation<'a> {
 /// Where the parts of one command text run.
 struct Place {
     start: Start,
-    /// Folders of programs before those of `PATH`.
+    /// Program directories before those of `PATH`.
     path: Vec<String>,
-    /// What the text itself writes, with the part that does so if what it reads is meant.
+    /// Files that the text itself writes, with the part that does so if the part's input is meant.
     written: Vec<(Option<usize>, String)>,
 }
 
@@ -94,13 +93,15 @@ impl<'a> Derivation<'a> {
 
     fn add(&mut self, lookup: Lookup) {
         if self.lookups.len() >= MAX_LOOKUPS {
-            self.refuse(format!("it depends on {MAX_LOOKUPS} files or more"));
+            self.refuse(format!(
+                "the command depends on {MAX_LOOKUPS} files or more"
+            ));
         } else if !self.lookups.contains(&lookup) {
             self.lookups.push(lookup);
         }
     }
 
-    /// Adds all that decides what a request does.
+    /// Adds all files that determine the effect of a request.
     pub(super) fn request(&mut self, request: &PermissionRequest, parts: &Parts) {
         if let Some(access) = &request.file {
             let start = Start::new(self.cwd, self.home);
@@ -114,12 +115,12 @@ impl<'a> Derivation<'a> {
         }
     }
 
-    /// Adds what decides what a text of the shell does.
+    /// Adds all files that determine the effect of a shell text.
     fn text(&mut self, parts: &Parts, cwd: Option<&Path>, path: Vec<String>) {
         if !parts.complete {
             self.runs_code = true;
-            self.refuse("not all of the command is understood");
-            // What there is may be very much.
+            self.refuse("a part of the command is not understood");
+            // The rest could be very large.
             return;
         }
         if let Some(why) = unseen(parts.unseen_code) {
@@ -127,7 +128,7 @@ impl<'a> Derivation<'a> {
         }
         let goes_up = |cwd: &Path| cwd.components().any(|part| part == Component::ParentDir);
         if cwd.is_some_and(goes_up) {
-            self.refuse("the directory has `..` in it");
+            self.refuse("the directory contains `..`");
         }
         let mut place = Place {
             start: start_of(parts, cwd, self.home),
@@ -137,9 +138,9 @@ impl<'a> Derivation<'a> {
         for (at, part) in parts.all.iter().enumerate() {
             match assigned_path(part, &place.start) {
                 Some(folders) => place.path.extend(folders),
-                None => self.refuse("where programs are is only known when the command runs"),
+                None => self.refuse("the program's path is unknown until the command runs"),
             }
-            // What is changed in place may be named as what is read.
+            // A file that is changed in place may be named as an input.
             let in_place = part.effect >= Crud::Update && !part.code;
             let keeps_contents = part
                 .program()
@@ -171,15 +172,17 @@ impl<'a> Derivation<'a> {
             if let Some(program) = replaced
                 && (part.code || !part.code_files.is_empty())
             {
-                self.refuse(format!("`{program}` may change what runs after it"));
+                self.refuse(format!("`{program}` may change later commands"));
             }
             if part.replaces_files && part.effect > Crud::Read {
                 replaced = part.program();
             }
-            // What only reads needs no approval.
+            // Reads need no approval.
             let asks = part.effect > Crud::Read || part.ask || part.code;
             if self.lookups.len() >= MAX_LOOKUPS {
-                self.refuse(format!("it depends on {MAX_LOOKUPS} files or more"));
+                self.refuse(format!(
+                    "the command depends on {MAX_LOOKUPS} files or more"
+                ));
                 return;
             }
             if asks || unseen(part.unseen_code).is_some() {
@@ -199,7 +202,7 @@ impl<'a> Derivation<'a> {
             && !program.is_empty()
         {
             self.add(Lookup::Program(program.to_owned(), place.path.clone()));
-            // Some programs run a file by its name, as `uv run` does.
+            // Some programs run a file by its name, such as `uv run`.
             for path in place.start.paths(program) {
                 if is_known(&path) && Path::new(&path).is_file() {
                     self.add(Lookup::File(path));
@@ -226,7 +229,7 @@ impl<'a> Derivation<'a> {
         if !part.package_scripts.is_empty()
             && options.any(|(name, _)| OTHER_PACKAGES.contains(&&**name))
         {
-            self.refuse("scripts of other packages run");
+            self.refuse("the command runs scripts of other packages");
         }
         if part.code && part.code_files.is_empty() {
             self.named_files(part, place);
@@ -244,7 +247,7 @@ impl<'a> Derivation<'a> {
             let path = path.clone();
             let is_cwd = self.cwd.is_some_and(|cwd| cwd == Path::new(&path));
             let path = if is_cwd { "." } else { &path };
-            self.refuse(format!("`{path}` is written by the command itself"));
+            self.refuse(format!("the command itself writes `{path}`"));
         }
     }
 
@@ -260,12 +263,12 @@ impl<'a> Derivation<'a> {
         let (there, missing): (Vec<_>, Vec<_>) =
             paths.into_iter().partition(|path| Path::new(path).exists());
         if there.is_empty() {
-            // A service in a container does not see the files of the agent, unless it has read the
+            // A service in a container does not see the agent's files, unless it has read the
             // manifest that names them.
             if self.depth == 0 {
-                self.refuse(format!("`{}` is not there", file.text));
+                self.refuse(format!("`{}` does not exist", file.text));
             }
-            // A file that appears changes the scope.
+            // If the file appears, the scope changes.
             missing
                 .into_iter()
                 .for_each(|path| self.add(Lookup::File(path)));
@@ -279,7 +282,7 @@ impl<'a> Derivation<'a> {
         }
     }
 
-    /// Adds a file that decides if there is one.
+    /// Adds a settings file, if it exists.
     fn settings_file(&mut self, file: &Word, place: &Place) {
         if is_stdin(&file.text) {
             return;
@@ -291,32 +294,33 @@ impl<'a> Derivation<'a> {
         }
     }
 
-    /// The paths that a word may stand for; refuses what is only known when the command runs.
+    /// Returns the paths that a word may mean; refuses a word that is unknown until the command
+    /// runs.
     fn paths(&mut self, file: &Word, place: &Place) -> Option<Vec<String>> {
         let text = &file.text;
         if !file.known {
-            self.refuse("which file runs is only known when the command runs");
+            self.refuse("the file to run is unknown until the command runs");
             return None;
         }
         if text.contains("://") {
-            self.refuse(format!("`{text}` is fetched when the command runs"));
+            self.refuse(format!("`{text}` is downloaded when the command runs"));
             return None;
         }
         let paths = place.start.paths(text);
         if paths.iter().any(|path| path.contains(NOWHERE)) {
-            self.refuse("the request names no directory");
+            self.refuse("the request has no directory");
             return None;
         }
         if !paths.iter().all(|path| is_known(path)) {
             self.refuse(format!(
-                "where `{text}` is, is only known when the command runs"
+                "the path of `{text}` is unknown until the command runs"
             ));
             return None;
         }
         Some(paths)
     }
 
-    /// Adds the files that a program looks up by names of its own.
+    /// Adds the files that a program looks up by fixed names.
     fn manifests(&mut self, part: &Part, place: &Place) {
         let mut needed: Vec<&str> = Vec::new();
         let mut found = false;
@@ -349,12 +353,12 @@ impl<'a> Derivation<'a> {
                 .iter()
                 .map(|name| format!("`{}`", name.trim_start_matches('^')))
                 .collect();
-            self.refuse(format!("there is none of {}", names.join(", ")));
+            self.refuse(format!("none of {} exists", names.join(", ")));
         }
     }
 
-    /// Adds what is read from the standard input and tells what to do; refuses what is read and run,
-    /// and is only known when the command runs.
+    /// Adds files that are read from standard input as instructions; refuses input that is executed
+    /// and unknown until the command runs.
     fn input(&mut self, part: &Part, parts: &Parts, place: &Place) {
         let named = part.code_files.iter().chain(&part.settings_files);
         let names_stdin = named.clone().any(|file| is_stdin(&file.text));
@@ -375,7 +379,7 @@ impl<'a> Derivation<'a> {
             read.extend(redirected.map(|touch| &touch.path));
         }
         if part.runs_input && !part.code {
-            // A list of arguments, as that of `xargs -a`.
+            // A list of arguments, such as that of `xargs -a`.
             let touches = part
                 .touches
                 .iter()
@@ -387,7 +391,7 @@ impl<'a> Derivation<'a> {
         if is_piped && (runs || part.runs_input) {
             let sources = self.sources(part, parts);
             if runs && sources.is_none() {
-                self.refuse("what is read and run is only known when the command runs");
+                self.refuse("the executed input is unknown until the command runs");
             }
             read.extend(sources.unwrap_or_default());
         }
@@ -395,7 +399,7 @@ impl<'a> Derivation<'a> {
             if runs {
                 let paths = place.start.paths(&file.text);
                 if file.known && paths.iter().any(|path| Path::new(path).is_dir()) {
-                    self.refuse("what is read and run is only known when the command runs");
+                    self.refuse("the executed input is unknown until the command runs");
                 }
                 self.code_file(file, place);
             } else if file.known {
@@ -407,7 +411,8 @@ impl<'a> Derivation<'a> {
         }
     }
 
-    /// The files whose contents a part reads from a pipe; `None` if something else may be in it.
+    /// Returns the files whose content a part reads from a pipe; `None` if the pipe may have other
+    /// content.
     fn sources<'p>(&self, part: &Part, parts: &'p Parts) -> Option<Vec<&'p Word>> {
         let above: Vec<&Part> =
             std::iter::successors(Some(part), |part| parts.all.get(part.within?)).collect();
@@ -432,7 +437,7 @@ impl<'a> Derivation<'a> {
         (!files.is_empty()).then_some(files)
     }
 
-    /// Adds the files that code which is not shown is given by name.
+    /// Adds the files that hidden code receives by name.
     fn named_files(&mut self, part: &Part, place: &Place) {
         let assigned = part.assignments.iter().filter(|one| one.name != "PATH");
         let assigned = assigned.map(|one| &one.value);
@@ -443,14 +448,17 @@ impl<'a> Derivation<'a> {
                 && part.manifests.is_empty()
                 && !word.text.starts_with('-')
             {
-                self.refuse("which file runs is only known when the command runs");
+                self.refuse("the file to run is unknown until the command runs");
                 return;
             }
             if ["https://", "http://"]
                 .iter()
                 .any(|scheme| word.text.starts_with(scheme))
             {
-                self.refuse(format!("`{}` is fetched when the command runs", word.text));
+                self.refuse(format!(
+                    "`{}` is downloaded when the command runs",
+                    word.text
+                ));
             }
             if word.pattern {
                 self.pattern(word, place);
@@ -474,7 +482,7 @@ impl<'a> Derivation<'a> {
     fn pattern(&mut self, word: &Word, place: &Place) {
         let (folder, name) = word.text.rsplit_once('/').unwrap_or((".", &word.text));
         if folder.contains(['*', '?', '[', '{']) || name.contains(['?', '[', '{', UNKNOWN]) {
-            self.refuse("which files run is only known when the command runs");
+            self.refuse("the files to run are unknown until the command runs");
             return;
         }
         let folder = Word::literal(folder);
@@ -487,11 +495,11 @@ impl<'a> Derivation<'a> {
     fn script(&mut self, name: &Word, place: &Place) {
         self.runs_code = true;
         if name.text == ELSEWHERE {
-            self.refuse("scripts of other packages run");
+            self.refuse("the command runs scripts of other packages");
             return;
         }
         if !name.known {
-            self.refuse("which script runs is only known when the command runs");
+            self.refuse("the script to run is unknown until the command runs");
             return;
         }
         let folders = place.start.folders.iter().filter(|folder| is_known(folder));
@@ -516,7 +524,7 @@ impl<'a> Derivation<'a> {
         self.add(Lookup::File(key.0.clone()));
         self.followed.push(key);
         let Some(manifest) = self.reader.text(file) else {
-            self.refuse(format!("`{}` cannot be read", file.display()));
+            self.refuse(format!("cannot read `{}`", file.display()));
             return;
         };
         let folder = file.parent().unwrap_or(file);
@@ -541,7 +549,7 @@ impl<'a> Derivation<'a> {
         }
     }
 
-    /// Adds what makefiles include.
+    /// Adds the files that makefiles include.
     fn includes(&mut self, from: usize, place: &Place) {
         let mut at = from;
         while let Some(lookup) = self.lookups.get(at).cloned() {
@@ -562,7 +570,7 @@ impl<'a> Derivation<'a> {
                     continue;
                 };
                 for name in includes(&text) {
-                    // They are looked up where `make` runs.
+                    // `make` resolves them in its own directory.
                     for path in place
                         .start
                         .paths(name)
@@ -576,7 +584,7 @@ impl<'a> Derivation<'a> {
         }
     }
 
-    /// Adds where a path leads, so that a link which is set anew changes the scope.
+    /// Adds the targets of links on a path, so that a changed link changes the scope.
     fn links(&mut self, start: &Start, text: &str) {
         for path in start.paths(text).into_iter().filter(|path| is_known(path)) {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -591,21 +599,21 @@ impl<'a> Derivation<'a> {
     }
 }
 
-/// A file that may be missing.
+/// Returns the lookup of a file that may be missing.
 fn if_there(path: &str) -> Lookup {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let folder = if folder.is_empty() { "/" } else { folder };
     Lookup::Named(folder.to_owned(), name.to_owned())
 }
 
-/// Why code cannot be named, if it is only known when it runs; the files that an interpreter
-/// reads are followed on their own.
+/// Returns why code is unknown until it runs; files that an interpreter reads are followed
+/// separately.
 fn unseen(source: Option<UnseenCode>) -> Option<String> {
     let source = source.filter(|source| *source != UnseenCode::Input)?;
     Some(format!("it {}", source.reason()))
 }
 
-/// Whether nothing of a path is only known when the command runs.
+/// Returns `true` if no part of a path is unknown until the command runs.
 fn is_known(path: &str) -> bool {
     !path.contains(UNKNOWN) && !path.contains(NOWHERE)
 }
@@ -614,7 +622,7 @@ fn is_stdin(file: &str) -> bool {
     matches!(file, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
-/// The folders that a part puts before those of `PATH`; `None` if they are not known.
+/// Returns the directories that a part puts before those of `PATH`; `None` if they are unknown.
 fn assigned_path(part: &Part, start: &Start) -> Option<Vec<String>> {
     let assigned = part.assignments.iter();
     let assigned = assigned.filter(|one| one.name.trim_end_matches('+') == "PATH");
@@ -627,7 +635,7 @@ fn assigned_path(part: &Part, start: &Start) -> Option<Vec<String>> {
         let (old, new): (Vec<&str>, Vec<&str>) = value
             .split(':')
             .partition(|folder| folder.chars().eq([UNKNOWN]));
-        // What it was before is one word, such as `$PATH`.
+        // The previous value is one word, such as `$PATH`.
         if old.len() > 1 || new.is_empty() {
             return None;
         }

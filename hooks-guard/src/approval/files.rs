@@ -1,7 +1,6 @@
-//! Looks files up and reads them, within bounds: the agent may have put anything there.
-//!
-//! [`Reader`] takes [`Lookup`]s and returns what they find, as [`Covered`] files with the hashes of
-//! their contents, and why an approval may not be remembered if not all could be read.
+//! Looks up and reads files within limits, because the agent may have put anything there. In:
+//! [`Lookup`]s. Out: [`Reader`] returns [`Covered`] files with the hashes of their contents, and
+//! why an approval may not be remembered if a file could not be read.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -14,31 +13,31 @@ use sha2::{Digest, Sha256};
 use crate::classify::plain_program;
 use crate::files::open;
 
-/// The most files that one scope covers.
+/// Maximum number of files of one scope.
 const MAX_FILES: usize = 256;
-/// The most bytes of one file.
+/// Maximum size of one file, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
-/// The most bytes of all files.
+/// Maximum size of all files, in bytes.
 const MAX_TOTAL: u64 = 16 << 20;
-/// The most names of one folder that are read.
+/// Maximum number of names read from one directory.
 const MAX_NAMES: usize = 2000;
-/// The most folders above one that are searched.
+/// Maximum number of parent directories that are searched.
 const MAX_ABOVE: usize = 64;
 
 /// Where a file is looked up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Lookup {
-    /// A file, or the files in a folder; it counts that it is missing.
+    /// A file, or the files in a directory; a missing file is recorded as missing.
     #[serde(rename = "f")]
     File(String),
-    /// A file of this name in a folder, if there is one. With `^` before the name also in every
-    /// folder above, with `*` in it all files that it fits, with `/` behind it a folder.
+    /// A file with this name in a directory, if it exists. With a leading `^` also in every parent
+    /// directory, with `*` all files that match, with a trailing `/` a directory.
     #[serde(rename = "n")]
     Named(String, String),
-    /// Where a path leads, if links are on it.
+    /// Target of a path, if links are on it.
     #[serde(rename = "l")]
     Link(String),
-    /// The program that a name stands for, in these folders and those of `PATH`.
+    /// The program with this name, in these directories and those of `PATH`.
     #[serde(rename = "p")]
     Program(String, Vec<String>),
 }
@@ -47,26 +46,26 @@ pub(super) enum Lookup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Covered {
     pub(super) path: String,
-    /// Where links lead, if that is another path.
+    /// Path with links resolved, if it differs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) real: Option<String>,
     pub(super) state: State,
 }
 
-/// The state of a path.
+/// State of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum State {
     #[serde(rename = "absent")]
     Absent,
     #[serde(rename = "folder")]
     Folder,
-    /// It is the place alone that counts.
+    /// Only the path counts, not its content.
     #[serde(rename = "place")]
     Place,
-    /// SHA-256 of the contents, in hexadecimal.
+    /// SHA-256 of the content, in hexadecimal.
     #[serde(rename = "sha256")]
     Content(String),
-    /// What is known of a file that is not read: device, inode, size and times.
+    /// Metadata of a file that is not read: device, inode, size and times.
     #[serde(rename = "unread")]
     Unread(String),
 }
@@ -76,12 +75,12 @@ impl Covered {
         self.state == State::Absent
     }
 
-    /// Whether a change of its contents is noticed.
+    /// Returns `true` if a change of the content is detected.
     pub(super) fn is_content(&self) -> bool {
         matches!(self.state, State::Content(_) | State::Unread(_))
     }
 
-    /// What is hashed of it.
+    /// Returns the fields that are hashed.
     pub(super) fn fields(&self) -> (&str, Option<&str>, String) {
         let state = match &self.state {
             State::Absent => "absent".to_owned(),
@@ -95,7 +94,7 @@ impl Covered {
 }
 
 impl Lookup {
-    /// The texts that it is made of.
+    /// Returns the texts that the lookup consists of.
     pub(super) fn texts(&self) -> Vec<&str> {
         match self {
             Self::File(path) | Self::Link(path) => vec![path],
@@ -107,7 +106,7 @@ impl Lookup {
         }
     }
 
-    /// Whether it looks into a folder that lies at a path.
+    /// Returns `true` if it searches a directory at or below a path.
     pub(super) fn is_below(&self, path: &str) -> bool {
         match self {
             Self::File(own) => Path::new(own).starts_with(path),
@@ -119,7 +118,7 @@ impl Lookup {
         }
     }
 
-    /// Whether a file of this path would be found by it.
+    /// Returns `true` if it would find a file with this path.
     pub(super) fn finds(&self, path: &str) -> bool {
         match self {
             Self::File(own) => own == path,
@@ -135,7 +134,7 @@ impl Lookup {
     }
 }
 
-/// Whether a path fits a pattern with `*` in its last part.
+/// Returns `true` if a path matches a pattern with `*` in its last component.
 fn fits(pattern: &str, path: &str) -> bool {
     let Some((head, tail)) = pattern.split_once('*') else {
         return pattern == path;
@@ -146,7 +145,7 @@ fn fits(pattern: &str, path: &str) -> bool {
     rest.is_some_and(|rest| !rest.contains('/'))
 }
 
-/// Reads files, as many and as much as the bounds allow.
+/// Reads files, up to the limits.
 #[derive(Debug)]
 pub(super) struct Reader {
     files: usize,
@@ -172,11 +171,11 @@ impl Reader {
         self.refused.as_deref()
     }
 
-    /// Refuses a path at which a file may be that the service cannot see.
+    /// Refuses a path that may hold a file that the service cannot see.
     fn unless_absent(&mut self, error: &io::Error, path: &Path) {
         let is_absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
         if !is_absent.contains(&error.kind()) {
-            self.refuse(format!("`{}` cannot be read", path.display()));
+            self.refuse(format!("cannot read `{}`", path.display()));
         }
     }
 
@@ -184,14 +183,14 @@ impl Reader {
         self.refused.get_or_insert(why);
     }
 
-    /// What the lookups find, each path once.
+    /// Returns the results of the lookups, each path once.
     pub(super) fn look(&mut self, lookups: &[Lookup]) -> Vec<Covered> {
         let mut found: Vec<Covered> = Vec::new();
         for lookup in lookups {
             for covered in self.one(lookup) {
                 let same = |had: &Covered| had.path == covered.path;
                 match found.iter_mut().find(|had| same(had)) {
-                    // Its contents say more than its place.
+                    // Content is more specific than a place.
                     Some(had) if had.state == State::Place => *had = covered,
                     Some(_) => {}
                     None => found.push(covered),
@@ -231,7 +230,7 @@ impl Reader {
         found
     }
 
-    /// The state of a path, which is read once.
+    /// Returns the state of a path, which is read once.
     fn state(&mut self, path: &Path, must_be_read: bool) -> State {
         if let Some(state) = self.known.get(path) {
             return state.clone();
@@ -246,9 +245,9 @@ impl Reader {
         let metadata = match std::fs::metadata(path) {
             Ok(metadata) => metadata,
             Err(error) => {
-                // A link that leads nowhere, or a folder that is closed to the service.
+                // A dangling link, or a directory that the service may not read.
                 if error.kind() != std::io::ErrorKind::NotFound {
-                    self.refuse(format!("`{shown}` cannot be read"));
+                    self.refuse(format!("cannot read `{shown}`"));
                 }
                 return State::Absent;
             }
@@ -257,7 +256,9 @@ impl Reader {
             return State::Folder;
         }
         if self.files == 0 {
-            self.refuse(format!("it depends on more than {MAX_FILES} files"));
+            self.refuse(format!(
+                "the command depends on more than {MAX_FILES} files"
+            ));
             return State::Unread(identity(&metadata));
         }
         self.files -= 1;
@@ -270,7 +271,7 @@ impl Reader {
         match self.digest(path) {
             Some(hash) => State::Content(hash),
             None => {
-                self.refuse(format!("`{shown}` cannot be read"));
+                self.refuse(format!("cannot read `{shown}`"));
                 State::Unread(identity(&metadata))
             }
         }
@@ -281,7 +282,7 @@ impl Reader {
         Some(hex::encode(Sha256::digest(bytes)))
     }
 
-    /// The contents of a regular file, if the bounds leave room for them.
+    /// Returns the content of a regular file, if the limits allow it.
     fn bytes(&mut self, path: &Path) -> Option<Vec<u8>> {
         let most = MAX_BYTES.min(self.bytes);
         let mut bytes = Vec::new();
@@ -298,7 +299,7 @@ impl Reader {
         Some(bytes)
     }
 
-    /// The text of a regular file, whose hash a lookup covers.
+    /// Returns the text of a regular file whose hash is covered by a lookup.
     pub(super) fn text(&mut self, path: &Path) -> Option<String> {
         let bytes = self.bytes(path)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
@@ -311,7 +312,7 @@ impl Reader {
         };
         let mut found = Vec::new();
         let mut folders: Vec<&Path> = folder.ancestors().take(most).collect();
-        // A program that searches upwards does so from the real folder.
+        // A program that searches parent directories starts at the real directory.
         let real = (most > 1)
             .then(|| std::fs::canonicalize(folder).ok())
             .flatten();
@@ -343,7 +344,8 @@ impl Reader {
         found
     }
 
-    /// The files of a folder whose names fit a pattern. Samples of git's hooks never run.
+    /// Returns the files of a directory whose names match a pattern. Samples of git hooks never
+    /// run.
     fn matching(&mut self, folder: &Path, pattern: &str) -> Vec<Covered> {
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
@@ -355,15 +357,15 @@ impl Reader {
         let mut names = Vec::new();
         for (at, entry) in entries.enumerate() {
             let Some(entry) = entry.ok().filter(|_| at < MAX_NAMES) else {
-                self.refuse(format!(
-                    "`{}` cannot be listed as a whole",
-                    folder.display()
-                ));
+                self.refuse(format!("cannot list all of `{}`", folder.display()));
                 break;
             };
             let name = entry.file_name();
             let Some(text) = name.to_str() else {
-                self.refuse(format!("`{}` has a name that is no text", folder.display()));
+                self.refuse(format!(
+                    "`{}` contains a file name that is not UTF-8",
+                    folder.display()
+                ));
                 continue;
             };
             if fits(pattern, text) && !text.ends_with(".sample") {
@@ -381,7 +383,7 @@ impl Reader {
         found
     }
 
-    /// The program that a bare name stands for, if it is not one of the system's.
+    /// Returns the program of a bare name, unless it is a system program.
     fn program(&mut self, name: &str, folders: &[String]) -> Option<Covered> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let of_path = std::env::split_paths(&path);
@@ -409,8 +411,8 @@ fn covered(path: &Path, state: State) -> Covered {
     }
 }
 
-/// Where links on a path lead, if there are any; for a path that does not exist, where the part of
-/// it leads that does.
+/// Returns the target of the links on a path, if there are any; for a missing path, that of its
+/// existing part.
 fn real(path: &Path) -> Option<String> {
     let mut rest = Vec::new();
     let real = path.ancestors().take(MAX_ABOVE).find_map(|above| {
@@ -427,12 +429,12 @@ fn real(path: &Path) -> Option<String> {
         rest.push(above.file_name()?.to_owned());
         None
     })?;
-    // A folder may be written with a `/` at its end.
+    // A directory may be written with a trailing `/`.
     let same = real.components().eq(path.components());
     (!same).then(|| real.to_string_lossy().into_owned())
 }
 
-/// A file of a folder; one of `.git/` where the folder is a linked work tree of a repository.
+/// Returns a file of a directory; for `.git/` in a linked work tree, the file of its repository.
 fn in_repository(folder: &Path, name: &str) -> PathBuf {
     let linked = || {
         let rest = name.strip_prefix(".git/")?;
@@ -464,7 +466,7 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Whether a program lies in a folder of the system, into which only its administrator writes.
+/// Returns `true` if a program is in a system directory that only the administrator can write to.
 fn is_of_system(path: &Path) -> bool {
     let text = path.to_string_lossy();
     plain_program(&text) != text && path.parent().is_some_and(is_administered)
@@ -481,7 +483,7 @@ fn is_administered(_: &Path) -> bool {
     true
 }
 
-/// What changes when a file is replaced or written, without reading it.
+/// Returns metadata that changes when a file is replaced or written, without reading it.
 #[cfg(unix)]
 fn identity(file: &Metadata) -> String {
     use std::os::unix::fs::MetadataExt;

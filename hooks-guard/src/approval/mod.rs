@@ -1,9 +1,9 @@
-//! What an approval is bound to beside its command: the agent, the real folder, and the files that
-//! decide what the command does, with their contents.
+//! The scope of an approval: the agent, the real directory, and the files that determine the effect
+//! of the command, with their contents. In: a request and the [parts](crate::classify::Parts) of
+//! its command. Out: an [`ApprovalScope`] with a hash.
 //!
-//! [`ApprovalScope::of`] finds the files by the [parts](crate::classify::Parts) of the command and
-//! reads them within bounds. An approval serves a request only if both scopes have the same
-//! hash. `again` reads the same files later.
+//! [`ApprovalScope::of`] finds the files and reads them within limits. An approval applies to a
+//! request only if both scopes have the same hash. `again` reads these files later.
 
 mod derive;
 mod files;
@@ -22,42 +22,43 @@ use crate::places::Places;
 use crate::random::random;
 use crate::request::PermissionRequest;
 
-/// Nothing else that is hashed anywhere begins so.
+/// Prefix of the hashed text, which no other hash uses.
 const DOMAIN: &[u8] = b"hooks-guard approval scope 1\0";
 
-/// The most bytes of a scope as it is stored.
+/// Maximum size of a stored scope, in bytes.
 const MAX_SIZE: usize = 128 << 10;
 
-/// Why an approval cannot be remembered if its scope cannot be stored as a whole.
+/// Reason why an approval cannot be remembered if its scope is too large to store. Part of stored
+/// scopes, so its text must not change.
 const TOO_MANY: &str = "it depends on too many files";
 
-/// How many files a sentence names.
+/// Maximum number of files named in a sentence.
 const MAX_NAMED: usize = 6;
 
-/// What an approval is bound to beside its command.
+/// The state that an approval is bound to in addition to its command.
 ///
-/// Made by the service for each question; opaque outside of the crate.
+/// Created by the service for each question; opaque outside of the crate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalScope {
     agent: Option<String>,
-    /// The directory of the request, as the request names it.
+    /// Directory of the request, as the request names it.
     cwd: Option<String>,
-    /// The same where links are followed, if it exists on this machine.
+    /// That directory with links resolved, if it exists on this machine.
     folder: Option<String>,
-    /// Where the files are looked up.
+    /// Lookups of the files.
     lookups: Vec<Lookup>,
-    /// What the lookups find.
+    /// Results of the lookups.
     files: Vec<Covered>,
-    /// Whether the command runs code that it does not show.
+    /// `true` if the command runs code that it does not show.
     runs_code: bool,
-    /// Why no approval of the command may be remembered, if so.
+    /// Reason why no approval of the command may be remembered, if there is one.
     refused: Option<String>,
-    /// SHA-256 of the agent, the folder and the files, in hexadecimal.
+    /// SHA-256 of the agent, the directory and the files, in hexadecimal.
     hash: String,
 }
 
 impl ApprovalScope {
-    /// The scope of an approval of a request with these parts, as of now. Reads files: not for a
+    /// Creates the current scope of a request with these parts. Reads files, so do not call it on a
     /// thread that runs futures.
     #[must_use]
     pub fn of(request: &PermissionRequest, parts: &Parts) -> Self {
@@ -93,12 +94,12 @@ impl ApprovalScope {
             && let Some(cwd) = &scope.cwd
             && (scope.runs_code || !scope.files.is_empty())
         {
-            let why = format!("the folder `{cwd}` is not on the service's machine");
+            let why = format!("the directory `{cwd}` is not on the service's machine");
             scope.refuse(&why);
         }
         let size = |scope: &Self| serde_json::json!(scope).to_string().len();
         if size(&scope) > MAX_SIZE {
-            // The hash still covers the files, so that the command can be approved once.
+            // The hash still covers the files, so the command can be approved once.
             scope.refused = Some(TOO_MANY.to_owned());
             scope.files.clear();
         }
@@ -108,8 +109,8 @@ impl ApprovalScope {
         }
     }
 
-    /// A scope that differs from every other one, because not all files could be looked at: no
-    /// approval of it serves.
+    /// Creates a unique scope after not all files could be read; no other scope equals it, so no
+    /// approval applies to it.
     pub(crate) fn unknown(request: &PermissionRequest, why: &str) -> Self {
         Self {
             agent: request.agent.clone(),
@@ -123,7 +124,7 @@ impl ApprovalScope {
         }
     }
 
-    /// The scope with the same lookups, as of now. Reads files.
+    /// Creates the current scope with these lookups. Reads files.
     pub(crate) fn again(&self) -> Self {
         let mut scope = self.clone();
         scope.look(Reader::default());
@@ -142,7 +143,7 @@ impl ApprovalScope {
         self.hash = self.digest();
     }
 
-    /// Says that an approval may not be remembered; the first reason counts.
+    /// Records why an approval may not be remembered; the first reason is kept.
     pub(crate) fn refuse(&mut self, why: &str) {
         let why = match &self.cwd {
             Some(cwd) => why.replace(&format!("`{}/", cwd.trim_end_matches('/')), "`"),
@@ -156,7 +157,7 @@ impl ApprovalScope {
         self.refused.as_deref()
     }
 
-    /// Hash of the agent, the folder and the files, in hexadecimal.
+    /// Returns the hash of the agent, the directory and the files, in hexadecimal.
     pub(crate) fn hash(&self) -> &str {
         &self.hash
     }
@@ -171,56 +172,59 @@ impl ApprovalScope {
         hex::encode(hash.finalize())
     }
 
-    /// The files whose contents an approval covers.
+    /// Returns the files whose contents an approval covers.
     pub(crate) fn covers(&self) -> Vec<String> {
         let covered = self.files.iter().filter(|file| file.is_content());
         covered.map(|file| self.shown(&file.path)).collect()
     }
 
-    /// A sentence for people: what `always` holds for, or why it is not possible.
+    /// Returns a sentence for people: the conditions of `always`, or why it is not possible.
     pub(crate) fn sentence(&self) -> String {
         if let Some(why) = &self.refused {
             return format!("`always` is not possible: {why}");
         }
         let mut sentence = match &self.agent {
-            Some(agent) => format!("`always` holds for {agent}"),
-            None => "`always` holds for requests without an agent".to_owned(),
+            Some(agent) => format!("`always` applies to {agent}"),
+            None => "`always` applies to requests without an agent".to_owned(),
         };
         if let Some(folder) = self.folder.as_ref().or(self.cwd.as_ref()) {
             sentence += &format!(" in {folder}");
         }
         let covers = self.covers();
         match covers.as_slice() {
-            [] if self.runs_code => sentence += "; no file that it runs or reads is covered",
+            [] if self.runs_code => {
+                sentence += "; changes of files that it runs or reads are not \
+                             detected"
+            }
             [] => {}
             [one] => sentence += &format!(" while `{one}` is unchanged"),
             many => sentence += &format!(" while {} are unchanged", listed(many)),
         }
         if self.runs_code && !covers.is_empty() {
-            sentence += "; programs and files that are used in turn are not covered";
+            sentence += "; changes of programs and files that these use are not detected";
         }
         sentence
     }
 
-    /// What is different in a newer scope of the same command, in words; `None` if nothing is.
+    /// Describes the differences to a newer scope of the command; `None` if there are none.
     pub(crate) fn changed_in(&self, new: &Self) -> Option<String> {
         let named = |agent: &Option<String>| match agent {
             Some(agent) => format!("`{agent}`"),
             None => "no agent".to_owned(),
         };
         if self.agent != new.agent {
-            return Some(format!("it was for {}", named(&self.agent)));
+            return Some(format!("the approval was for {}", named(&self.agent)));
         }
         if self.folder != new.folder {
-            let folder = new.cwd.as_deref().unwrap_or("the folder");
-            return Some(format!("`{folder}` is another folder now"));
+            let folder = new.cwd.as_deref().unwrap_or("the directory");
+            return Some(format!("`{folder}` is now another directory"));
         }
         if [self, new]
             .iter()
             .any(|scope| scope.refused() == Some(TOO_MANY))
         {
             // Its files are not stored.
-            let why = "one of the files that it depends on has changed since";
+            let why = "a file that the command depends on has changed";
             return (self.hash != new.hash).then(|| why.to_owned());
         }
         let of = |scope: &Self, path: &str| scope.files.iter().find(|f| f.path == path).cloned();
@@ -230,12 +234,12 @@ impl ApprovalScope {
             match of(new, &old.path) {
                 Some(now) if now == *old => {}
                 Some(now) if now.real != old.real => {
-                    differences.push(format!("`{shown}` leads elsewhere now"));
+                    differences.push(format!("`{shown}` now resolves to another path"));
                 }
                 Some(now) if !now.is_absent() => {
-                    differences.push(format!("`{shown}` has changed since"));
+                    differences.push(format!("`{shown}` has changed"));
                 }
-                _ => differences.push(format!("`{shown}` is gone")),
+                _ => differences.push(format!("`{shown}` was removed")),
             }
         }
         for now in &new.files {
@@ -246,19 +250,19 @@ impl ApprovalScope {
         let more = differences.len().saturating_sub(MAX_NAMED);
         differences.truncate(MAX_NAMED);
         if more > 0 {
-            differences.push(format!("{more} more files are different"));
+            differences.push(format!("{more} more files have changed"));
         }
         (!differences.is_empty()).then(|| differences.join(", "))
     }
 
-    /// As it is stored: without names that have secrets of the command in them, unless a file has
-    /// such a name.
+    /// Returns the stored form: without names that contain secrets of the command, unless a file
+    /// has such a name.
     pub(crate) fn stored(&self, masked: &Masked) -> String {
         let mut scope = self.clone();
         let clear = |text: &str| masked.other(text) == text;
         let is_secret = |file: &Covered| file.is_absent() && !clear(&file.path);
         if scope.files.iter().any(is_secret) {
-            scope.refuse("the name of a file is masked");
+            scope.refuse("the name of a file is masked as a secret");
             scope.files.retain(|file| !is_secret(file));
         }
         let files = &scope.files;
@@ -270,7 +274,7 @@ impl ApprovalScope {
         serde_json::json!(scope).to_string()
     }
 
-    /// A path, from the request's directory on if it lies there.
+    /// Returns a path, relative to the request's directory if it is inside.
     fn shown(&self, path: &str) -> String {
         let within = self.cwd.as_ref().and_then(|cwd| {
             let rest = path.strip_prefix(cwd.trim_end_matches('/'))?;
@@ -300,7 +304,7 @@ mod tests {
     use crate::classify::Classifier;
     use crate::request::PermissionRequest;
 
-    /// Files, all of which decide what the command does.
+    /// Files that all determine the effect of the command.
     const FILES: [&str; 4] = ["Makefile", "rules.mk", "x.sh", "sub/Makefile"];
     const COMMAND: &str = "make && bash x.sh && make -C sub";
 
@@ -309,7 +313,7 @@ mod tests {
         ApprovalScope::of(request, &found.expect("it is a command").parts)
     }
 
-    /// What a file may hold; nothing if it is missing.
+    /// Returns possible contents of a file; `None` if it is missing.
     fn content() -> impl Strategy<Value = Option<String>> {
         let text = "(include rules.mk\n)?[a-c]{0,2}";
         prop_oneof![4 => text.prop_map(Some), 1 => Just(None)]
@@ -318,7 +322,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-        /// `P-26`: the hash of a scope is the same exactly if what decides is the same.
+        /// `P-26`: the hash of a scope is equal exactly if the files that decide are equal.
         #[test]
         fn a_scope_is_the_same_exactly_if_the_files_are(
             one in vec(content(), FILES.len()),
@@ -341,7 +345,7 @@ mod tests {
                 agent: Some(agent.to_owned()),
                 ..PermissionRequest::new(COMMAND)
             };
-            // `rules.mk` decides only if a makefile includes it.
+            // `rules.mk` counts only if a makefile includes it.
             let includes = |files: &[Option<String>]| {
                 let mut makefiles = [&files[0], &files[3]].into_iter().flatten();
                 makefiles.any(|text| text.starts_with("include"))
@@ -364,7 +368,7 @@ mod tests {
             let same = decides(&one) == decides(&two) && agents.0 == agents.1;
             prop_assert_eq!(asked.hash() == now.hash(), same, "{:?}", asked.changed_in(&now));
             prop_assert_eq!(asked.changed_in(&now).is_none(), same);
-            // The files alone, looked up as they were for the question.
+            // Only the files, with the lookups of the question.
             let again = asked.again();
             prop_assert_eq!(asked.hash() == again.hash(), decides(&one) == decides(&two));
         }

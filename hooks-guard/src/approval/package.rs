@@ -1,15 +1,16 @@
-//! What manifests say about further code: the scripts of `package.json`, the includes of a makefile.
+//! Code in manifests. In: the text of `package.json` or a makefile. Out: its scripts, or the files
+//! that it includes.
 
 use serde_json::Value;
 
-/// The texts of a script and of those that run before and after it; each a command line.
+/// Returns the command lines of a script and of those that run before and after it.
 pub(super) fn scripts(manifest: &str, name: &str) -> Vec<String> {
     let Ok(manifest) = serde_json::from_str::<Value>(manifest) else {
         return Vec::new();
     };
     let names = ["pre", "", "post"].map(|when| format!("{when}{name}"));
     let scripts = match &manifest["scripts"] {
-        // As Deno calls them.
+        // Deno's name for scripts.
         Value::Null => &manifest["tasks"],
         scripts => scripts,
     };
@@ -19,7 +20,7 @@ pub(super) fn scripts(manifest: &str, name: &str) -> Vec<String> {
             let text = task.get("command").and_then(Value::as_str);
             text.map(str::to_owned).into_iter().collect()
         }
-        // Composer takes lists.
+        // Composer allows lists.
         Value::Array(texts) => {
             let texts = texts.iter().filter_map(Value::as_str);
             texts.map(str::to_owned).collect()
@@ -29,12 +30,12 @@ pub(super) fn scripts(manifest: &str, name: &str) -> Vec<String> {
     texts.collect()
 }
 
-/// Whether a file of this name is a makefile.
+/// Returns `true` if a file with this name is a makefile.
 pub(super) fn is_makefile(name: &str) -> bool {
     matches!(name, "Makefile" | "makefile" | "GNUmakefile") || name.ends_with(".mk")
 }
 
-/// The names that a makefile includes, as far as they stand in it as they are.
+/// Returns the names that a makefile includes, if they are literal.
 pub(super) fn includes(makefile: &str) -> Vec<&str> {
     let lines = makefile.lines().filter_map(|line| {
         let line = line.trim_start();

@@ -1,4 +1,4 @@
-//! `approve`: answers the questions of a service that runs.
+//! Implements `approve`, which answers pending questions of a running service.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -14,30 +14,30 @@ use super::failure::Failure;
 use super::questions;
 use super::setup::{Setup, runtime};
 
-/// How long the service may take to answer.
+/// Timeout of one request to the service.
 const LIMIT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The decisions to answer; without one, all that wait are shown and asked about, the oldest of
-    /// each session first.
+    /// Ids of the decisions to answer. Default: shows every pending question in turn, starting with
+    /// the oldest of each session.
     ids: Vec<i64>,
-    /// Denies all that wait, or all of `--session` and `--agent`, at once.
+    /// Denies all pending questions, or those of `--session` and `--agent`.
     #[arg(long, conflicts_with_all = ["ids", "deny", "remember"])]
     deny_all: bool,
-    /// With `--deny-all`: only what was asked in this session.
+    /// With `--deny-all`: only questions of this session.
     #[arg(long, value_name = "SESSION", requires = "deny_all")]
     session: Option<String>,
-    /// With `--deny-all`: only what this agent asked.
+    /// With `--deny-all`: only questions of this agent.
     #[arg(long, value_name = "AGENT", requires = "deny_all")]
     agent: Option<String>,
-    /// Denies in place of approving.
+    /// Denies instead of approving.
     #[arg(long)]
     deny: bool,
-    /// For what else the approval holds.
+    /// How long the approval lasts.
     #[arg(long, value_enum, default_value = "once", conflicts_with = "deny")]
     remember: Remember,
-    /// What there is to add.
+    /// A note to store with the answer.
     #[arg(long)]
     note: Option<String>,
     #[command(flatten)]
@@ -46,22 +46,24 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Remember {
-    /// For this command alone.
+    /// This command only.
     Once,
-    /// For the same command in the same directory by the same agent, in this session, while the
-    /// files that decide what it does are unchanged.
+    /// Until the session ends: equal commands of this agent in this directory, while the files that
+    /// determine their effect are unchanged.
     Session,
-    /// The same in every session, until it is revoked.
+    /// In every session, with the conditions of `session`, until revoked.
     Always,
 }
 
-/// The token is read from the terminal: what agents start has none, and an argument or a variable
-/// could be read by them.
+/// Runs `approve`. The token is read from the terminal because an agent's process has no terminal,
+/// and an agent could read an argument or a variable.
 pub(crate) fn approve(options: Options) -> Result<bool, Failure> {
-    // The token is sent only after the service has proved on the same connection that it has the key.
+    // The client sends the token only after the service has proved on this connection that it has
+    // the key.
     let client = options.setup.load()?.client()?;
     let runtime = runtime()?;
-    // The token is not to be typed for another program.
+    // Check the service before the prompt: the operator must not type the token for another
+    // program.
     runtime.block_on(questions::check(&client))?;
     if options.deny_all {
         let client = client.with_token(token()?);
@@ -97,17 +99,17 @@ pub(crate) fn approve(options: Options) -> Result<bool, Failure> {
     Ok(all)
 }
 
-/// Shows what waits, page by page, and takes the answers. Whatever cannot be read is an error:
-/// what waits is unknown then.
+/// Shows pending questions page by page and sends the answers. Fails if a page cannot be read,
+/// because the set of pending questions is then unknown.
 fn one_by_one(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool, Failure> {
     let first = runtime.block_on(questions::page(&client, None));
     let (client, mut page) = match first {
         Ok(page) if page.total == 0 && page.pending.is_empty() => {
-            println!("nothing waits for an answer");
+            println!("no pending questions");
             return Ok(true);
         }
         Ok(page) => (client.with_token(token()?), page),
-        // The operator has places of its own with a service that is busy.
+        // A busy service reserves connections for the operator, so try again with the token.
         Err(ClientError::Refused { status: 503, .. } | ClientError::Late(_)) => {
             let client = client.with_token(token()?);
             let page = runtime.block_on(questions::page(&client, None))?;
@@ -117,8 +119,8 @@ fn one_by_one(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool,
     };
     if page.total > page.pending.len() as u64 {
         println!(
-            "{} questions wait; here is the oldest of each session, then the others. To deny all, \
-             use `--deny-all`, with `--session` for one session",
+            "{} pending questions; showing the oldest of each session first. To deny all, use \
+             `--deny-all`, with `--session` for one session",
             page.total
         );
         for of in &page.sessions {
@@ -131,13 +133,13 @@ fn one_by_one(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool,
             );
         }
     }
-    // Answers move the questions behind them forward, so that a cursor would pass over some.
+    // An answer moves later questions forward, so paging by the cursor would skip some.
     let (mut seen, mut all) = (HashSet::new(), true);
-    // Its milliseconds are rounded down.
+    // `generated_at` is rounded down to milliseconds.
     let until = page.generated_at + Duration::from_millis(1);
     loop {
         let new = page.pending.iter().filter(|question| {
-            // What is asked from now on is for the next time.
+            // Skip questions that were asked after this command started.
             question.timestamp <= until && seen.insert(question.id)
         });
         let new: Vec<_> = new.collect();
@@ -155,11 +157,11 @@ fn one_by_one(runtime: &tokio::runtime::Runtime, client: Client) -> Result<bool,
     }
 }
 
-/// Reads the token without showing it.
+/// Reads the token without echo.
 fn token() -> Result<String, Failure> {
     if !io::stdin().is_terminal() {
         return Err(Failure::Other(
-            "the operator's token is read from a terminal; run this in one".to_owned(),
+            "the operator's token is read from a terminal; run this command in one".to_owned(),
         ));
     }
     Ok(rpassword::prompt_password("operator's token: ")?)
@@ -170,7 +172,7 @@ fn show(question: &AuditRecord) -> io::Result<()> {
     let cwd = question.cwd.as_ref().map(|cwd| cwd.display().to_string());
     let mut out = io::stdout().lock();
     writeln!(out)?;
-    // All of it: nobody agrees to what is not shown.
+    // Print the whole command: an operator must see everything they approve.
     writeln!(
         out,
         "{}  {}  {}",
@@ -191,7 +193,7 @@ fn show(question: &AuditRecord) -> io::Result<()> {
     }
 }
 
-/// None to leave the question open.
+/// Reads one answer. Returns `None` to leave the question pending.
 fn ask() -> io::Result<Option<Value>> {
     let mut out = io::stdout().lock();
     loop {

@@ -1,4 +1,5 @@
-//! `audit`: the trail, from the database itself.
+//! Implements `audit`, which reads, checks and cleans up the audit trail in its database, without
+//! the service.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -27,9 +28,9 @@ pub(crate) struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Shows decisions, newest first.
+    /// Lists decisions, newest first.
     List {
-        /// Most decisions.
+        /// Maximum number of decisions.
         #[arg(long, default_value_t = 20)]
         limit: u64,
         #[command(flatten)]
@@ -37,9 +38,9 @@ enum Action {
         #[command(flatten)]
         setup: Setup,
     },
-    /// Writes decisions to the standard output, the oldest first.
+    /// Writes decisions to standard output, oldest first.
     Export {
-        /// How they are written.
+        /// Output format.
         #[arg(long, value_enum, default_value = "jsonl")]
         format: Format,
         #[command(flatten)]
@@ -47,33 +48,33 @@ enum Action {
         #[command(flatten)]
         setup: Setup,
     },
-    /// Checks the chain of the trail. Exit status: 0 if it is whole and has every noted head, 1 if
-    /// not.
+    /// Verifies the hash chain of the trail. Exit status: 0 if the chain is intact and contains
+    /// every `--head`, 1 if not.
     Verify {
-        /// A head that `audit head` printed before: checks that the chain had it then. May be
-        /// given several times.
+        /// A head printed earlier by `audit head`; fails if the chain did not have this hash at
+        /// that length. Can be repeated.
         #[arg(long, value_name = "COUNT:HASH")]
         head: Vec<ChainHead>,
         #[command(flatten)]
         setup: Setup,
     },
-    /// Prints how long the chain is and its last hash, to be noted where the agent cannot change
-    /// it, for `audit verify --head`.
+    /// Prints the length and the last hash of the chain. Store them where the agent cannot change
+    /// them, and pass them to `audit verify --head` later.
     Head {
         #[command(flatten)]
         setup: Setup,
     },
-    /// Copies a trail in SQLite into a new file, while it is written to, and checks the copy.
-    /// Exit status: 0 if it is whole, 1 if not.
+    /// Copies an SQLite trail to a new file while the service runs, and verifies the copy. Exit
+    /// status: 0 if the copy is intact, 1 if not.
     Backup {
-        /// The copy, which must not be there yet.
+        /// The new file; must not exist.
         file: PathBuf,
         #[command(flatten)]
         setup: Setup,
     },
-    /// Deletes decisions that are older than so many days.
+    /// Deletes decisions older than a number of days.
     Cleanup {
-        /// 1 to 36500.
+        /// Age in days, 1 to 36500.
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..=36_500))]
         days: u32,
         #[command(flatten)]
@@ -83,18 +84,18 @@ enum Action {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// A JSON object a line.
+    /// One JSON object per line.
     Jsonl,
-    /// Comma-separated values, safe to open as a spreadsheet.
+    /// Comma-separated values, safe to open in a spreadsheet.
     Csv,
 }
 
 #[derive(Debug, Args)]
 struct Filters {
-    /// READ, CREATE, UPDATE or DELETE.
+    /// Only this class: READ, CREATE, UPDATE or DELETE.
     #[arg(long, value_parser = parsed::<Crud>)]
     classification: Option<Crud>,
-    /// APPROVED, DENIED or TIMEOUT.
+    /// Only this answer: APPROVED, DENIED or TIMEOUT.
     #[arg(long, value_parser = parsed::<UserResponse>)]
     response: Option<UserResponse>,
     /// Only decisions after this time.
@@ -103,18 +104,18 @@ struct Filters {
     /// Only decisions before this time.
     #[arg(long, value_name = "TIME")]
     until: Option<Timestamp>,
-    /// Only commands with this text in them.
+    /// Only commands that contain this text.
     #[arg(long, value_name = "TEXT")]
     command: Option<String>,
-    /// Only what this agent asked.
+    /// Only requests of this agent.
     #[arg(long)]
     agent: Option<String>,
-    /// Only what was asked in this session.
+    /// Only requests of this session.
     #[arg(long)]
     session_id: Option<String>,
 }
 
-/// A value by its name in JSON, in any case.
+/// Parses a value by its JSON name, ignoring case.
 fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
     serde_json::from_value(text.to_ascii_uppercase().into())
 }
@@ -185,7 +186,7 @@ async fn backup(store: &AuditStore, file: &Path) -> Result<bool, Failure> {
     let path = std::path::absolute(file)?;
     let copy = AuditStore::open(&format!("sqlite:{}", path.display())).await?;
     let found = copy.verify().await?;
-    // Nothing of it stays in a file beside it.
+    // Closing the store merges the write-ahead log into the copy.
     copy.close().await;
     say(&found)?;
     Ok(found.is_intact())
@@ -196,7 +197,7 @@ fn say(found: &Verification) -> io::Result<()> {
     for cleanup in &found.cleanups {
         writeln!(
             out,
-            "cleanup at {} by {}: {} decisions before {} taken away",
+            "cleanup at {} by {}: {} decisions before {} deleted",
             cleanup.at,
             escape(&cleanup.by),
             cleanup.deleted,
@@ -220,13 +221,13 @@ fn say(found: &Verification) -> io::Result<()> {
         return Ok(());
     }
     let state = match (&found.broken, found.is_intact()) {
-        (Some(_), _) => "the entries are whole",
-        (None, true) => "whole",
-        (None, false) => "whole in itself, but not as it was noted",
+        (Some(_), _) => "entries intact",
+        (None, true) => "intact",
+        (None, false) => "consistent, but does not match the noted heads",
     };
     writeln!(
         out,
-        "{state}: {} decisions, {} entries; it ends with {}",
+        "{state}: {} decisions, {} entries; head {}",
         found.decisions, found.entries, found.head
     )
 }
@@ -235,23 +236,25 @@ fn say_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
     for NotedHead { head, found } in heads {
         let count = head.count;
         match *found {
-            HeadState::Holds => writeln!(out, "head {count}: the chain has it")?,
+            HeadState::Holds => writeln!(out, "head {count}: matches")?,
             HeadState::Differs { after } => writeln!(
                 out,
-                "head {count}: the chain has another hash; it was changed between entry {} and entry {count}",
+                "head {count}: the hash differs; the chain was changed between entry {} and entry \
+                 {count}",
                 after + 1
             )?,
             HeadState::Missing { count: end } => writeln!(
                 out,
-                "head {count}: the chain ends with entry {end}; later entries were removed"
+                "head {count}: the chain ends at entry {end}; later entries were removed"
             )?,
             HeadState::Removed { first, last } => writeln!(
                 out,
-                "head {count}: cannot be checked; a cleanup removed the entries {first} to {last}; note a newer head"
+                "head {count}: cannot be checked, a cleanup removed the entries {first} to \
+                 {last}; note a newer head"
             )?,
             HeadState::Unreachable => writeln!(
                 out,
-                "head {count}: cannot be checked; the chain is broken before it"
+                "head {count}: cannot be checked, the chain is broken before it"
             )?,
             _ => writeln!(out, "head {count}: unknown")?,
         }
@@ -259,7 +262,8 @@ fn say_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
     Ok(())
 }
 
-/// A trail that is there: a new one in the place of one that is not would be whole, and empty.
+/// Returns the configuration if the trail exists. Opening a missing trail would create an empty
+/// one, which verifies.
 fn there(setup: &Setup) -> Result<Config, Failure> {
     let config = setup.config()?;
     let url = database(&config)?;
@@ -267,14 +271,14 @@ fn there(setup: &Setup) -> Result<Config, Failure> {
         && !path.exists()
     {
         return Err(Failure::Other(format!(
-            "there is no audit trail at `{}`; give its place with `--database`",
+            "no audit trail at `{}`; set its place with `--database`",
             path.display()
         )));
     }
     Ok(config)
 }
 
-/// The trail, to be read.
+/// Opens the trail for reading.
 async fn trail(setup: &Setup) -> Result<Trail, Failure> {
     Trail::open(&database(&there(setup)?)?).await
 }
@@ -306,7 +310,7 @@ async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, Fa
     Ok(true)
 }
 
-/// The answer to a question, and who gave it.
+/// Returns the answer to a question, and who gave it.
 fn answer(record: &AuditRecord) -> String {
     let asks = record.decision_requires_confirmation;
     match (record.user_response, &record.answered_by) {
@@ -317,7 +321,7 @@ fn answer(record: &AuditRecord) -> String {
         (Some(response), Some(by)) => format!("{} by {}", response.as_str(), escape(by)),
         (Some(response), None) => response.as_str().to_owned(),
         (None, _) if !asks => "allowed".to_owned(),
-        (None, _) if record.deadline.is_some() => "waits".to_owned(),
+        (None, _) if record.deadline.is_some() => "pending".to_owned(),
         (None, _) => "left to agent".to_owned(),
     }
 }

@@ -1,5 +1,6 @@
-//! What a call of a tool leaves for its end, which another process sees: the number of the
-//! service's decision, and its secret.
+//! Stores the id and the secret of the service's decision when a tool call starts, for the process
+//! that reports the end of the call. In: a request and its decision. Out: the stored pair, until
+//! the call ends or [`KEPT`] has passed.
 
 use std::fs;
 use std::io::{self, Write};
@@ -11,13 +12,13 @@ use hooks_guard::PermissionRequest;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// How long a call that has no end is kept.
+/// How long a call without a reported end is stored.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
 
-/// A folder with a file for each call that has not ended.
+/// A directory with one file for each unfinished call.
 pub(crate) struct Calls(PathBuf);
 
-/// What is kept of a call.
+/// Stored data of one call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Call {
     pub(crate) id: i64,
@@ -29,7 +30,7 @@ impl Calls {
         Self(folder)
     }
 
-    /// Keeps a call, for this user alone.
+    /// Stores a call, readable by this user only.
     pub(crate) fn keep(&self, request: &PermissionRequest, call: &Call) -> io::Result<()> {
         fs::DirBuilder::new()
             .recursive(true)
@@ -45,21 +46,21 @@ impl Calls {
             .open(&made)?;
         file.write_all(&serde_json::to_vec(call)?)?;
         fs::rename(&made, &path)?;
-        // Every so often what nobody will ask for goes.
+        // Delete expired calls about once in 256 calls.
         if call.id % 256 == 0 {
             self.sweep();
         }
         Ok(())
     }
 
-    /// A call that is kept.
+    /// Returns a stored call.
     pub(crate) fn find(&self, request: &PermissionRequest) -> Option<Call> {
         serde_json::from_slice(&fs::read(self.path(request)).ok()?).ok()
     }
 
-    /// Keeps a call no longer.
+    /// Deletes a stored call.
     pub(crate) fn forget(&self, request: &PermissionRequest) {
-        // Most are not there.
+        // Most calls have no file.
         let _ = fs::remove_file(self.path(request));
     }
 

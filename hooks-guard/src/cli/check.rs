@@ -1,4 +1,6 @@
-//! `check` and `explain`.
+//! Implements `check` and `explain`, which classify commands and print the decisions. In: commands
+//! from arguments or standard input. Out: a table, JSON lines or a tree, and whether every command
+//! may run.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
@@ -19,12 +21,12 @@ use super::setup::{Setup, gate, runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Commands, each a single argument.
+    /// Commands, one per argument.
     commands: Vec<String>,
-    /// One JSON object a line in place of a table.
+    /// Prints one JSON object per line instead of a table.
     #[arg(long)]
     json: bool,
-    /// Where the commands belong, such as `git`; never lowers a class.
+    /// Where the commands run, such as `git`; never lowers a class.
     #[arg(long)]
     context: Option<String>,
     #[command(flatten)]
@@ -35,23 +37,23 @@ pub(crate) struct Options {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainOptions {
-    /// The command, as a single argument.
+    /// The command, as one argument.
     command: String,
     #[command(flatten)]
     judges: Judges,
 }
 
-/// Which decision is reported.
+/// Options that select the reported decision.
 #[derive(Debug, Args)]
 struct Judges {
-    /// Reports the decision of the tables alone, without rules and configuration.
+    /// Reports the decision of the classifier's tables only, without rules and configuration.
     #[arg(long)]
     tables_only: bool,
     #[command(flatten)]
     setup: Setup,
 }
 
-/// What a table shows of a command, in characters.
+/// Maximum number of characters of a command in the table.
 const MOST_SHOWN: usize = 200;
 
 #[derive(Debug, Serialize)]
@@ -62,7 +64,7 @@ struct Row<'a> {
     confidence: f64,
     method: Method,
     reasoning: &'a str,
-    /// The rule that decided.
+    /// The rule that made the decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<&'a str>,
     #[serde(skip_serializing_if = "is_false")]
@@ -80,7 +82,7 @@ struct Object {
     context: Option<String>,
 }
 
-/// Whether every command may run.
+/// Runs `check`. Returns `true` if every command may run.
 pub(crate) fn check(options: Options) -> Result<bool, Failure> {
     let Options {
         commands,
@@ -110,7 +112,7 @@ pub(crate) fn check(options: Options) -> Result<bool, Failure> {
     Ok(all)
 }
 
-/// A line without its end; the bytes need not be UTF-8.
+/// An iterator over lines without their terminators; lines need not be UTF-8.
 struct Lines<R>(R);
 
 impl<R: BufRead> Iterator for Lines<R> {
@@ -134,17 +136,18 @@ impl<R: BufRead> Iterator for Lines<R> {
     }
 }
 
-/// Decides about commands as the service would, in the current directory and for no agent.
+/// Decides about commands as the service would, in the current directory and without an agent.
 struct Judge {
     gate: Gate,
     runtime: Runtime,
     directory: Option<PathBuf>,
-    /// Whether the configuration has the guard decide at all.
+    /// `enabled` in the configuration.
     is_enabled: bool,
 }
 
 impl Judge {
-    /// A judge with the second stage of the options, or else that of the configuration.
+    /// Creates a judge with the second stage of the options, or else with that of the
+    /// configuration.
     fn new(judges: Judges, stage: Option<SemanticConfig>) -> Result<Self, Failure> {
         let (gate, is_enabled) = match judges.tables_only {
             true => {
@@ -170,7 +173,7 @@ impl Judge {
 
     /// Returns the decision, without an id.
     fn judge(&self, command: &str, context: Option<&str>) -> Verdict {
-        // The service refuses such a request before the gate sees it.
+        // The service rejects such a request before it reaches the gate.
         Classifier::check_input(command, context)?;
         let request = PermissionRequest {
             context: context.map(str::to_owned),
@@ -181,7 +184,7 @@ impl Judge {
         if !self.is_enabled {
             ruling.decision = Decision::RequiresConfirmation;
             ruling.reasoning = format!(
-                "no decision is made: `enabled` is false in the configuration; {}",
+                "the guard is disabled (`enabled = false` in the configuration); {}",
                 ruling.reasoning
             );
         }
@@ -219,11 +222,11 @@ impl Output {
         table
             .load_style(presets::UTF8_HORIZONTAL_ONLY)
             .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_header(["class", "decision", "sure", "command", "because"]);
+            .set_header(["class", "decision", "confidence", "command", "reason"]);
         Self { json, table }
     }
 
-    /// Shows one answer; says whether the command may run.
+    /// Adds one result. Returns `true` if the command may run.
     fn add(&mut self, command: &str, verdict: Verdict) -> io::Result<bool> {
         let why;
         let row = match &verdict {
@@ -275,7 +278,7 @@ impl Output {
     }
 }
 
-/// Returns the decision as it is displayed. A denied command cannot be approved, so it is not shown
+/// Returns the decision as displayed. A denied command cannot be approved, so it is not displayed
 /// as one that needs confirmation.
 fn shown_decision(decision: Decision, denied: bool) -> String {
     match denied {
@@ -289,8 +292,8 @@ fn has_no_color() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
-/// Draws what the tables make of a command, then the decision where rules or the configuration
-/// change it. Returns whether the command may run.
+/// Runs `explain`: prints the parsed command as a tree, then the decision if rules or the
+/// configuration change it. Returns `true` if the command may run.
 pub(crate) fn explain(options: ExplainOptions) -> Result<bool, Failure> {
     let ExplainOptions { command, judges } = options;
     let judge = Judge::new(judges, None)?;

@@ -1,5 +1,5 @@
-//! `completions` and `man`. In: the command line. Out: the command line itself, for shells and for
-//! readers.
+//! Implements `completions` and `man`. In: the definition of the command line. Out: a completion
+//! script or manual pages.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,14 +12,15 @@ use super::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(crate) struct ManOptions {
-    /// Writes a page for every command into this directory, in place of printing one.
+    /// Writes one page per command to this directory instead of printing one page.
     #[arg(long, value_name = "DIRECTORY")]
     directory: Option<PathBuf>,
 }
 
 pub(crate) fn completions(mut command: Command, shell: Shell) -> Result<bool, Failure> {
     let name = command.get_name().to_owned();
-    // Whole before it is written: whoever closes the pipe is no reason to panic.
+    // Generate the script in memory: the generator panics if a write fails, for example on a closed
+    // pipe.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, name, &mut script);
     io::stdout().lock().write_all(&script)?;

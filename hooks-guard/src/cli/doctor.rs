@@ -1,4 +1,6 @@
-//! `doctor`: what is wrong with an installation.
+//! Implements `doctor`, which checks an installation and suggests fixes. In: the configuration,
+//! agents' settings, the running service and the trail. Out: a list of checks, each with its state
+//! and a remedy.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -21,17 +23,17 @@ use super::setup::{
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Looks at the settings of the project in this directory, too.
+    /// Also checks the settings of the project in this directory.
     #[arg(long, value_name = "DIRECTORY")]
     project: Option<PathBuf>,
-    /// A JSON array in place of lines.
+    /// Prints a JSON array instead of lines.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     setup: Setup,
 }
 
-/// What the other parts find.
+/// Checks of the service, the trail, the rules and the configuration.
 struct Parts {
     loaded: Result<Loaded, String>,
     project: Option<PathBuf>,
@@ -45,7 +47,7 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
     let loaded = options.setup.load();
     let private = match &loaded {
         Ok(loaded) => loaded.files(),
-        // Where the configuration cannot be read, the rest is where it is without one.
+        // If the configuration cannot be read, check the files at their default places.
         Err(_) => vec![
             places.config_file(),
             places.rules_file(),
@@ -104,7 +106,7 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
     Ok(doctor::worst(&checks) != State::Bad)
 }
 
-/// A directory, and the repository around it.
+/// Returns a directory and the repository around it.
 fn around(directory: &Path) -> Vec<PathBuf> {
     let repository = directory
         .ancestors()
@@ -114,7 +116,8 @@ fn around(directory: &Path) -> Vec<PathBuf> {
     folders.map(Path::to_owned).collect()
 }
 
-/// Without a key no service is believed: nothing may listen.
+/// Returns an error if a program listens at the service's address although there is no key: without
+/// a key, no service can prove itself.
 fn listens(runtime: &Runtime, place: &Address, error: &Failure) -> Result<Option<Daemon>, String> {
     let client = Client::new(place.clone());
     match runtime.block_on(client.is_reachable(Duration::from_secs(3))) {

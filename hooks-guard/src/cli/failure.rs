@@ -1,5 +1,5 @@
-//! Why a command of the program ended. In: the error of any part of it. Out: one error, with the same
-//! words.
+//! The error type of the command line. In: an error of any part of the program. Out: one
+//! [`Failure`] with the same message.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use super::semantic::StageError;
 
-/// Why a command of this program ended.
+/// An error that ends a command of this program.
 #[derive(Debug, Error)]
 pub(crate) enum Failure {
     #[error(transparent)]

@@ -1,11 +1,12 @@
-//! `hook`: the command that coding agents call before and after they use a tool.
+//! Implements `hook`, the command that coding agents call before and after they use a tool. In: the
+//! agent's JSON on standard input. Out: the reply in the agent's format, and its exit status.
 //!
-//! The agent always gets an answer in its own format before its timeout. An error, a missing
-//! decision or a timeout is never an allow.
+//! The agent gets a reply before its timeout. An error, a missing decision or a timeout is never an
+//! allow.
 //!
 //! A project can set variables in the environment of its agent, and another process can listen at
 //! the service's address. The hook therefore finds its files by its arguments and the system's user
-//! database alone, and sends nothing to a service that does not prove that it has the key.
+//! database only, and sends nothing to a service that does not prove that it has the key.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -45,11 +46,11 @@ pub(crate) struct Options {
     /// The agent.
     #[arg(value_parser = agents())]
     agent: Agent,
-    /// For how many seconds the agent waits, by its settings.
+    /// Timeout in the agent's settings, in seconds.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
-    /// For an agent without a user at the keyboard: asks the operator in place of the agent's
-    /// user, and denies if no service runs. Claude Code tells this by itself.
+    /// The agent has no user at the keyboard: asks the operator instead of the agent's user, and
+    /// denies if no service runs. Claude Code is detected automatically.
     #[arg(
         long,
         env = "HOOKS_GUARD_UNATTENDED",
@@ -61,65 +62,69 @@ pub(crate) struct Options {
     setup: HookSetup,
 }
 
-/// What the service may take for a decision; what it takes beyond the two seconds of a
-/// classification is for its record.
+/// Timeout of a decision of the service: two seconds for the classification, the rest for writing
+/// the record.
 const DECISION: Duration = Duration::from_secs(3);
 
-/// Timeout of the handshake. The service needs neither its trail nor its rules for it: only a stopped
-/// service takes longer, or an overloaded machine.
+/// Timeout of the handshake. The service needs neither its trail nor its rules for it, so only a
+/// stopped service or an overloaded machine takes longer.
 const HANDSHAKE: Duration = Duration::from_millis(600);
 
-/// Timeout of a decision of the hook alone, from the start of the hook. Another process, such as a
-/// stopped service, may have the trail locked.
+/// Timeout of a decision of this process without the service, from the start of the hook. Another
+/// process, such as a stopped service, may have locked the trail.
 const ALONE: Duration = Duration::from_millis(900);
 
-/// Timeout of a decision of the hook alone if the service failed later than [`ALONE`].
+/// Timeout of a decision of this process if the service failed later than [`ALONE`].
 const AFTERWARDS: Duration = Duration::from_millis(500);
 
-/// The error if the trail was not written within these timeouts.
-const LOCKED: &str = "the audit trail was not written in time; look for a process that has it locked, such as a stopped `hooks-guard serve`";
+/// Error if the trail was not written within these timeouts.
+const LOCKED: &str = "timeout while writing the audit trail; look for a process that has locked \
+                      it, such as a stopped `hooks-guard serve`";
 
-/// How long a service that somebody is waited for at may be away: it may be starting anew.
+/// How long to retry while an operator's answer is pending and the service is unreachable; it may
+/// be restarting.
 const RESTART: Duration = Duration::from_secs(10);
 
-/// What an answer may be late by before it is given up: what keeps its own time has told why.
+/// Extra time after the deadline, so that a task that enforces its own timeout can still report its
+/// reason.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// As much as the first thread of a process has.
+/// Stack size, equal to that of a process's first thread.
 const STACK: usize = 8 << 20;
 
-/// What the thread that answers says to the one that keeps the time.
+/// Message from the worker thread to the thread that enforces the deadline.
 enum Said {
-    /// What the agent calls for.
+    /// The hook that the agent calls.
     Hook(Hook),
     Reply(Reply),
 }
 
-/// Answers one call of a hook. Its exit status is the agent's.
+/// Answers one call of a hook. Returns the exit status that the agent expects.
 ///
-/// The answer is found on a thread of its own. Most agents go on when a hook is late: whatever
-/// holds that thread up, be it a file or an input without an end, the agent is refused in time.
+/// A worker thread finds the answer. Most agents run the tool if a hook is late, so this thread
+/// replies with a denial at the deadline even if the worker is blocked, for example by a file or an
+/// endless input.
 pub(crate) fn hook(options: Options) -> u8 {
     let (agent, installed) = (options.agent, options.timeout.map(Duration::from_secs));
     if let Err(error) = forget_variables() {
-        let reply = protocol::failed(agent, None, &format!("it cannot be started anew: {error}"));
+        let reply = protocol::failed(agent, None, &format!("cannot restart the hook: {error}"));
         return finish(&reply);
     }
     let began = Instant::now();
     let (say, said) = mpsc::channel();
     let finds = move || {
         let reply = reply(options, began, &say);
-        // Whoever does not hear it has given it up.
+        // The receiver is gone if the deadline has passed.
         let _ = say.send(Said::Reply(reply));
     };
     let reply = match thread::Builder::new().stack_size(STACK).spawn(finds) {
         Ok(_) => in_time(&said, agent, installed, began),
-        Err(error) => protocol::failed(agent, None, &format!("no thread starts: {error}")),
+        Err(error) => protocol::failed(agent, None, &format!("cannot start a thread: {error}")),
     };
     finish(&reply)
 }
 
-/// Starts the hook anew without the variables that lead to another server, if one is set.
+/// Restarts the hook without the variables that would redirect it to another server, if one is set.
 fn forget_variables() -> io::Result<()> {
     let mut set = SERVER_VARIABLES
         .into_iter()
@@ -139,18 +144,18 @@ fn forget_variables() -> io::Result<()> {
 fn finish(reply: &Reply) -> u8 {
     match print(reply) {
         Ok(()) => reply.exit,
-        // Without an answer an agent may run the tool; every agent takes status 2 for a refusal.
+        // Without a reply an agent may run the tool; every agent treats status 2 as a denial.
         Err(error) => {
             let _ = writeln!(
                 io::stderr().lock(),
-                "hooks-guard: the answer cannot be written ({error}): refused"
+                "hooks-guard: cannot write the reply ({error}), so the tool call is denied"
             );
             2
         }
     }
 }
 
-/// The reply if it comes in the agent's time, else a refusal.
+/// Returns the reply if it arrives before the agent's timeout, else a denial.
 fn in_time(
     said: &mpsc::Receiver<Said>,
     agent: Agent,
@@ -165,22 +170,22 @@ fn in_time(
             Ok(Said::Reply(reply)) => return reply,
             Err(RecvTimeoutError::Timeout) => return protocol::failed(agent, hook, LATE),
             Err(RecvTimeoutError::Disconnected) => {
-                return protocol::failed(agent, hook, "hooks-guard has panicked");
+                return protocol::failed(agent, hook, "hooks-guard panicked");
             }
         }
     }
 }
 
-/// The reason of a denial if the operator did not answer a question in time.
+/// Reason of a denial if the operator did not answer in time.
 const NO_ANSWER: &str = "the operator did not answer in time; approve the request in the console, \
                          with `hooks-guard approve` or `hooks-guard watch`";
 
-const LATE: &str = "no decision was made in the agent's time";
+const LATE: &str = "no decision before the agent's timeout";
 
 fn reply(options: Options, began: Instant, say: &mpsc::Sender<Said>) -> Reply {
     let agent = options.agent;
     match read() {
-        Err(error) => protocol::failed(agent, None, &format!("the input cannot be read: {error}")),
+        Err(error) => protocol::failed(agent, None, &format!("cannot read the input: {error}")),
         Ok(input) => match protocol::read(agent, &input) {
             Err(error) => protocol::failed(agent, error.hook, &error.to_string()),
             Ok(event) => answer(options, event, began, say),
@@ -198,7 +203,8 @@ fn read() -> io::Result<Vec<u8>> {
 /// Prints the reply.
 ///
 /// # Errors
-/// When the standard output cannot be written, or leads nowhere. The standard error only informs.
+/// If standard output cannot be written or is the null device. Errors on standard error are
+/// ignored.
 fn print(reply: &Reply) -> io::Result<()> {
     if !reply.stderr.is_empty() {
         let _ = writeln!(io::stderr().lock(), "{}", reply.stderr);
@@ -208,14 +214,16 @@ fn print(reply: &Reply) -> io::Result<()> {
     }
     let mut out = io::stdout().lock();
     if is_null_device(&out) {
-        return Err(io::Error::other("it is closed or the null device"));
+        return Err(io::Error::other(
+            "standard output is closed or the null device",
+        ));
     }
     writeln!(out, "{}", reply.stdout)?;
     out.flush()
 }
 
-/// Returns whether what is written to `out` is lost without an error. The runtime opens the null
-/// device in place of a standard output that is closed.
+/// Returns `true` if output to `out` is lost without an error. If standard output is closed, the
+/// Rust runtime opens the null device in its place.
 #[cfg(unix)]
 fn is_null_device(out: &impl std::os::fd::AsFd) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -279,14 +287,14 @@ fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Sai
                 Event::Nothing { hook, .. } => protocol::done(hook),
             }
         });
-        // What still waits for a lock is not waited for.
+        // Do not wait for tasks that are blocked by a lock.
         runtime.shutdown_background();
         Ok(reply)
     };
     work().unwrap_or_else(|error| protocol::failed(agent, Some(hook), &error.to_string()))
 }
 
-/// The directory that an event names.
+/// Returns the directory that an event names.
 fn directory(event: &Event) -> Option<&Path> {
     let request = match event {
         Event::Ask(question) => &question.request,
@@ -302,25 +310,27 @@ struct Guard<'a> {
     agent: Agent,
     calls: Calls,
     loaded: &'a Loaded,
-    /// Whether the trail has to be made, which takes longer, and no process can have it locked.
+    /// `true` if the trail does not exist yet: creating it takes longer, and no process can have
+    /// locked it.
     is_new: bool,
     began: Instant,
-    /// When the agent must have its answer.
+    /// Deadline of the agent's reply.
     until: Instant,
 }
 
-/// Who decided.
+/// A decision and where it was made.
 enum Decided {
-    /// The service, which can be asked again.
+    /// Made by the service, which can be asked again.
     Service(Client, Ruling),
-    /// This process; why not the service, where there is one.
+    /// Made by this process; with the reason why the service's decision was not used, if a service
+    /// is there.
     Here(Ruling, Option<String>),
 }
 
-/// What came of a question to the operator.
+/// Result of a question to the operator.
 enum Settled {
     Answer(Answer),
-    /// The request was approved, and its files have changed since the question; with the reason.
+    /// The request was approved, but its files have changed since the question; with the reason.
     Changed(String),
 }
 
@@ -329,14 +339,15 @@ impl Guard<'_> {
         question.request.asks_itself = !question.unattended();
         let request = &mut question.request;
         self.complete(request);
-        // One of the same name that never ran would be taken for this one, were this one decided
-        // here.
+        // Forget an earlier call with this name that never ran: if this process decides, the stored
+        // decision would be attributed to the new call.
         self.calls.forget(request);
         let decided = timeout_at(self.until, self.decide(&question)).await;
         let answer = match decided {
             Err(_) => undecided(&question, LATE.to_owned()),
             Ok(Err(why)) => undecided(&question, why),
-            // The service may have refused this trail, of which a new process knows no earlier state.
+            // The service may have refused this trail, and a new process cannot know its earlier
+            // state.
             Ok(Ok(Decided::Here(ruling, Some(why)))) if ruling.approved => {
                 undecided(&question, format!("{}; {why}", ruling.reasoning))
             }
@@ -356,7 +367,7 @@ impl Guard<'_> {
         protocol::answer(&question, &answer)
     }
 
-    /// Names the agent, and the call if the agent has no name for it.
+    /// Sets the agent's name, and a call id if the agent sent none.
     fn complete(&self, request: &mut PermissionRequest) {
         request.agent = Some(self.agent.name().to_owned());
         request
@@ -364,7 +375,7 @@ impl Guard<'_> {
             .get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
     }
 
-    /// The decision of the service, or where there is none, of this process.
+    /// Returns the decision of the service or, if there is no service, of this process.
     async fn decide(&self, question: &Question) -> Result<Decided, String> {
         let why = match self.client() {
             Ok(Some(client)) => match self.decided_by(&client, question).await {
@@ -387,7 +398,8 @@ impl Guard<'_> {
         }
     }
 
-    /// A client that has the service prove itself; none if no service has made a key yet.
+    /// Returns a client that requires proof of the key, or `None` if no service has created a key
+    /// yet.
     fn client(&self) -> Result<Option<Client>, Failure> {
         match self.loaded.client() {
             Ok(client) => Ok(Some(client.with_handshake_timeout(HANDSHAKE))),
@@ -396,23 +408,24 @@ impl Guard<'_> {
         }
     }
 
-    /// When this process gives up what it does with the trail itself.
+    /// Returns the deadline of this process's own work with the trail.
     fn soon(&self) -> Instant {
         if self.is_new {
             return self.until;
         }
         let (soon, now) = (self.began + ALONE, Instant::now());
-        // A handshake that is given up leaves enough.
+        // A handshake that timed out still leaves enough time.
         let is_enough = soon.saturating_duration_since(now) >= (ALONE - HANDSHAKE) / 2;
         let soon = if is_enough { soon } else { now + AFTERWARDS };
         soon.min(self.until)
     }
 
-    /// The decision of the service; an error is why it does not count, if a service is there.
+    /// Returns the decision of the service. An error holds the reason why it was not used, if a
+    /// service is there.
     ///
-    /// A service that has proved itself decides. A decision that lets the request run counts only if
-    /// this process is no stricter, or if the operator has approved the request: the key alone does
-    /// not open the gate.
+    /// A service that has proved that it has the key decides. A decision that lets the request run
+    /// counts only if this process is not stricter, or if the operator has approved the request:
+    /// the key alone does not open the gate.
     async fn decided_by(
         &self,
         client: &Client,
@@ -425,11 +438,12 @@ impl Guard<'_> {
             (!matches!(error, ClientError::Away(_))).then(|| error.to_string())
         };
         let connected = client.connect().await.map_err(failed)?;
-        // While the service judges.
+        // Evaluate in parallel with the service.
         let own = self.own_rulings(&question.request);
         let limit = DECISION.min(self.left() / 2);
         let answer = connected.post("/api/hooks/permission-request", &body, limit);
-        // Something is wrong with it, or with this request: what is decided here is no less strict.
+        // The service or the request is faulty; this process decides, and its decision is at least
+        // as strict.
         let ruling: Ruling = match answer.await {
             Ok(value) => serde_json::from_value(value).map_err(|_| failed(ClientError::Strange))?,
             Err(error) => return Err(failed(error)),
@@ -439,21 +453,21 @@ impl Guard<'_> {
         }
         let own = match own.await {
             Ok(own) => own.map_err(|error| Some(error.to_string()))?,
-            Err(_) => return Err(Some("hooks-guard has panicked".to_owned())),
+            Err(_) => return Err(Some("hooks-guard panicked".to_owned())),
         };
-        // A language model can only raise a class: without it, no less is allowed.
+        // A language model can only raise a class, so a decision without it never allows less.
         match own.iter().all(|own| strictness(own) <= strictness(&ruling)) {
             true => Ok(ruling),
             false => Err(Some(format!(
-                "the service would allow it, and this hook would not; check that both read `{}` and \
-                 its rules",
+                "the service allows this command, but the hook's own check does not; make sure \
+                 that both use `{}` and its rules",
                 self.loaded.file.display()
             ))),
         }
     }
 
-    /// Returns the rulings of this process about a request, by the tables and rules: one for each
-    /// home that `~` may be. A thread of its own judges while the service does.
+    /// Evaluates a request by the tables and rules of this process, once for each directory that
+    /// `~` may mean. A thread runs this in parallel with the service.
     fn own_rulings(
         &self,
         request: &PermissionRequest,
@@ -471,7 +485,7 @@ impl Guard<'_> {
             judged.collect()
         };
         let judges = move || {
-            // The receiver is dropped if the rulings are not needed any more.
+            // The receiver is dropped if the decisions are no longer needed.
             let _ = send.send(judge());
         };
         // If no thread starts, the sender is dropped, and the receiver gets an error.
@@ -479,13 +493,15 @@ impl Guard<'_> {
         receive
     }
 
-    /// The home that `~` is for the agent's shell, if it is not the user's: both are judged by.
+    /// Returns the home directory of the agent's shell, if it differs from the user's. Requests are
+    /// evaluated with both.
     fn other_home(&self) -> Option<PathBuf> {
         let home = std::env::var_os("HOME").map(PathBuf::from)?;
         (home.is_absolute() && home != self.loaded.places.home).then_some(home)
     }
 
-    /// The gate of this process: of those for each home, the one that is stricter about a request.
+    /// Returns the gate of this process: among those for each home directory, the strictest about
+    /// this request.
     async fn gate(&self, request: &PermissionRequest) -> Result<Gate, Failure> {
         let gate = gate(self.loaded, None)?;
         let Some(home) = self.other_home() else {
@@ -505,7 +521,7 @@ impl Guard<'_> {
             let audit = open_briefly(&self.loaded.config).await?;
             let ttl = self.loaded.config.approval_ttl();
             let service = PermissionService::new(gate.clone(), audit.clone(), ttl);
-            // An operator cannot answer a question of a process that ends.
+            // An operator cannot answer a question of a process that exits.
             let missing = protocol::approval_missing(question.hook.agent, question.prompt);
             let decided = service.request_without_operator(request.clone(), &missing);
             let decided = decided.await;
@@ -520,8 +536,8 @@ impl Guard<'_> {
         denied(&gate, request).await.ok_or(error)
     }
 
-    /// Converts a ruling of the service to an answer. If the agent shows no prompt, waits for the
-    /// operator. What changed while the question was open is asked about again.
+    /// Converts a decision of the service to a reply. If the agent shows no prompt, waits for the
+    /// operator. If the files changed while the question was pending, asks again.
     async fn settle(&self, question: &Question, client: &Client, ruling: &Ruling) -> Answer {
         let mut again = None;
         loop {
@@ -604,12 +620,12 @@ impl Guard<'_> {
         self.until.saturating_duration_since(Instant::now())
     }
 
-    /// Keeps the decision's secret for the end of the call.
+    /// Stores the decision's secret for the end of the call.
     fn remember(&self, request: &PermissionRequest, ruling: &Ruling) {
         if let (Some(id), Some(secret)) = (ruling.id, ruling.secret.clone())
             && let Err(error) = self.calls.keep(request, &Call { id, secret })
         {
-            tracing::warn!(%error, "that the command ran will not be recorded");
+            tracing::warn!(%error, "the execution of this command will not be recorded");
         }
     }
 
@@ -634,7 +650,7 @@ impl Guard<'_> {
         }
     }
 
-    /// Records that the agent itself refused a tool.
+    /// Records that the agent itself denied a tool call.
     async fn refused(&self, mut refused: Refused) -> Reply {
         self.complete(&mut refused.request);
         let recorded = async {
@@ -656,8 +672,8 @@ impl Guard<'_> {
         protocol::failed(self.agent, Some(refused.hook), &why)
     }
 
-    /// Reports to the service that what it decided about ran; where it is away, this process
-    /// records it, because the agent tells it once.
+    /// Reports to the service that an approved call ran. If the service is unreachable, this
+    /// process records it, because the agent reports a call only once.
     async fn report(&self, call: &Call, status: Option<i32>) -> Result<(), Failure> {
         let Call { id, secret } = call;
         let path = format!("/api/hooks/decisions/{id}/executed");
@@ -665,18 +681,18 @@ impl Guard<'_> {
         let error = match self.client() {
             Err(error) => error,
             Ok(None) => Failure::Other(format!(
-                "no service of {} has a key",
+                "the service at {} has not created a key yet",
                 address(&self.loaded.config)
             )),
             Ok(Some(client)) => {
-                // The rest of the time is for the trail.
+                // Leave the rest of the time for the trail.
                 let limit = DECISION.min(self.left() / 2);
                 match client.post(&path, &body, limit).await {
                     Ok(_) => return Ok(()),
                     Err(ClientError::Refused { code, .. }) if code == "ALREADY_EXECUTED" => {
                         return Ok(());
                     }
-                    // It is not away, and knows better.
+                    // The service is reachable and rejects the report.
                     Err(error @ ClientError::Refused { status: ..500, .. }) => {
                         return Err(error.into());
                     }
@@ -719,7 +735,7 @@ impl Guard<'_> {
         timeout_at(self.soon(), recorded).await.map_err(late)?
     }
 
-    /// The trail in this process, for what is recorded and not decided.
+    /// Opens the trail in this process, to record calls without deciding.
     async fn trail(&self) -> Result<PermissionService, Failure> {
         let audit = open_briefly(&self.loaded.config).await?;
         let ttl = self.loaded.config.approval_ttl();
@@ -727,7 +743,7 @@ impl Guard<'_> {
     }
 }
 
-/// The answer if there is no decision: asks through the agent's prompt if it shows one, else
+/// Returns the reply if there is no decision: asks through the agent's prompt if it shows one, else
 /// denies.
 fn undecided(question: &Question, why: String) -> Answer {
     match question.unattended() {
@@ -736,13 +752,13 @@ fn undecided(question: &Question, why: String) -> Answer {
     }
 }
 
-/// Returns whether the agent may run a request without an approval: some agents run what is left to
-/// them.
+/// Returns `true` if the agent may run a request without an approval: some agents run requests that
+/// are left to them.
 fn permits(ruling: &Ruling) -> bool {
     strictness(ruling) < 2
 }
 
-/// Returns how strict a decision is: 0 for an allow, 3 for a denial.
+/// Returns how strict a decision is, from 0 for an allow to 3 for a denial.
 fn strictness(ruling: &Ruling) -> u8 {
     match ruling {
         Ruling { denied: true, .. } => 3,
@@ -758,13 +774,15 @@ fn strictness(ruling: &Ruling) -> u8 {
     }
 }
 
-/// The denial of a request, if it is denied: it holds where it cannot be recorded as well.
+/// Returns the decision about a request if it is a denial: a denial holds even if it cannot be
+/// recorded.
 async fn denied(gate: &Gate, request: &PermissionRequest) -> Option<Ruling> {
     let ruling = gate.judge(request).await.ruling;
     ruling.denied.then_some(ruling)
 }
 
-/// Whether nobody is there, or somebody who is about to go; a question that was asked stays open.
+/// Returns `true` if the service is unreachable or shutting down; a question that was asked stays
+/// pending.
 fn is_away(error: &ClientError) -> bool {
     match error {
         ClientError::Away(_) | ClientError::Strange => true,
@@ -773,12 +791,12 @@ fn is_away(error: &ClientError) -> bool {
     }
 }
 
-/// Whether it is not longer than that since this was called first.
+/// Returns `true` until `limit` has passed since the first call.
 fn within(limit: Duration, first: &mut Option<Instant>) -> bool {
     first.get_or_insert_with(Instant::now).elapsed() < limit
 }
 
-/// A name for a call of which the agent has none: what it does, and where.
+/// Derives a call id from the command and its directory, for an agent that sends none.
 fn call_of(command: &str, cwd: Option<&std::path::Path>) -> String {
     let mut hash = Sha256::new();
     hash.update(command);

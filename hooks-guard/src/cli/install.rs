@@ -1,4 +1,6 @@
-//! `install`: the hook in the settings of an agent.
+//! Implements `install`, which adds the hook to the settings of an agent or removes it. In: the
+//! agent and the place of its settings. Out: the changed files, a report, and steps left to the
+//! user.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -16,17 +18,17 @@ pub(crate) struct Options {
     /// The agent.
     #[arg(value_parser = agents())]
     agent: Agent,
-    /// Shows what would change, and changes nothing.
+    /// Shows the changes without making them.
     #[arg(long)]
     dry_run: bool,
-    /// Takes the hook out again.
+    /// Removes the hook.
     #[arg(long)]
     uninstall: bool,
-    /// For an agent that runs without a user at the keyboard, such as in CI: the hook asks the
-    /// operator, and denies if no service runs.
+    /// The agent runs without a user at the keyboard, such as in CI: the hook asks the operator,
+    /// and denies if no service runs.
     #[arg(long)]
     unattended: bool,
-    /// In the settings of the project in this directory, in place of the user's.
+    /// Changes the settings of the project in this directory instead of the user's.
     #[arg(long, value_name = "DIRECTORY")]
     project: Option<PathBuf>,
     #[command(flatten)]
@@ -36,7 +38,7 @@ pub(crate) struct Options {
 pub(crate) fn install(options: Options) -> Result<bool, Failure> {
     let (config, database) = match options.setup.for_hook() {
         Ok(named) => named,
-        // What cannot be read is in no way of what is taken out.
+        // Uninstalling does not need a readable configuration.
         Err(_) if options.uninstall => (places()?.config_file(), None),
         Err(error) => return Err(error),
     };
@@ -68,27 +70,27 @@ pub(crate) fn install(options: Options) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Prints what became of a file, or would.
+/// Prints the change of a file, or the change that would be made.
 fn tell(out: &mut impl Write, report: &install::Report, dry_run: bool) -> io::Result<()> {
     let file = escape(&report.file.display().to_string());
     if dry_run {
         write!(out, "{}", lines(&report.diff))?;
     }
     let (would, done) = match report.change {
-        Change::None => ("would stay as it is", "is already up to date"),
-        Change::Created => ("would be created", "created"),
+        Change::None => ("already up to date:", "already up to date:"),
+        Change::Created => ("would create", "created"),
         Change::Changed => ("would change", "changed"),
-        Change::Removed => ("would be removed", "removed: nothing else was in it"),
+        Change::Removed => ("would remove", "removed (it contained nothing else):"),
     };
-    writeln!(out, "{file} {}", if dry_run { would } else { done })?;
+    writeln!(out, "{} {file}", if dry_run { would } else { done })?;
     if let Some(backup) = &report.backup {
         let backup = escape(&backup.display().to_string());
-        writeln!(out, "the previous content is in {backup}")?;
+        writeln!(out, "backup of the previous content: {backup}")?;
     }
     Ok(())
 }
 
-/// Each line of a text, escaped.
+/// Returns a text with each line escaped.
 fn lines(text: &str) -> String {
     text.lines().map(|line| escape(line) + "\n").collect()
 }

@@ -1,4 +1,4 @@
-//! The command line. In: the arguments of the program. Out: its exit status, and what it prints.
+//! The command line. In: the arguments of the program. Out: its exit status and its output.
 
 mod approve;
 mod audit;
@@ -26,11 +26,13 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use hooks_guard::config::ConfigError;
+use hooks_guard::rules::RulesError;
 use hooks_runtime::display::escape;
 
 use self::failure::Failure;
 
-/// Says what shell commands would do, and whether somebody must agree first.
+/// Classifies shell commands and decides which need approval.
 #[derive(Debug, Parser)]
 #[command(name = "hooks-guard", version, max_term_width = 100)]
 struct Arguments {
@@ -40,60 +42,59 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Judges commands as the service would: the arguments, or lines of the standard input.
+    /// Decides about commands as the service would: commands from the arguments, or one per line of
+    /// standard input.
     ///
-    /// The configuration, the user's rules and those of the current directory's project count.
-    /// Nothing is recorded, and no earlier approval is used. A line is a command, or a JSON object with `command` and optionally
-    /// `context`. A line that is no command is reported as one to confirm, and
-    /// the others are judged all the same.
+    /// Uses the configuration, the user's rules and those of the current directory's project.
+    /// Records nothing and ignores earlier approvals. A line is a command, or a JSON object with
+    /// `command` and optionally `context`. An invalid line is reported as one that needs
+    /// confirmation; the other lines are still checked.
     ///
-    /// Exit status: 0 if every command may run, 1 if one must be confirmed, is
-    /// denied or was no command, 2 for a mistake in the options, 3 if the input could not
-    /// be read or the output not written.
+    /// Exit status: 0 if every command may run, 1 if one needs confirmation, is denied or is
+    /// invalid, 2 for invalid options, 3 if the input could not be read or the output not written.
     Check(check::Options),
-    /// Draws what a command would run, with effects and reasons.
+    /// Prints the parsed command as a tree, with effects and reasons.
     ///
-    /// A last line has the decision, if a rule or the configuration makes another one than the
-    /// tables, or a rule confirms it.
+    /// A last line shows the decision if a rule made it, or if the configuration changes that of
+    /// the tables.
     ///
-    /// Exit status: as that of `check`.
+    /// Exit status: as for `check`.
     Explain(check::ExplainOptions),
     /// Runs the permission service until it is interrupted.
     Serve(serve::Options),
-    /// Answers the questions of a service that runs; asks for the operator's token.
+    /// Answers pending questions of a running service; prompts for the operator's token.
     Approve(approve::Options),
-    /// Shows what waits for an answer and what happens, and takes answers.
+    /// Shows pending questions and recent events in the terminal, and takes answers.
     Watch(watch::Options),
-    /// Reads, checks and cleans up the audit trail.
+    /// Reads, verifies and cleans up the audit trail.
     Audit(audit::Options),
-    /// Answers an agent's hook: reads its input, prints its answer.
+    /// Answers an agent's hook: reads its input and prints the reply.
     Hook(hook::Options),
-    /// Puts the hook into the settings of an agent, or takes it out.
+    /// Adds the hook to the settings of an agent, or removes it.
     Install(install::Options),
-    /// Says what is wrong with an installation, and how to mend it.
+    /// Checks your installation and suggests fixes.
     ///
-    /// Exit status: 0 if everything is as it should be or could be better, 1 if something does
-    /// not protect.
+    /// Exit status: 0 if there are no failures (warnings are allowed), 1 if something does not
+    /// protect.
     Doctor(doctor::Options),
-    /// Tries the tests in files of rules.
+    /// Runs the tests in rules files.
     ///
-    /// Exit status: 0 if all hold, 1 if one does not.
+    /// Exit status: 0 if all pass, 1 if one fails.
     TestRules(rules::TestOptions),
-    /// Lets the rules of a project allow something, as they are now; a changed file is not
-    /// trusted any more.
+    /// Trusts a project's rules file (pinned by hash; edits revoke the trust).
     Trust(rules::TrustOptions),
     /// Prints the OpenAPI document of the service.
     Openapi,
-    /// Prints a script with which a shell completes these commands.
+    /// Prints a shell completion script.
     Completions {
-        /// The shell that is to run it.
+        /// The shell to generate the script for.
         shell: Shell,
     },
     /// Prints the manual page of this program, or writes those of all its commands.
     Man(describe::ManOptions),
 }
 
-/// Runs what the arguments say.
+/// Runs the command that the arguments select.
 pub(crate) fn run() -> ExitCode {
     let done = match Arguments::parse().command {
         Action::Check(options) => check::check(options),
@@ -119,10 +120,26 @@ pub(crate) fn run() -> ExitCode {
             .error(ErrorKind::ValueValidation, error)
             .exit(),
         Err(error) => {
-            eprintln!("hooks-guard: {}", escape(&error.to_string()));
+            eprintln!("hooks-guard: {}", message(&error));
             ExitCode::from(3)
         }
     }
+}
+
+/// Returns an error's message for a terminal. Errors of parsers have several lines.
+fn message(error: &Failure) -> String {
+    let lines: Vec<String> = match error {
+        Failure::Config(ConfigError::Parse { place, source }) => {
+            let text = format!("{place}{source}");
+            text.lines().map(escape).collect()
+        }
+        Failure::Rules(RulesError::Mistakes(mistakes)) => {
+            let mistakes = mistakes.iter().map(ToString::to_string);
+            mistakes.map(|mistake| escape(&mistake)).collect()
+        }
+        error => vec![escape(&error.to_string())],
+    };
+    lines.join("\n")
 }
 
 fn openapi() -> Result<bool, Failure> {

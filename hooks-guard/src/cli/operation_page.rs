@@ -1,5 +1,5 @@
-//! Holds the page of the book on operation against the command line. In: the arguments of the program.
-//! Out: the table of every option.
+//! Compares the page of the book on operation with the command line. In: the definition of the
+//! arguments. Out: the table of every option.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use super::Arguments;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/operation.md");
 const HEADING: &str = "\n## Every option\n";
 
-/// All commands by what is typed, without the one that a library adds.
+/// Collects all commands by name, except clap's `help`.
 fn commands(of: &Command, path: &str, found: &mut Vec<(String, Command)>) {
     for command in of.get_subcommands().filter(|it| it.get_name() != "help") {
         let path = format!("{path} {}", command.get_name());
@@ -28,7 +28,7 @@ fn all() -> Vec<(String, Command)> {
     found
 }
 
-/// A row of a table: how it is written, its default, its variable, what it is.
+/// Returns a row of the table: the option, its default, its variable and its description.
 fn row(arg: &Arg) -> String {
     let names = arg.get_value_names().unwrap_or_default();
     let value = names.first().map_or("", |name| name.as_str());
@@ -56,9 +56,9 @@ fn row(arg: &Arg) -> String {
     )
 }
 
-const HEAD: &str = "\n| | Default | Variable | |\n|---|---|---|---|\n";
+const HEAD: &str = "\n| Option | Default | Variable | Description |\n|---|---|---|---|\n";
 
-/// The section of the page, made from what is parsed.
+/// Returns the section of the page, generated from the definition of the arguments.
 fn section() -> String {
     let commands = all();
     let mut shared: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -74,7 +74,7 @@ fn section() -> String {
     }
     shared.retain(|_, commands| commands.len() > 1);
     let mut text = String::from(
-        "\nAs `hooks-guard COMMAND --help` and the manual pages have it.\n\n### Of several commands\n",
+        "\nThe options of `hooks-guard COMMAND --help` and the manual pages.\n\n### Shared options\n",
     );
     text.push_str(HEAD);
     for (row, of) in &shared {
@@ -110,7 +110,7 @@ fn every_option_is_on_the_page_as_it_is_parsed() {
     }
     assert!(
         page == fresh,
-        "`docs/operation.md` has other options than there are; write it anew with \
+        "the options in `docs/operation.md` are out of date; update them with \
          `HOOKS_WRITE=1 cargo test -p hooks-guard --bins`"
     );
 }
@@ -143,6 +143,6 @@ fn options_beside_keys_of_the_configuration_are_options_of_serve() {
         );
         found += 1;
     }
-    // Listening, the socket, the limit, the trail, and the second stage.
+    // Address, socket, rate limit, trail, and the three options of the second stage.
     assert_eq!(found, 7);
 }

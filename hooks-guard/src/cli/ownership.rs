@@ -1,6 +1,7 @@
-//! Checks whether a hook may follow its files, by their places, owners and modes. A program that can
-//! write the configuration, the rules, a script, the key or the trail decides what runs without a
-//! question.
+//! Checks whether a hook may trust its files, by their places, owners and modes. In: a
+//! configuration and the directory of a request. Out: the reason against it, if there is one. A
+//! program that can write the configuration, the rules, a script, the key or the trail decides
+//! which commands run without a question.
 
 use std::env;
 use std::fs::{self, Metadata};
@@ -12,10 +13,10 @@ use nix::unistd::{Gid, Group, User, geteuid};
 
 use super::setup::Loaded;
 
-/// Returns why a file of this configuration must not be followed for a request in `cwd`, if one
-/// must not.
+/// Returns the reason why a file of this configuration must not be trusted for a request in `cwd`,
+/// if there is one.
 pub(crate) fn problem(loaded: &Loaded, cwd: Option<&Path>) -> Option<String> {
-    // By the system alone: a project can set `HOME` to a folder of its own.
+    // From the system's user database only: a project can set `HOME` to a folder of the project.
     let user = Places::of_user();
     let own = user
         .iter()
@@ -28,8 +29,8 @@ pub(crate) fn problem(loaded: &Loaded, cwd: Option<&Path>) -> Option<String> {
         let project = || projects.with(file).filter(|_| !is_roots_alone(file));
         match (!is_in_own_folder).then(project).flatten() {
             Some(project) => Some(format!(
-                "`{}` is inside the project `{}`, which would decide for itself what may run; \
-                 move it out of the project, and run `hooks-guard install` again",
+                "`{}` is inside the project `{}`, so the project could change what may run; move \
+                 the file out of the project, and run `hooks-guard install` again",
                 file.display(),
                 project.display()
             )),
@@ -38,12 +39,13 @@ pub(crate) fn problem(loaded: &Loaded, cwd: Option<&Path>) -> Option<String> {
     })
 }
 
-/// The folders of the projects that a request may belong to.
+/// Directories of the projects that a request may belong to.
 struct Projects(Vec<PathBuf>);
 
 impl Projects {
-    /// The directory of the request, that of this process, and the repositories around them. A
-    /// folder with the user's home in it is no project: repositories of settings are kept there.
+    /// Collects the directory of the request, that of this process, and the repositories around
+    /// them. A directory that contains the user's home is not a project: some users keep their
+    /// settings in such a repository.
     fn around(cwd: Option<&Path>, home: Option<&Path>) -> Self {
         let homes: Vec<PathBuf> = home
             .into_iter()
@@ -66,7 +68,7 @@ impl Projects {
         Self(folders)
     }
 
-    /// The project that a file is in, by its name or behind links.
+    /// Returns the project that contains a file, by its path or behind links.
     fn with(&self, file: &Path) -> Option<&Path> {
         let real = real(file);
         let has = |folder: &&PathBuf| file.starts_with(folder) || real.starts_with(folder);
@@ -74,7 +76,7 @@ impl Projects {
     }
 }
 
-/// A path behind links, as far as it is there.
+/// Resolves the links of a path, as far as it exists.
 fn real(path: &Path) -> PathBuf {
     for folder in path.ancestors() {
         if let Ok(real) = fs::canonicalize(folder)
@@ -86,18 +88,18 @@ fn real(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// Returns whether only the administrator can write a file, and this process belongs to another user:
-/// no project puts such a file there.
+/// Returns `true` if only root can write a file and this process belongs to another user: a project
+/// cannot put such a file there.
 fn is_roots_alone(file: &Path) -> bool {
     let of_root = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.uid() == 0);
     !geteuid().is_root() && of_root(file) && file.parent().is_some_and(of_root)
 }
 
-/// Returns why another user could replace or change a file, if one could.
+/// Returns the reason why another user could replace or change a file, if there is one.
 fn writable_by_others(file: &Path) -> Option<String> {
     let real = real(file);
     let lexical = file.ancestors();
-    // A folder that is a link is the same again behind it.
+    // A link to a directory is checked again at its target.
     for path in lexical.chain(real.ancestors().filter(|path| !file.starts_with(path))) {
         let Ok(entry) = fs::symlink_metadata(path) else {
             continue;
@@ -105,14 +107,14 @@ fn writable_by_others(file: &Path) -> Option<String> {
         let shown = path.display();
         if !is_trusted_owner(&entry) {
             return Some(format!(
-                "`{shown}` belongs to another user, who could decide what may run; take it over \
-                 with `chown`, or use a path of your own and run `hooks-guard install` again"
+                "`{shown}` belongs to another user, who could change what may run; run `chown` on \
+                 it, or choose another path and run `hooks-guard install` again"
             ));
         }
         if !entry.is_symlink() && is_open(&entry) {
             return Some(format!(
-                "others can write to `{shown}` (mode {:o}), and decide what may run; run `chmod \
-                 go-w '{shown}'`",
+                "other users can write to `{shown}` (mode {:o}) and change what may run; run \
+                 `chmod go-w '{shown}'`",
                 entry.mode() & 0o7777
             ));
         }
@@ -125,7 +127,7 @@ fn is_trusted_owner(entry: &Metadata) -> bool {
     user == 0 || user == geteuid().as_raw() || user == NOBODY && is_in_namespace()
 }
 
-/// How files of users appear that a user namespace does not know, the administrator among them.
+/// User id that a user namespace shows for owners that it does not map, root among them.
 const NOBODY: u32 = 65_534;
 
 fn is_in_namespace() -> bool {
@@ -134,7 +136,7 @@ fn is_in_namespace() -> bool {
     !map.is_empty() && words != ["0", "0", "4294967295"]
 }
 
-/// Returns whether other users can write to a file, or replace the entries of a folder.
+/// Returns `true` if other users can write to a file or replace the entries of a directory.
 fn is_open(entry: &Metadata) -> bool {
     const STICKY: u32 = 0o1000;
     let mode = entry.mode();
@@ -144,7 +146,8 @@ fn is_open(entry: &Metadata) -> bool {
     mode & 0o002 != 0 || mode & 0o020 != 0 && !is_own_group(entry.gid())
 }
 
-/// Returns whether this user is the only member of a group: many systems make one for each user.
+/// Returns `true` if this user is the only member of a group: many systems create one group per
+/// user.
 fn is_own_group(group: u32) -> bool {
     let gid = Gid::from_raw(group);
     let (Ok(Some(user)), Ok(Some(group))) = (User::from_uid(geteuid()), Group::from_gid(gid))
@@ -200,7 +203,7 @@ mod tests {
             );
         }
         assert!(!inside(&deep, &home.join("work/x.toml")));
-        // Without a repository the directory alone is the project.
+        // Without a repository only the directory is the project.
         fs::remove_dir(project.join(".git")).expect("it is ours");
         assert!(inside(&deep, &deep.join("x.toml")));
     }
@@ -227,11 +230,11 @@ mod tests {
         ] {
             mode(&own, bits);
             assert_eq!(writable_by_others(&file).is_some(), refused, "{bits:o}");
-            // A file that is not there yet could be put there.
+            // Another user could create a missing file there.
             let absent = own.join("no/such/file");
             assert_eq!(writable_by_others(&absent).is_some(), refused, "{bits:o}");
         }
-        // Behind a link in a folder of one's own.
+        // A link in the user's directory to a shared one.
         let shared = folder.path().join("shared");
         fs::create_dir(&shared).expect("a folder");
         fs::write(shared.join("real.toml"), "").expect("a file");

@@ -1,4 +1,5 @@
-//! The questions that wait for an answer, as a service that runs lists them.
+//! Reads and denies the pending questions of a running service. In: a client. Out: pages of
+//! questions, or counts of denied ones.
 
 use std::time::Duration;
 
@@ -9,44 +10,44 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-/// How long the service may take to answer.
+/// Timeout of one request to the service.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// How many questions are read at a time.
+/// Number of questions per page.
 pub(crate) const PAGE: usize = 100;
 
-/// A page of questions. A response without one of these fields is no response of the service: what
-/// waits is unknown then.
+/// A page of questions. A response without one of these fields does not come from the service; the
+/// pending questions are then unknown.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Questions {
-    /// The oldest of each session first.
+    /// Pending questions, the oldest of each session first.
     pub(crate) pending: Vec<AuditRecord>,
-    /// How many wait altogether.
+    /// Number of all pending questions.
     pub(crate) total: u64,
-    /// Where the next page begins.
+    /// Cursor of the next page.
     #[serde(deserialize_with = "required")]
     pub(crate) next: Option<String>,
-    /// The sessions with most questions.
+    /// The sessions with the most questions.
     pub(crate) sessions: Vec<SessionQuestions>,
-    /// When the service listed them, by its clock.
+    /// When the service created the list, by its clock.
     pub(crate) generated_at: Timestamp,
 }
 
-/// A field that has to be there, though it may be null.
+/// Deserializes a field that must be present but may be `null`.
 fn required<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<String>, D::Error> {
     Option::deserialize(field)
 }
 
-/// Checks that the service is there and proves that it has the key.
+/// Checks that the service is reachable and proves that it has the key.
 ///
 /// # Errors
-/// If it is not, or does not.
+/// If it is unreachable or does not prove it.
 pub(crate) async fn check(client: &Client) -> Result<(), ClientError> {
     let connected = timeout(LIMIT, client.connect()).await;
     connected.map_err(|_| ClientError::Late(LIMIT))?.map(drop)
 }
 
-/// Reads a page, from the beginning or from a cursor on.
+/// Reads a page, the first one or the one at a cursor.
 ///
 /// # Errors
 /// If there is no complete response.
@@ -59,10 +60,10 @@ pub(crate) async fn page(client: &Client, after: Option<&str>) -> Result<Questio
     serde_json::from_value(value).map_err(|_| ClientError::Strange)
 }
 
-/// Denies all questions that `which` means, however many there are. Returns how many.
+/// Denies all questions that `which` selects, in as many requests as needed. Returns their number.
 ///
 /// # Errors
-/// If there is no complete response; some may have been denied then.
+/// If there is no complete response; some questions may then already be denied.
 pub(crate) async fn deny_all(client: &Client, which: &Value) -> Result<u64, ClientError> {
     let mut denied = 0;
     loop {
@@ -70,14 +71,14 @@ pub(crate) async fn deny_all(client: &Client, which: &Value) -> Result<u64, Clie
         let number = |field: &str| done[field].as_u64().ok_or(ClientError::Strange);
         let now = number("denied")?;
         denied += now;
-        // New ones may come as fast as these go.
+        // New questions may arrive as fast as these are denied.
         if now == 0 || number("remaining")? == 0 {
             return Ok(denied);
         }
     }
 }
 
-/// The body that means the questions of the same agent and session as a question.
+/// Returns the request body that selects all questions of a question's agent and session.
 pub(crate) fn session_of(id: i64) -> Value {
     json!({ "session_of": id })
 }

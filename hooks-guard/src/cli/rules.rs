@@ -1,4 +1,5 @@
-//! `test-rules` and `trust`: rules of one's own.
+//! Implements `test-rules` and `trust`. In: rules files. Out: the results of their tests, or the
+//! changed list of trusted projects.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use super::setup::{Setup, protected};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestOptions {
-    /// Files of rules; the user's and that of this directory's project, unless given.
+    /// Rules files. Default: the user's and that of the current directory's project.
     files: Vec<PathBuf>,
     #[command(flatten)]
     setup: Setup,
@@ -21,19 +22,19 @@ pub(crate) struct TestOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct TrustOptions {
-    /// The project; the current directory, unless given.
+    /// The project. Default: the current directory.
     directory: Option<PathBuf>,
-    /// Trusts it no longer.
+    /// Revokes the trust.
     #[arg(long)]
     revoke: bool,
-    /// Shows what is trusted.
+    /// Lists trusted files.
     #[arg(long, conflicts_with_all = ["revoke", "directory"])]
     list: bool,
     #[command(flatten)]
     setup: Setup,
 }
 
-/// Whether every test holds.
+/// Runs `test-rules`. Returns `true` if every test passes.
 pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
     let loaded = options.setup.load()?;
     let protected = protected(&loaded);
@@ -48,14 +49,14 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
     }
     let mut out = io::stdout().lock();
     if files.is_empty() {
-        writeln!(out, "there are no rules")?;
+        writeln!(out, "no rules")?;
         return Ok(true);
     }
     let mut all = true;
     for file in &files {
         if !file.exists() {
             return Err(Failure::Other(format!(
-                "there is no `{}`; give a file of rules",
+                "`{}` does not exist; pass the path of a rules file",
                 file.display()
             )));
         }
@@ -86,7 +87,7 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
             let file = escape(&file.display().to_string());
             writeln!(
                 out,
-                "warn {file} is not trusted: what it allows does not count"
+                "warn {file} is not trusted: its `allow` rules are ignored"
             )?;
         }
     }
@@ -110,7 +111,7 @@ pub(crate) fn trust(options: TrustOptions) -> Result<bool, Failure> {
         let was = trust.remove(&file);
         trust.save(&path)?;
         let what = if was {
-            "is trusted no longer"
+            "is no longer trusted"
         } else {
             "was not trusted"
         };
@@ -119,6 +120,6 @@ pub(crate) fn trust(options: TrustOptions) -> Result<bool, Failure> {
     }
     trust.add(&file)?;
     trust.save(&path)?;
-    writeln!(out, "{shown} is trusted as it is now")?;
+    writeln!(out, "{shown} is now trusted (edits revoke the trust)")?;
     Ok(true)
 }

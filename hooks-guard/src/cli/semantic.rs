@@ -1,4 +1,5 @@
-//! What the command line says about the semantic stage.
+//! Options of the semantic (second) stage. In: arguments and variables. Out: its configuration, and
+//! a classifier that uses it.
 
 use std::env;
 use std::error::Error as _;
@@ -16,10 +17,10 @@ use hooks_guard::config::SemanticConfig;
 use hooks_runtime::display::escape;
 use thiserror::Error;
 
-/// A key on a command line could be read by every process of the machine.
+/// Variable with the API key. Every process of the machine could read a key on the command line.
 const KEY: &str = "HOOKS_GUARD_SEMANTIC_KEY";
 
-/// The options of the second stage, which count together.
+/// Options of the second stage, which depend on each other.
 #[derive(Debug)]
 pub(crate) struct Options(Given);
 
@@ -27,11 +28,11 @@ pub(crate) struct Options(Given);
 #[command(next_help_heading = "Second stage")]
 #[group(skip)]
 struct Given {
-    /// Asks a language model about what the tables do not know: the base URL of an endpoint that
-    /// speaks like OpenAI's, such as `http://localhost:11434/v1`.
+    /// Asks a language model about commands that the tables do not know: the base URL of an
+    /// OpenAI-compatible endpoint, such as `http://localhost:11434/v1`.
     ///
-    /// Its answers may raise a class and never lower one. Its key, if it needs one, is the value
-    /// of the variable HOOKS_GUARD_SEMANTIC_KEY.
+    /// Its answers can raise a class and never lower one. If the endpoint needs an API key, set the
+    /// variable HOOKS_GUARD_SEMANTIC_KEY.
     #[arg(
         long,
         value_name = "URL",
@@ -40,10 +41,10 @@ struct Given {
         requires = "semantic_model"
     )]
     semantic_url: Option<String>,
-    /// The model to ask there.
+    /// The model to use.
     #[arg(long, value_name = "NAME", env = "HOOKS_GUARD_SEMANTIC_MODEL")]
     semantic_model: Option<String>,
-    /// How long an answer may take; no more than the two seconds of a classification.
+    /// Timeout of an answer; at most the two seconds of a classification.
     #[arg(
         long,
         value_name = "MILLISECONDS",
@@ -53,12 +54,12 @@ struct Given {
     timeout: u64,
 }
 
-/// Why there is no second stage although one was asked for.
+/// Error while building the second stage.
 #[derive(Debug, Error)]
 pub(crate) enum StageError {
-    #[error("the URL is `http` and not of this machine; give an `https` one")]
+    #[error("`http` is allowed only for this machine; use an `https` URL")]
     Http,
-    #[error("`{KEY}` is not valid UTF-8; look for a mistake in it")]
+    #[error("`{KEY}` is not valid UTF-8; correct its value")]
     Key,
     #[error(transparent)]
     Endpoint(EndpointError),
@@ -77,8 +78,8 @@ impl Args for Options {
 impl FromArgMatches for Options {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = Given::from_arg_matches(matches)?;
-        // Not by `requires`, which counts variables as well: one that is set for another command
-        // would keep a service from starting that has its second stage in the file, or none.
+        // `requires` would count variables as well: one that is set for another command would stop
+        // a service that configures its second stage in the file, or has none.
         let typed = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
         let alone = [
             ("semantic_model", "--semantic-model"),
@@ -90,9 +91,7 @@ impl FromArgMatches for Options {
             None => Ok(Self(given)),
             Some((_, option)) => Err(clap::Error::raw(
                 ErrorKind::MissingRequiredArgument,
-                format!(
-                    "`{option}` says nothing without an endpoint; give one with `--semantic-url`"
-                ),
+                format!("`{option}` requires an endpoint; set one with `--semantic-url`"),
             )),
         }
     }
@@ -104,7 +103,7 @@ impl FromArgMatches for Options {
 }
 
 impl Options {
-    /// The second stage, if one is asked for.
+    /// Returns the configuration of the second stage, if the options name an endpoint.
     pub(crate) fn stage(self) -> Option<SemanticConfig> {
         let Self(given) = self;
         Some(SemanticConfig {
@@ -115,7 +114,7 @@ impl Options {
     }
 }
 
-/// A classifier with this second stage.
+/// Returns a classifier with this second stage.
 pub(crate) fn classifier(stage: SemanticConfig) -> Result<Classifier, StageError> {
     let limit = stage.timeout_ms.map_or(MOST_TIME, Duration::from_millis);
     let mut endpoint = OpenAiCompatible::builder(stage.url, stage.model).timeout(limit);
@@ -129,14 +128,15 @@ pub(crate) fn classifier(stage: SemanticConfig) -> Result<Classifier, StageError
         error => StageError::Endpoint(error),
     })?;
     let classifier = Classifier::new();
-    // What masks a question is made once, and not in the time of the first command.
+    // Build the masking tables now, not during the first command.
     if let Ok(verdict) = classifier.classify("true") {
         drop(Question::new("true", &verdict));
     }
     Ok(classifier.with_semantic(Reported::new(endpoint)))
 }
 
-/// Says once that there are no answers: the classes of the tables look the same with and without.
+/// Reports once that the endpoint gives no answers: the decisions of the tables look equal with and
+/// without it.
 struct Reported<S> {
     stage: S,
     said: AtomicBool,
@@ -160,7 +160,7 @@ impl<S> Reported<S> {
             }
             let why = escape(&why);
             eprintln!(
-                "hooks-guard: the second stage is of no help: {why}; what the tables say stays"
+                "hooks-guard: the second stage failed: {why}; the decisions of the tables stand"
             );
         }
     }
@@ -168,7 +168,7 @@ impl<S> Reported<S> {
 
 impl<S: Semantic> Semantic for Reported<S> {
     async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
-        // The classifier drops a question whose time is over.
+        // The classifier drops a question at its timeout.
         let mut waiting = Waiting {
             stage: self,
             over: false,

@@ -1,4 +1,4 @@
-//! `serve`: the permission service.
+//! Implements `serve`, which runs the permission service until it is interrupted.
 
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
@@ -19,17 +19,17 @@ use super::setup::{Loaded, Setup, database, gate, open, without_password};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Where to listen; 127.0.0.1:3000, unless the configuration says otherwise.
+    /// Address to listen on. Default: the configuration's, else 127.0.0.1:3000.
     #[arg(long, value_name = "ADDRESS", env = "HOOKS_GUARD_LISTEN")]
     listen: Option<SocketAddr>,
-    /// A Unix socket to listen on as well.
+    /// Unix socket to listen on in addition.
     #[arg(long, value_name = "PATH", env = "HOOKS_GUARD_SOCKET")]
     socket: Option<PathBuf>,
-    /// A file with the operator's token, of at least 16 characters, in place of a random one that
-    /// is shown on the terminal. Whoever can read the file can answer questions.
+    /// File with the operator's token of at least 16 characters, instead of a random token shown on
+    /// the terminal. Everyone who can read the file can answer questions.
     #[arg(long, value_name = "FILE", env = "HOOKS_GUARD_TOKEN_FILE")]
     token_file: Option<PathBuf>,
-    /// Most permission requests of one client in a minute; 0 for no limit.
+    /// Maximum number of permission requests per client and minute; 0 for no limit.
     #[arg(long, value_name = "NUMBER", env = "HOOKS_GUARD_RATE_LIMIT")]
     rate_limit: Option<u32>,
     #[command(flatten)]
@@ -63,25 +63,25 @@ fn token_of(path: &Path) -> Result<OperatorToken, Failure> {
         .map_err(|error| Failure::Other(format!("cannot read `{}`; {error}", path.display())))?;
     OperatorToken::new(&text).ok_or_else(|| {
         Failure::Other(format!(
-            "the token in `{}` is too short; give at least 16 characters that nobody can guess",
+            "the token in `{}` is too short; use at least 16 unpredictable characters",
             path.display()
         ))
     })
 }
 
-/// What is to be said of a file with the token that others can read.
+/// Returns a warning if other users can read or write the token's file.
 fn exposed(path: &Path) -> Option<String> {
     let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
     (mode & 0o066 != 0).then(|| {
         let path = escape(&path.display().to_string());
         format!(
-            "others may read or write `{path}` (mode {mode:o}), and with the token answer \
-             questions; take that from them with `chmod 600`"
+            "other users can read or write `{path}` (mode {mode:o}), and answer questions with \
+             its token; run `chmod 600` on it"
         )
     })
 }
 
-/// Warnings and errors go to the standard error, a line each.
+/// Writes warnings and errors to standard error, one per line.
 fn logs() {
     let level = std::env::var("HOOKS_GUARD_LOG")
         .ok()
@@ -113,7 +113,8 @@ async fn run(
     let service = PermissionService::with_limits(gate, audit, ttl, limits);
     let metrics = Metrics::install();
     let state = AppState::new(service, token.clone(), config.clone(), metrics).with_key(key);
-    // Before anybody can know that it runs, and end it.
+    // Install the handlers before the address is printed, so that an early signal ends the service
+    // cleanly.
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
     greet(&config, shown.as_ref(), warnings.into_iter().chain(exposed))?;
@@ -128,7 +129,7 @@ async fn run(
     Ok(())
 }
 
-/// Says where the service is, and to the operator alone how to answer its questions.
+/// Prints the service's addresses, and on a terminal the operator's token.
 fn greet(
     config: &Config,
     token: Option<&OperatorToken>,
@@ -144,7 +145,7 @@ fn greet(
         writeln!(out, "decisions older than {days} days are deleted")?;
     }
     match token {
-        // The operator has it.
+        // The operator already has the token.
         None => writeln!(out, "console: http://{}/", config.listen)?,
         Some(token) if out.is_terminal() => {
             let (address, token) = (config.listen, token.reveal());
@@ -153,7 +154,8 @@ fn greet(
         }
         Some(_) => writeln!(
             out,
-            "the operator's token is shown only on a terminal; start this in one, or give a token with `--token-file`"
+            "the operator's token is shown only on a terminal; start the service in one, or pass \
+             a token with `--token-file`"
         )?,
     }
     for warning in warnings {

@@ -1,4 +1,5 @@
-//! What several commands need: the configuration, and what follows from it.
+//! Shared start-up code of the commands. In: options and the environment. Out: the configuration,
+//! its files, the trail, the gate and clients of the service.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,14 +23,14 @@ use tokio::time::{Instant, sleep};
 use super::failure::Failure;
 use super::semantic;
 
-/// Where the configuration is, and what is set in another place than there.
+/// The configuration's path, and overrides of its settings.
 #[derive(Debug, Args)]
 pub(crate) struct Setup {
-    /// The configuration; `hooks-guard/config.toml` in the user's configuration directory,
-    /// unless given. Rules and the list of trusted projects are in its folder.
+    /// Configuration file. Default: `hooks-guard/config.toml` in the user's configuration
+    /// directory. Rules and the list of trusted projects are in its directory.
     #[arg(long, value_name = "FILE", env = "HOOKS_GUARD_CONFIG")]
     config: Option<PathBuf>,
-    /// The audit trail: a file, or `postgres://…`.
+    /// Audit trail: a file, or `postgres://…`.
     #[arg(
         long,
         value_name = "URL",
@@ -39,15 +40,15 @@ pub(crate) struct Setup {
     database: Option<String>,
 }
 
-/// The configuration and the trail of a hook: they must not depend on the environment, which a
-/// project can set.
+/// The configuration and the trail of a hook, which must not depend on the environment: a project
+/// can set it.
 #[derive(Debug, Args)]
 pub(crate) struct HookSetup {
-    /// The configuration, by an absolute path, as `install` writes it; no variable replaces it. A
-    /// file that is not there counts as an empty one.
+    /// Configuration file, as an absolute path, as written by `install`; not overridden by a
+    /// variable. A missing file counts as empty.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The audit trail: the absolute path of a file, or `postgres://…`; no variable replaces it.
+    /// Audit trail: an absolute path, or `postgres://…`; not overridden by a variable.
     #[arg(long, value_name = "URL")]
     database: Option<String>,
 }
@@ -55,27 +56,27 @@ pub(crate) struct HookSetup {
 /// The configuration, and the files that belong to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Loaded {
-    /// With what the command line sets.
+    /// Configuration with the overrides of the command line.
     pub(crate) config: Config,
-    /// The file of the configuration, which need not be there.
+    /// Path of the configuration, which need not exist.
     pub(crate) file: PathBuf,
-    /// The user's folders; rules and trust are in the folder of the configuration.
+    /// The user's directories; rules and trust are in the configuration's directory.
     pub(crate) places: Places,
-    /// The folders that the user has without a configuration elsewhere.
+    /// The user's default directories, without `--config`.
     defaults: Places,
 }
 
 impl Setup {
-    /// The configuration, with what the command line sets.
+    /// Returns the configuration with the overrides of the command line.
     pub(crate) fn config(&self) -> Result<Config, Failure> {
         Ok(self.load()?.config)
     }
 
-    /// The configuration, and the files that belong to it.
+    /// Reads the configuration, and finds the files that belong to it.
     pub(crate) fn load(&self) -> Result<Loaded, Failure> {
         if let Some(path) = self.config.as_ref().filter(|path| !path.exists()) {
             return Err(Failure::Other(format!(
-                "there is no `{}`; give the configuration's path with `--config`",
+                "`{}` does not exist; pass the configuration's path with `--config`",
                 path.display()
             )));
         }
@@ -87,8 +88,8 @@ impl Setup {
         Loaded::read(places()?, config, self.database.as_ref())
     }
 
-    /// The configuration and the trail as a hook is given them. The configuration need not be
-    /// there yet.
+    /// Returns the configuration and the trail as passed to a hook. The configuration need not
+    /// exist yet.
     pub(crate) fn for_hook(&self) -> Result<(PathBuf, Option<String>), Failure> {
         let config = self
             .config
@@ -101,12 +102,12 @@ impl Setup {
 }
 
 impl HookSetup {
-    /// The configuration, and the files that belong to it.
+    /// Reads the configuration, and finds the files that belong to it.
     pub(crate) fn load(&self) -> Result<Loaded, Failure> {
         let relative = |path: &Path| {
             Failure::Other(format!(
-                "`{}` is not an absolute path, so that a project could put another file in its \
-                 place; run `hooks-guard install` again",
+                "`{}` is not an absolute path, so a project could substitute another file; run \
+                 `hooks-guard install` again",
                 path.display()
             ))
         };
@@ -120,13 +121,15 @@ impl HookSetup {
             return Err(relative(file));
         }
         let places = match &self.config {
-            // A user that the system does not know has the files that are named.
+            // A user that the system's database does not know has the files beside the
+            // configuration.
             Some(config) => Places::of_user().or_else(|| Some(Places::below(config.parent()?))),
             None => places_without_options(),
         };
         let places = places.ok_or_else(|| {
             Failure::Other(
-                "the system's user database has no home of this user; run `hooks-guard install` again, which names the configuration"
+                "the system's user database has no home directory for this user; run `hooks-guard \
+                 install` again, which stores the configuration's path"
                     .to_owned(),
             )
         })?;
@@ -134,9 +137,10 @@ impl HookSetup {
     }
 }
 
-/// The folders of a hook whose command names no configuration: those of the user by the system's
-/// user database. If there is neither a configuration nor a key, as in a container or in a test that
-/// sets another `HOME`, those by the environment; files of a project are refused there, too.
+/// Returns the directories of a hook whose command names no configuration: those of the user by the
+/// system's user database. If that has neither a configuration nor a key, as in a container or in a
+/// test that sets another `HOME`, returns those of the environment; files inside a project are
+/// refused there, too.
 fn places_without_options() -> Option<Places> {
     let user = Places::of_user();
     let is_used = |places: &Places| places.config.exists() || places.data.join(KEY).exists();
@@ -169,8 +173,8 @@ impl Loaded {
         })
     }
 
-    /// The configuration and the trail as a hook is given them. A URL with a password is left to the
-    /// configuration, which its owner alone can read.
+    /// Returns the configuration and the trail as passed to a hook. A URL with a password is left
+    /// out: it is read from the configuration, which only its owner can read.
     pub(crate) fn for_hook(&self) -> (PathBuf, Option<String>) {
         let database = match self.trail_file() {
             Some(file) => file.to_str().map(str::to_owned),
@@ -183,12 +187,12 @@ impl Loaded {
         (self.file.clone(), database)
     }
 
-    /// The trail's file; none of a server or in memory.
+    /// Returns the trail's file; `None` for a server or a trail in memory.
     pub(crate) fn trail_file(&self) -> Option<PathBuf> {
         trail_file(&self.config)
     }
 
-    /// The file with the key of the service.
+    /// Returns the file with the service's key.
     pub(crate) fn key_file(&self) -> PathBuf {
         match (&self.config.key_file, self.trail_file()) {
             (Some(file), _) => file.clone(),
@@ -197,7 +201,7 @@ impl Loaded {
         }
     }
 
-    /// The folder with what calls of tools leave for their end.
+    /// Returns the directory with the stored data of unfinished tool calls.
     pub(crate) fn calls(&self) -> PathBuf {
         match self.trail_file() {
             Some(trail) => beside(&trail, ".calls"),
@@ -205,7 +209,8 @@ impl Loaded {
         }
     }
 
-    /// Returns warnings for the operator: settings that weaken the guard, and files that do not count.
+    /// Returns warnings for the operator: settings that weaken the guard, and files that are
+    /// ignored.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = self
             .config
@@ -218,13 +223,16 @@ impl Loaded {
             let unread = [others.rules_file(), others.trust_file()];
             warnings.extend(unread.iter().filter(|file| file.exists()).map(|file| {
                 let (file, folder) = (file.display(), read.config.display());
-                format!("`{file}` does not count: it is read from `{folder}`, the configuration's folder")
+                format!(
+                    "`{file}` is ignored: this file is read from `{folder}`, the \
+                     configuration's directory"
+                )
             }));
         }
         warnings
     }
 
-    /// The files that decide what may run, whether or not they are there.
+    /// Returns the files that decide what may run, existing or not.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let mut files = vec![
             self.file.clone(),
@@ -236,14 +244,14 @@ impl Loaded {
         files
     }
 
-    /// Speaks to the service of this configuration, once it has proved itself.
+    /// Returns a client of this configuration's service that requires proof of the key.
     pub(crate) fn client(&self) -> Result<Client, Failure> {
         let key = ServiceKey::load(&self.key_file())?;
         Ok(Client::new(address(&self.config)).with_key(key))
     }
 }
 
-/// The name of the file with the service's key.
+/// Name of the file with the service's key.
 const KEY: &str = "service.key";
 
 fn trail_file(config: &Config) -> Option<PathBuf> {
@@ -253,7 +261,7 @@ fn trail_file(config: &Config) -> Option<PathBuf> {
     }
 }
 
-/// Returns whether a URL may hold a password.
+/// Returns `true` if a URL may hold a password.
 fn has_password(url: &str) -> bool {
     url::Url::parse(url).map_or(true, |url| {
         let mut pairs = url.query_pairs();
@@ -261,14 +269,14 @@ fn has_password(url: &str) -> bool {
     })
 }
 
-/// A path with something at its end.
+/// Returns a path with a suffix appended.
 pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)
 }
 
-/// Reads the name of an agent, and has shells complete it.
+/// Returns a parser of agents' names, which shells can complete.
 pub(crate) fn agents() -> impl TypedValueParser<Value = Agent> {
     let names = Agent::ALL.map(|agent| match agent {
         Agent::ClaudeCode => PossibleValue::new(agent.name()).alias("claude"),
@@ -277,11 +285,11 @@ pub(crate) fn agents() -> impl TypedValueParser<Value = Agent> {
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Agent>())
 }
 
-/// The address of the audit trail.
+/// Returns the address of the audit trail.
 pub(crate) fn database(config: &Config) -> Result<String, Failure> {
     config.database.clone().ok_or_else(|| {
         Failure::Other(
-            "there is no home directory; give the audit trail's place with `--database`".to_owned(),
+            "no home directory; set the audit trail's place with `--database`".to_owned(),
         )
     })
 }
@@ -290,7 +298,7 @@ fn file_url(path: &Path) -> String {
     format!("sqlite:{}", path.display())
 }
 
-/// The audit trail.
+/// Opens the audit trail.
 pub(crate) async fn open(config: &Config) -> Result<AuditStore, Failure> {
     let url = database(config)?;
     open_patiently(&url)
@@ -298,10 +306,10 @@ pub(crate) async fn open(config: &Config) -> Result<AuditStore, Failure> {
         .map_err(|error| unusable(&url, &error))
 }
 
-/// How long a command of the operator tries to open a trail that others write to.
+/// How long a command of the operator tries to open a trail that other processes write to.
 const OPEN: Duration = Duration::from_secs(10);
 
-/// Opens a trail. Agents are not waiting for it: if it is locked, tries again for some seconds.
+/// Opens a trail; retries for some seconds while it is locked, because no agent waits for it.
 async fn open_patiently(url: &str) -> Result<AuditStore, AuditError> {
     let until = Instant::now() + OPEN;
     loop {
@@ -312,10 +320,10 @@ async fn open_patiently(url: &str) -> Result<AuditStore, AuditError> {
     }
 }
 
-/// How long it waits before it tries again.
+/// Delay between two attempts.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// The audit trail at an address, for reading: if it cannot be written to, it is only read.
+/// Opens the audit trail at an address for reading, read-only if it cannot be written to.
 pub(crate) async fn open_to_read(url: &str) -> Result<AuditStore, AuditError> {
     match open_patiently(url).await {
         Err(AuditError::ReadOnly | AuditError::Unreachable { .. } | AuditError::Create { .. }) => {
@@ -325,7 +333,7 @@ pub(crate) async fn open_to_read(url: &str) -> Result<AuditStore, AuditError> {
     }
 }
 
-/// The audit trail, for a process that records one thing.
+/// Opens the audit trail for a process that writes one record.
 pub(crate) async fn open_briefly(config: &Config) -> Result<AuditStore, Failure> {
     let url = database(config)?;
     AuditStore::open_briefly(&url)
@@ -337,7 +345,7 @@ pub(crate) fn unusable(url: &str, error: &AuditError) -> Failure {
     Failure::Other(format!("{}: {error}", without_password(url)))
 }
 
-/// Where a service of this configuration listens.
+/// Returns the address of this configuration's service.
 pub(crate) fn address(config: &Config) -> Address {
     match &config.socket {
         Some(socket) => Address::Unix(socket.clone()),
@@ -345,13 +353,13 @@ pub(crate) fn address(config: &Config) -> Address {
     }
 }
 
-/// A runtime for a command that does one thing at a time.
+/// Returns a single-threaded runtime.
 pub(crate) fn runtime() -> Result<Runtime, Failure> {
     Ok(Builder::new_current_thread().enable_all().build()?)
 }
 
-/// The gate of this configuration, with the user's and the projects' rules; `secret` is a file
-/// that is protected as well.
+/// Returns the gate of this configuration, with the user's and the projects' rules; `secret` is a
+/// further protected file.
 pub(crate) fn gate(loaded: &Loaded, secret: Option<PathBuf>) -> Result<Gate, Failure> {
     let classifier = match loaded.config.semantic.clone() {
         Some(stage) => semantic::classifier(stage)?,
@@ -360,7 +368,8 @@ pub(crate) fn gate(loaded: &Loaded, secret: Option<PathBuf>) -> Result<Gate, Fai
     gate_with(loaded, classifier, protected(loaded), secret)
 }
 
-/// The gate of this configuration without a language model, for a shell with this home.
+/// Returns the gate of this configuration without a language model, for a shell with this home
+/// directory.
 pub(crate) fn gate_by_tables(loaded: &Loaded, home: &Path) -> Result<Gate, Failure> {
     let mut protected = protected(loaded);
     if home != protected.home {
@@ -384,8 +393,8 @@ fn gate_with(
     scripted(gate, &loaded.config.scripts)
 }
 
-/// The gate with the hooks in JavaScript that the configuration names: where one cannot be used,
-/// there is no gate, for it might have denied.
+/// Adds the configured script hooks to the gate. Fails if a script cannot be loaded, because it
+/// might deny a request.
 #[cfg(feature = "script")]
 fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, Failure> {
     use hooks_guard::script::ScriptHooks;
@@ -403,27 +412,29 @@ fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, Failure> {
     match files.is_empty() {
         true => Ok(gate),
         false => Err(Failure::Other(
-            "`scripts` is set, and this program was built without JavaScript; build it with `--features script`, or leave `scripts` out".to_owned(),
+            "`scripts` is set, but this program was built without JavaScript; build it with \
+             `--features script`, or remove `scripts`"
+                .to_owned(),
         )),
     }
 }
 
-/// The directories of this user.
+/// Returns the directories of this user.
 pub(crate) fn places() -> Result<Places, Failure> {
     Places::of_environment().ok_or_else(|| {
-        Failure::Other("there is no home directory; set `HOME` to an absolute path".to_owned())
+        Failure::Other("no home directory; set `HOME` to an absolute path".to_owned())
     })
 }
 
-/// Where agents keep this user's settings.
+/// Returns the places where agents keep this user's settings.
 pub(crate) fn homes(places: &Places) -> Homes {
     Homes::new(&places.home, |name| {
         std::env::var_os(name).map(PathBuf::from)
     })
 }
 
-/// The settings of agents in a home: where they are without variables, and where variables move them,
-/// which a project may have set.
+/// Returns the settings files of agents in a home directory: at their default places, and where
+/// variables move them, which a project may have set.
 fn agents_settings(home: &Path) -> Vec<PathBuf> {
     let moved = Homes::new(home, |name| std::env::var_os(name).map(PathBuf::from));
     let mut files = settings_files(&Homes::new(home, |_| None), None);
@@ -433,7 +444,7 @@ fn agents_settings(home: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// What no command and no tool may touch without a question.
+/// Returns the files and processes that no command and no tool may touch without a question.
 pub(crate) fn protected(loaded: &Loaded) -> Protected {
     let Loaded {
         config,
@@ -466,7 +477,7 @@ pub(crate) fn protected(loaded: &Loaded) -> Protected {
     protected
 }
 
-/// A database's address as it may be shown.
+/// Returns a database's address without its password, for display.
 pub(crate) fn without_password(url: &str) -> String {
     match url.split_once("://") {
         Some((scheme, rest)) => {

@@ -1,4 +1,5 @@
-//! Opens a trail for reading, also a copy with its log on a medium that may only be read.
+//! Opens a trail for reading, including a copy with its log on a read-only medium. In: the address
+//! of a trail. Out: a store, or a trail that can only be verified.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -11,19 +12,20 @@ use tempfile::TempDir;
 use super::failure::Failure;
 use super::setup::{beside, open_to_read, unusable};
 
-/// How often a file that is written to meanwhile is copied at most.
+/// Maximum number of attempts to copy a file that is being written.
 const TRIES: u32 = 5;
 
-/// A trail that is only read.
+/// A trail opened for reading.
 pub(crate) struct Trail {
     state: State,
-    /// The copy that is read in place of the files. Removed with this value, after the store.
+    /// The copy that is read instead of the files. Field order matters: removed after the store is
+    /// dropped.
     _copy: Option<TempDir>,
 }
 
 enum State {
     Open(AuditStore),
-    /// Its schema is another one: it can be verified, and nothing else.
+    /// A trail with an unknown schema, which can only be verified.
     Refused {
         url: String,
         error: AuditError,
@@ -31,8 +33,8 @@ enum State {
 }
 
 impl Trail {
-    /// Opens the trail at an address. If SQLite cannot read the log beside the file there, a copy
-    /// of both is read.
+    /// Opens the trail at an address. If SQLite cannot read the log beside the file, reads a copy
+    /// of both.
     ///
     /// # Errors
     /// If it can neither be opened nor verified.
@@ -40,10 +42,11 @@ impl Trail {
         let (url, opened, copy) = match (open_to_read(url).await, TrailAddress::read(url)) {
             (Err(AuditError::UnreadableLog { path }), Some(TrailAddress::File(file))) => {
                 let copy = copy(file).map_err(|error| {
-                    Failure::Other(format!("`{path}` and its log cannot be copied: {error}"))
+                    Failure::Other(format!("cannot copy `{path}` and its log: {error}"))
                 })?;
                 eprintln!(
-                    "the medium may only be read: reading a copy of `{path}` and its log in a temporary folder"
+                    "read-only medium: reading a copy of `{path}` and its log in a temporary \
+                     directory"
                 );
                 let url = format!("sqlite:{}", copy.path().join(NAME).display());
                 let opened = open_to_read(&url).await;
@@ -59,10 +62,10 @@ impl Trail {
         Ok(Self { state, _copy: copy })
     }
 
-    /// The open trail.
+    /// Returns the open store.
     ///
     /// # Errors
-    /// If it can only be verified.
+    /// If the trail can only be verified.
     pub(crate) fn store(&self) -> Result<&AuditStore, Failure> {
         match &self.state {
             State::Open(store) => Ok(store),
@@ -70,7 +73,7 @@ impl Trail {
         }
     }
 
-    /// Verifies the trail, and compares heads that were noted before.
+    /// Verifies the trail against heads that were noted earlier.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -82,17 +85,17 @@ impl Trail {
         let found = AuditStore::verify_unopened(url, noted).await;
         match found {
             Ok(found) if found.broken.is_some() => Ok(found),
-            // The difference was there a moment ago: never whole.
+            // Opening found a difference a moment ago, so do not report the trail as intact.
             Ok(_) => Err(unusable(url, error)),
             Err(error) => Err(unusable(url, &error)),
         }
     }
 }
 
-/// The name of a copy.
+/// File name of a copy.
 const NAME: &str = "audit.db";
 
-/// Copies a database and the log beside it into a new folder of this user alone.
+/// Copies a database and its log to a new directory, readable by this user only.
 fn copy(file: &Path) -> io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("hooks-guard-");
@@ -110,10 +113,12 @@ fn copy(file: &Path) -> io::Result<TempDir> {
             return Ok(folder);
         }
     }
-    Err(io::Error::other("it is written to; read it where it is"))
+    Err(io::Error::other(
+        "another process keeps writing it; read the original",
+    ))
 }
 
-/// The lengths and times of the originals: a copy of two moments is no copy.
+/// Returns the lengths and times of the originals, to detect a write during the copy.
 fn stamps(pairs: &[(PathBuf, PathBuf)]) -> io::Result<Vec<(u64, SystemTime)>> {
     let stamp = |(from, _): &(PathBuf, PathBuf)| {
         let file = fs::metadata(from)?;
@@ -122,7 +127,7 @@ fn stamps(pairs: &[(PathBuf, PathBuf)]) -> io::Result<Vec<(u64, SystemTime)>> {
     pairs.iter().map(stamp).collect()
 }
 
-/// Copies the contents alone: the copy has to be writable whatever the original's mode is.
+/// Copies the contents only: the copy must be writable whatever the original's mode is.
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     let mut from = fs::File::open(from)?;
     let mut options = OpenOptions::new();

@@ -1,5 +1,5 @@
-//! Checks the agents. In: where to look. Out: whether each calls the hook, and what it does if the hook
-//! fails.
+//! Checks the agents. In: the places of their settings. Out: whether each agent calls the hook, and
+//! what it does if the hook fails.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
             "agents",
             State::Warn,
             "no supported agent found",
-            "run `hooks-guard install` for the agent that you use",
+            "run `hooks-guard install <AGENT>`",
         ));
     }
     checks
@@ -46,7 +46,7 @@ fn of(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
                 checks.push(bad(
                     agent,
                     format!("`{}` {why}", file.display()),
-                    "mend the file",
+                    "correct the file",
                 ));
             }
             Read::Text(text) => {
@@ -63,7 +63,7 @@ fn of(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
         checks.push(Check::new(
             agent.name(),
             State::Warn,
-            format!("{} is there, and does not call the hook", agent.title()),
+            format!("{} is installed but does not call the hook", agent.title()),
             &format!("run `hooks-guard install {agent}`"),
         ));
     }
@@ -91,7 +91,7 @@ fn read(file: &Path) -> Read {
     }
 }
 
-/// How the hook is registered in a file; none if it is not.
+/// Checks how the hook is registered in a file; returns `None` if it is not.
 fn registered(
     agent: Agent,
     file: &Path,
@@ -103,9 +103,9 @@ fn registered(
     let good = || {
         let fails = match agent {
             Agent::Codex | Agent::Gemini | Agent::VsCode | Agent::Copilot => {
-                "; a failure of the hook blocks the tool, a late answer does not"
+                "; the tool is blocked if the hook fails, but not if it times out"
             }
-            _ => "; a failure of the hook blocks the tool",
+            _ => "; the tool is blocked if the hook fails",
         };
         Check::new(
             agent.name(),
@@ -136,14 +136,14 @@ fn registered(
             (true, true) if text.contains(&json("--config")) => Check::new(
                 agent.name(),
                 State::Warn,
-                format!("`{shown}` calls the hook otherwise than this version installs it"),
+                format!("the entry in `{shown}` differs from the one that this version installs"),
                 &again,
             ),
             (true, true) => outdated(agent, file, &again),
             (true, false) => other_binary(agent, file, &again),
             (false, _) => bad(
                 agent,
-                format!("`{shown}` is not the plugin as it was installed"),
+                format!("the plugin `{shown}` was changed after its installation"),
                 &format!("remove it, and {again}"),
             ),
         });
@@ -155,7 +155,7 @@ fn registered(
                 return Some(vec![bad(
                     agent,
                     format!("`{shown}`: {error}"),
-                    "mend the file",
+                    "correct the file",
                 )]);
             }
         };
@@ -168,7 +168,7 @@ fn registered(
                     Read::Nothing | Read::Unreadable(_) => "",
                 };
                 codex_skips(file, text, config).map(|why| {
-                    let what = format!("`{shown}`: {why}: Codex skips it without a message");
+                    let what = format!("`{shown}`: {why}, so Codex silently skips it");
                     bad(
                         agent,
                         what,
@@ -185,17 +185,17 @@ fn registered(
     if mode(file).is_some_and(|mode| mode & 0o022 != 0) {
         checks.push(bad(
             agent,
-            format!("`{shown}` can be written by others"),
+            format!("other users can write to `{shown}`"),
             &format!("chmod go-w '{shown}'"),
         ));
     }
     Some(checks)
 }
 
-/// An entry of an earlier version, which names no configuration.
+/// Returns the check of an entry of an earlier version, which names no configuration.
 fn outdated(agent: Agent, file: &Path, again: &str) -> Check {
     let what = format!(
-        "`{}` calls the hook without `--config`, as an earlier version installed it",
+        "`{}` calls the hook without `--config`; it was installed by an earlier version",
         file.display()
     );
     Check::new(agent.name(), State::Warn, what, again)
@@ -204,12 +204,12 @@ fn outdated(agent: Agent, file: &Path, again: &str) -> Check {
 fn other_binary(agent: Agent, file: &Path, again: &str) -> Check {
     bad(
         agent,
-        format!("`{}` calls another binary than this one", file.display()),
+        format!("`{}` calls another binary", file.display()),
         again,
     )
 }
 
-/// What is wrong with the entries in a file.
+/// Compares the entries in a file with those of this version.
 fn compared(
     agent: Agent,
     file: &Path,
@@ -246,7 +246,7 @@ fn compared(
         return Some(bad(
             agent,
             format!(
-                "`{shown}` calls `{}`, which is not there",
+                "`{shown}` calls `{}`, which does not exist",
                 missing.display()
             ),
             again,
@@ -267,7 +267,7 @@ fn compared(
     {
         return Some(bad(
             agent,
-            format!("`{shown}` lacks `{name}`: the agent goes on if the hook fails"),
+            format!("`{shown}` lacks `{name}`, so the agent continues if the hook fails"),
             again,
         ));
     }
@@ -287,7 +287,7 @@ fn compared(
     if let Some((config, database)) = other {
         let database = database.map_or_else(String::new, |url| format!(" and `{url}`"));
         let what = format!(
-            "`{shown}` calls the hook with `{config}`{database}, and `doctor` looks at `{}`",
+            "`{shown}` calls the hook with `{config}`{database}, but `doctor` checks `{}`",
             around.config.display()
         );
         return Some(Check::new(agent.name(), State::Warn, what, again));
@@ -304,13 +304,13 @@ fn compared(
         None => Check::new(
             agent.name(),
             State::Warn,
-            format!("`{shown}` calls the hook otherwise than this version installs it"),
+            format!("the entry in `{shown}` differs from the one that this version installs"),
             again,
         ),
     })
 }
 
-/// The words of the command line that an entry calls, the binary first.
+/// Returns the words of an entry's command line, the binary first.
 fn line(entry: &Value) -> Option<Vec<String>> {
     let handler = entry
         .get("hooks")
@@ -333,18 +333,18 @@ fn line(entry: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// The binary that an entry calls.
+/// Returns the binary that an entry calls.
 fn called(entry: &Value) -> Option<PathBuf> {
     line(entry)?.first().map(PathBuf::from)
 }
 
-/// The value of an option in a command line.
+/// Returns the value of an option in a command line.
 fn option<'a>(words: &'a [String], name: &str) -> Option<&'a String> {
     let at = words.iter().position(|word| word == name)?;
     words.get(at + 1)
 }
 
-/// The switch that makes the agent stop if the hook fails, where an entry lacks it.
+/// Returns the missing key that makes the agent stop if the hook fails.
 fn switched_off(agent: Agent, entry: &Value) -> Option<&'static str> {
     let blocks = |handlers: &Vec<Value>| {
         handlers
@@ -360,7 +360,7 @@ fn switched_off(agent: Agent, entry: &Value) -> Option<&'static str> {
     }
 }
 
-/// What else decides whether the agent calls the hook, and asks.
+/// Checks other settings that decide whether the agent calls the hook.
 fn switches(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
     let mut checks = Vec::new();
     for file in others(agent, around.homes, around.project) {
@@ -373,14 +373,14 @@ fn switches(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
             Agent::ClaudeCode if json().is_some_and(|json| json["disableAllHooks"] == true) => {
                 checks.push(bad(
                     agent,
-                    format!("`{shown}` has `disableAllHooks`: no hook is called"),
+                    format!("`{shown}` has `disableAllHooks`, so no hook is called"),
                     "remove `disableAllHooks`",
                 ));
             }
             Agent::Gemini if json().is_some_and(|json| json["hooksConfig"]["enabled"] == false) => {
                 checks.push(bad(
                     agent,
-                    format!("`{shown}` turns hooks off: no hook is called"),
+                    format!("`{shown}` disables hooks"),
                     "remove `hooksConfig.enabled`",
                 ));
             }
@@ -415,7 +415,7 @@ fn codex(file: &Path, text: &str) -> Vec<Check> {
     let off =
         |name: &&str| features.and_then(|f| f.get(*name)) == Some(&toml::Value::Boolean(false));
     if let Some(name) = ["hooks", "codex_hooks"].iter().find(|name| off(name)) {
-        let what = format!("`{shown}` has `features.{name} = false`: no hook is called");
+        let what = format!("`{shown}` has `features.{name} = false`, so no hook is called");
         checks.push(bad(Agent::Codex, what, "remove it"));
     }
     let profiles = table.get("profiles").and_then(toml::Value::as_table);

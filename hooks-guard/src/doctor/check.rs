@@ -1,4 +1,4 @@
-//! What the checks of an installation share. In: where to look. Out: one finding a check, with its
+//! Data types of the checks. In: the places to examine. Out: one finding per check, with its
 //! remedy.
 
 use std::ffi::OsStr;
@@ -11,29 +11,29 @@ use serde::Serialize;
 
 use crate::install::Homes;
 
-/// What one check found.
+/// Result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What was looked at, such as `daemon`.
+    /// Subject of the check, such as `daemon`.
     pub name: String,
-    /// How it is.
+    /// State of the subject.
     pub state: State,
-    /// What was found, on one line.
+    /// Finding, on one line.
     pub what: String,
-    /// What to do about it.
+    /// Remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
 
-/// How something is; the worst is the greatest.
+/// State of a subject, ordered from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// As it should be.
+    /// No problem.
     Ok,
-    /// It works, and could be better.
+    /// Works, but could be improved.
     Warn,
-    /// It does not protect.
+    /// Does not protect.
     Bad,
 }
 
@@ -48,29 +48,29 @@ impl Check {
     }
 }
 
-/// Where to look.
+/// Places to examine.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
-    /// The directories of the agents' settings.
+    /// Directories of the agents' settings.
     pub homes: &'a Homes,
-    /// The project, if one is looked at.
+    /// The project, if one is examined.
     pub project: Option<&'a Path>,
-    /// The folders whose settings may set variables for an agent: the project, or the current
+    /// Directories whose settings may set variables for an agent: the project, or the current
     /// directory and the repository around it.
     pub workspace: &'a [PathBuf],
-    /// The binary that is running.
+    /// The running binary.
     pub binary: &'a Path,
-    /// The configuration, by an absolute path, as `install` gives it to a hook.
+    /// Absolute path of the configuration, as passed to a hook by `install`.
     pub config: &'a Path,
-    /// The trail, as `install` gives it to a hook.
+    /// The trail, as passed to a hook by `install`.
     pub database: Option<&'a str>,
-    /// The variables of the environment, by their names.
+    /// Names of the environment variables.
     pub variables: &'a [String],
     /// The search path, `PATH`.
     pub path: Option<&'a OsStr>,
-    /// The files that nobody but their owner may read: database, configuration, trust….
+    /// Files that only their owner may read: database, configuration, trust….
     pub private: &'a [PathBuf],
-    /// The time by this machine's clock.
+    /// Current time of this machine.
     pub now: Timestamp,
 }
 

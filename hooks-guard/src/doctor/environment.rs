@@ -1,5 +1,5 @@
-//! Checks whether settings or the environment of this process set variables that lead the guard or
-//! its agents elsewhere.
+//! Checks for variables that redirect the guard or its agents. In: settings of projects and of the
+//! user, and the environment of this process. Out: one check per variable.
 
 use std::path::{Path, PathBuf};
 
@@ -9,23 +9,23 @@ use super::check::{Check, State, Surroundings};
 use crate::files;
 use crate::install::document_value;
 
-/// What a variable does to the guard.
+/// Effect of a variable on the guard.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     /// Names another configuration, trail or address. The hook ignores it.
     Guard,
-    /// Moves the folders of the user. The hook finds its files without it.
+    /// Moves the user's directories. The hook finds its files without it.
     Folders,
     /// Moves the settings of an agent, and so its hooks.
     Agent,
-    /// Loads code into every program that is started, the hook among them.
+    /// Loads code into every started program, including the hook.
     Code,
     /// Decides which programs the commands of an agent run.
     Programs,
 }
 
-/// Variables by which the driver of PostgreSQL finds or trusts another server than the one that the
-/// configuration names. A hook runs without them.
+/// Variables by which the PostgreSQL driver finds or trusts another server than the one in the
+/// configuration. A hook runs without them.
 pub const SERVER_VARIABLES: [&str; 10] = [
     "PGHOST",
     "PGHOSTADDR",
@@ -41,7 +41,7 @@ pub const SERVER_VARIABLES: [&str; 10] = [
 
 fn effect(name: &str) -> Option<Effect> {
     Some(match name {
-        // What these two do only restricts, or informs.
+        // These two only restrict or inform.
         "HOOKS_GUARD_LOG" | "HOOKS_GUARD_UNATTENDED" => return None,
         name if SERVER_VARIABLES.contains(&name) => Effect::Guard,
         name if name.starts_with("HOOKS_GUARD") => Effect::Guard,
@@ -77,7 +77,7 @@ pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
     );
     checks.extend(around.variables.iter().filter_map(|name| of_process(name)));
     if checks.is_empty() {
-        let what = "no variable leads the guard or its agents elsewhere";
+        let what = "no variable redirects the guard or its agents";
         checks.push(Check::new(NAME, State::Ok, what, ""));
     }
     checks
@@ -98,7 +98,7 @@ enum Format {
     Lines,
 }
 
-/// The files of a project that set variables for an agent, or for the shell that starts it.
+/// Returns the files of a project that set variables for an agent or for the shell that starts it.
 fn project_files(folder: &Path) -> [(PathBuf, Format); 7] {
     [
         (".claude/settings.json", Format::Claude),
@@ -112,7 +112,7 @@ fn project_files(folder: &Path) -> [(PathBuf, Format); 7] {
     .map(|(name, format)| (folder.join(name), format))
 }
 
-/// The names of the variables that a file sets.
+/// Returns the names of the variables that a file sets.
 fn names(text: &str, format: Format) -> Vec<String> {
     let keys = |value: &Value| -> Vec<String> {
         let object = value.as_object();
@@ -170,7 +170,7 @@ fn of_file(file: &Path, format: Format, is_project: bool) -> Vec<Check> {
     found.dedup();
     let check = |name: &String| {
         let effect = effect(name)?;
-        // Of the user's own settings, those of the guard and of agents are the user's affair.
+        // In the user's settings, only some variables are worth a warning.
         let state = match (effect, is_project) {
             (Effect::Programs, true) => State::Warn,
             (_, true) => State::Bad,
@@ -195,13 +195,14 @@ fn of_file(file: &Path, format: Format, is_project: bool) -> Vec<Check> {
 fn does(effect: Effect) -> &'static str {
     match effect {
         Effect::Guard => {
-            "hooks ignore it, and `serve`, `approve` and `watch` would follow it to other files or servers"
+            "hooks ignore it, but `serve`, `approve` and `watch` would use other files or servers"
         }
-        Effect::Folders => {
-            "hooks find their files without it, and `~` in a command means another folder"
+        Effect::Folders => "hooks ignore it, but `~` in a command means another directory",
+        Effect::Agent => "the agent reads other settings, without the hook",
+        Effect::Code => {
+            "it loads code into every program that the agent starts, including the \
+             hook"
         }
-        Effect::Agent => "it moves the agent's settings, without the hook in them",
-        Effect::Code => "it loads code into every program that the agent starts, the hook too",
         Effect::Programs => "it decides which programs the agent's commands run",
     }
 }
@@ -209,7 +210,7 @@ fn does(effect: Effect) -> &'static str {
 fn remedy(name: &str, effect: Effect) -> String {
     match effect {
         Effect::Guard if name.starts_with("PG") => {
-            format!("remove `{name}`; write it into the URL of `database` in the configuration")
+            format!("remove `{name}`; put it into the URL of `database` in the configuration")
         }
         Effect::Guard => format!(
             "remove `{name}`; set it in the configuration, and run `hooks-guard install` again"
@@ -218,12 +219,12 @@ fn remedy(name: &str, effect: Effect) -> String {
     }
 }
 
-/// A variable of this process: the user's own settings of the guard are worth a word.
+/// Checks a variable of this process.
 fn of_process(name: &str) -> Option<Check> {
     let does = match effect(name)? {
         Effect::Guard if !name.starts_with("PG") => "hooks ignore it",
         Effect::Code if name == "LD_PRELOAD" || name == "DYLD_INSERT_LIBRARIES" => {
-            "it loads code into every program, the hook too"
+            "it loads code into every program, including the hook"
         }
         _ => return None,
     };

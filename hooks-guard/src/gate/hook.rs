@@ -1,12 +1,12 @@
-//! A hook of the gate, by itself. In: a request. Out: a judgement, or a restriction; and what a failure
-//! of the hook means.
+//! Traits of the gate's hooks. In: a request. Out: a classification, or a restriction; and the
+//! effect of a failure.
 
 use hooks_runtime::{EntryMeta, FailurePolicy, HookError, HookFuture};
 
 use crate::classify::{Classification, Classifier, Judgement};
 use crate::request::PermissionRequest;
 
-/// Says what a request would do.
+/// A hook that classifies requests by their effect.
 ///
 /// ```
 /// use hooks_guard::PermissionRequest;
@@ -17,7 +17,7 @@ use crate::request::PermissionRequest;
 ///
 /// impl Classify for OurDeploy {
 ///     async fn classify(&self, request: &PermissionRequest) -> Option<Judgement> {
-///         // The tables do not know our program: it is like one that they do.
+///         // The tables do not know this program; treat it like `ls`.
 ///         let rest = request.command.strip_prefix("deploy --dry-run ")?;
 ///         Classifier::new().judge(&format!("ls {rest}"), None).ok()
 ///     }
@@ -28,14 +28,14 @@ use crate::request::PermissionRequest;
 /// assert_eq!(gate.hooks().describe()[0].entries[0].name, "OurDeploy");
 /// ```
 pub trait Classify: Send + Sync + 'static {
-    /// What it would do; nothing leaves it to the hooks behind.
+    /// Returns the classification of a request, or `None` to leave it to the next hook.
     fn classify(
         &self,
         request: &PermissionRequest,
     ) -> impl Future<Output = Option<Judgement>> + Send;
 }
 
-/// [`Classify`], as a slot holds it.
+/// [`Classify`] as a trait object, as a slot stores it.
 pub(super) trait Classifies: Send + Sync {
     fn start<'a>(&'a self, request: &'a PermissionRequest) -> HookFuture<'a, Option<Judgement>>;
 }
@@ -60,8 +60,8 @@ impl Classify for Classifier {
     }
 }
 
-/// Says no, or has somebody asked, whatever the class is and whatever rules allow. It has no
-/// word for yes, and so need not be trusted.
+/// A hook that may deny a request or require confirmation, whatever its class and the rules are. It
+/// cannot allow a request, so it need not be trusted.
 ///
 /// ```
 /// use hooks_guard::PermissionRequest;
@@ -86,10 +86,10 @@ impl Classify for Classifier {
 /// assert_eq!(hooks.describe()[1].entries[0].name, "Nights");
 /// ```
 pub trait Restrict: Send + Sync + 'static {
-    /// What it says; nothing leaves the decision to the others.
+    /// Returns a restriction, or `None` to leave the decision to the others.
     ///
     /// # Errors
-    /// When it cannot say: then somebody is asked.
+    /// If the hook cannot decide: then the request needs confirmation.
     fn restrict(
         &self,
         request: &PermissionRequest,
@@ -97,16 +97,16 @@ pub trait Restrict: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Option<Restriction>, HookError>> + Send;
 }
 
-/// What a [`Restrict`] says, and why.
+/// A restriction and its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Restriction {
-    /// Somebody has to agree.
+    /// The request needs confirmation.
     Ask(String),
-    /// It must not happen.
+    /// The request is denied.
     Deny(String),
 }
 
-/// [`Restrict`], as a slot holds it.
+/// [`Restrict`] as a trait object, as a slot stores it.
 pub(super) trait Restricts: Send + Sync {
     fn start<'a>(
         &'a self,
@@ -125,7 +125,8 @@ impl<H: Restrict> Restricts for H {
     }
 }
 
-/// What a fault of this hook does: whatever is asked for but to be left out is to be asked about.
+/// Returns the failure policy of a hook: every policy except `Isolate` means that the request needs
+/// confirmation.
 pub(super) fn on_failure(entry: &EntryMeta) -> FailurePolicy {
     match entry.on_failure() {
         Some(FailurePolicy::Isolate) => FailurePolicy::Isolate,

@@ -1,4 +1,5 @@
-//! The slots of the gate. In: hooks, with their entries. Out: dispatches, and a description of the hooks.
+//! The slots of the gate. In: hooks, with their entries. Out: dispatches, and a description of the
+//! hooks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,13 +15,12 @@ use crate::request::PermissionRequest;
 
 /// The extension points of the gate.
 ///
-/// | Slot | Which hook counts | One that fails, panics, or takes too long |
+/// | Slot | Deciding hook | Failure, panic or timeout of a hook |
 /// |---|---|---|
-/// | `classify` | the first that knows what the request would do; if none does, it has to be confirmed | ends it: the request has to be confirmed |
-/// | `restrict` | the strictest, up to the first that denies; the strictest of it and the rules decides | has somebody asked, and the others go on |
+/// | `classify` | the first that returns a classification; if none does, the request needs confirmation | stops the dispatch; the request needs confirmation |
+/// | `restrict` | the strictest, up to the first denial; the stricter of it and the rules decides | the request needs confirmation; the remaining hooks still run |
 ///
-/// A hook registered with [`FailurePolicy::Isolate`] is left out where it fails, as if it were not
-/// there.
+/// If a hook registered with [`FailurePolicy::Isolate`] fails, its output is ignored.
 #[derive(Clone)]
 pub struct GateHooks {
     classify: Slot<dyn Classifies>,
@@ -33,11 +33,11 @@ pub struct GateHooks {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SlotDescription {
-    /// Its name.
+    /// Name of the slot.
     pub slot: &'static str,
     /// `always` or `fallback`.
     pub kind: &'static str,
-    /// What makes one answer of several.
+    /// How the outputs of several hooks are combined.
     pub policy: &'static str,
     /// The hooks, in execution order.
     pub entries: Vec<HookDescription>,
@@ -47,13 +47,13 @@ pub struct SlotDescription {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookDescription {
-    /// The name given at registration, else that of its type.
+    /// Name given at registration, else that of the type.
     pub name: String,
-    /// Its key, by which it can be replaced.
+    /// Key, by which the hook can be replaced.
     pub key: Option<String>,
-    /// Lower runs first.
+    /// Priority; lower runs first.
     pub priority: i32,
-    /// What a fault does.
+    /// Failure policy.
     pub on_failure: FailurePolicy,
 }
 
@@ -69,13 +69,14 @@ impl GateHooks {
         }
     }
 
-    /// Registers a hook that says what a request would do.
+    /// Registers a hook that classifies requests.
     #[must_use]
     pub fn with_classify(self, hook: impl Classify) -> Self {
         self.with_classify_entry(Entry::new(hook))
     }
 
-    /// The same with a key, a name, a priority, less time, or another policy for its faults.
+    /// Registers a hook that classifies requests, with a key, a name, a priority, a shorter
+    /// timeout, or another failure policy.
     #[must_use]
     pub fn with_classify_entry<H: Classify>(mut self, entry: Entry<H>) -> Self {
         let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Classifies>);
@@ -89,7 +90,8 @@ impl GateHooks {
         self.with_restrict_entry(Entry::new(hook))
     }
 
-    /// The same with a key, a name, a priority, less time, or another policy for its faults.
+    /// Registers a hook that may restrict, with a key, a name, a priority, a shorter timeout, or
+    /// another failure policy.
     #[must_use]
     pub fn with_restrict_entry<H: Restrict>(mut self, entry: Entry<H>) -> Self {
         let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Restricts>);
@@ -97,7 +99,7 @@ impl GateHooks {
         self
     }
 
-    /// Registers these hooks in JavaScript as hooks that may restrict.
+    /// Registers hooks in JavaScript that may restrict.
     #[cfg(feature = "script")]
     #[must_use]
     pub fn with_scripts(self, scripts: crate::script::ScriptHooks) -> Self {
@@ -107,8 +109,8 @@ impl GateHooks {
         hooks
     }
 
-    /// The runs of hooks in JavaScript, by hook, outcome and class; none without the feature
-    /// `script`.
+    /// Returns the counts of JavaScript hook runs, by hook, outcome and class; empty without the
+    /// feature `script`.
     pub async fn script_runs(&self) -> Vec<ScriptRuns> {
         #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "there are none"))]
         let mut runs = Vec::new();
@@ -119,12 +121,12 @@ impl GateHooks {
         runs
     }
 
-    /// Whether there is anything that could say what a request would do.
+    /// Returns `true` if a hook can classify requests.
     pub(super) fn can_classify(&self) -> bool {
         !self.classify.is_empty()
     }
 
-    /// What the hooks say that classify, and what became of each.
+    /// Runs the hooks that classify, and reports the status of each.
     pub(super) fn classified<'a>(
         &'a self,
         request: &'a PermissionRequest,
@@ -134,12 +136,12 @@ impl GateHooks {
         self.classify.dispatch_reported(policy)
     }
 
-    /// Whether there is anything that could restrict.
+    /// Returns `true` if a hook can restrict requests.
     pub(super) fn can_restrict(&self) -> bool {
         !self.restrict.is_empty()
     }
 
-    /// What the hooks say that restrict, and what became of each.
+    /// Runs the hooks that restrict, and reports the status of each.
     pub(super) fn restricted<'a>(
         &'a self,
         request: &'a PermissionRequest,
@@ -150,20 +152,20 @@ impl GateHooks {
         self.restrict.dispatch_reported(policy)
     }
 
-    /// What is registered where.
+    /// Describes the registered hooks of each slot.
     #[must_use]
     pub fn describe(&self) -> Vec<SlotDescription> {
         vec![
             SlotDescription {
                 slot: "classify",
                 kind: "fallback",
-                policy: "the first that knows decides",
+                policy: "the first classification decides",
                 entries: entries(&self.classify),
             },
             SlotDescription {
                 slot: "restrict",
                 kind: "always",
-                policy: "the strictest counts",
+                policy: "the strictest restriction decides",
                 entries: entries(&self.restrict),
             },
         ]

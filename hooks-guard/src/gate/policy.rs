@@ -1,5 +1,5 @@
-//! The policies of the slots of the gate. In: what each hook returns. Out: one judgement, or the strictest
-//! restriction.
+//! Policies of the gate's slots. In: the output of each hook. Out: one classification, or the
+//! strictest restriction.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,18 +18,18 @@ use crate::rules::{Effect, Verdict};
 /// because its classification is unknown.
 pub(super) struct FirstJudgement<'r> {
     request: &'r PermissionRequest,
-    /// The time of all hooks together.
+    /// Deadline of all hooks.
     until: Instant,
     found: Found,
 }
 
-/// What the hooks found.
+/// Result of the hooks that classify.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) judgement: Option<Judgement>,
-    /// The last hook that failed, and how.
+    /// The last hook that failed, and its failure.
     pub(super) fault: Option<(Arc<str>, Failure)>,
-    /// Whether that ended the dispatch.
+    /// `true` if that failure ended the dispatch.
     pub(super) failed: bool,
 }
 
@@ -97,21 +97,21 @@ impl<'h> Policy<dyn Classifies + 'h> for FirstJudgement<'_> {
     }
 }
 
-/// The strictest restriction counts; nothing is stricter than to deny. A hook that fails has somebody
-/// asked: it might have denied. The others are asked all the same, for one of them may.
+/// Selects the strictest restriction; a denial stops the dispatch. If a hook fails, the request
+/// needs confirmation, because the hook might have denied it; the remaining hooks still run.
 pub(super) struct Strictest<'r> {
     request: &'r PermissionRequest,
     found: &'r Classification,
-    /// The time of all hooks together.
+    /// Deadline of all hooks.
     until: Instant,
     said: Said,
 }
 
-/// What the hooks say.
+/// Result of the hooks that restrict.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub(super) verdict: Option<Verdict>,
-    /// The last hook that failed, and how.
+    /// The last hook that failed, and its failure.
     pub(super) fault: Option<(Arc<str>, Failure)>,
 }
 
@@ -200,7 +200,8 @@ impl<'h> Policy<dyn Restricts + 'h> for Strictest<'_> {
     }
 }
 
-/// How long a hook may take: what is left for all of them, and no longer than its registration says.
+/// Returns the timeout of a hook: the remaining time of all hooks, but at most that of its
+/// registration.
 fn left(entry: &EntryMeta, until: Instant) -> Duration {
     let left = until.saturating_duration_since(Instant::now());
     entry.timeout().unwrap_or(left).min(left)

@@ -1,9 +1,9 @@
-//! Codex's trust in hooks, without which Codex skips a hook without a message. In: the text of
-//! `config.toml`, and the hooks. Out: the text with the trust, or without it.
+//! Codex's trust in hooks, without which Codex skips a hook silently. In: the texts of
+//! `config.toml` and `hooks.json`. Out: the problems, or the text of `config.toml` with or without
+//! the trust.
 //!
-//! Trust is kept in the user's `config.toml`, as a hash of each entry in `hooks.json`. Input: the
-//! texts of both files. Output: the problems, or the text of `config.toml` with or without the
-//! trust in this program's entries. Everything else in that file stays as it is.
+//! Trust is stored in the user's `config.toml`, as a hash of each entry in `hooks.json`. Only the
+//! trust in this program's entries changes; the rest of the file stays as it is.
 
 use std::path::Path;
 
@@ -13,15 +13,15 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 use super::{document, jsonc, plugin};
 use crate::protocol::Agent;
 
-/// Codex's name for each event, in the keys under which trust is kept.
+/// Codex's names of the events, as used in the keys of the trust.
 const EVENTS: [(&str, &str); 3] = [
     ("PreToolUse", "pre_tool_use"),
     ("PermissionRequest", "permission_request"),
     ("PostToolUse", "post_tool_use"),
 ];
 
-/// Returns why Codex skips an entry of the hook in `hooks`, a file of this text, if it does.
-/// `config` is the text of the user's `config.toml`.
+/// Returns the reason why Codex skips an entry of the hook in `hooks`, a file with this text, if it
+/// does. `config` is the text of the user's `config.toml`.
 pub(crate) fn skipped(hooks: &Path, text: &str, config: &str) -> Option<String> {
     let config = config.parse::<DocumentMut>().unwrap_or_default();
     let state = |key: &str| config.get("hooks")?.get("state")?.get(key);
@@ -30,11 +30,11 @@ pub(crate) fn skipped(hooks: &Path, text: &str, config: &str) -> Option<String> 
         let field = |name: &str| state?.get(name);
         let trusted = field("trusted_hash").and_then(Item::as_str);
         let why = if field("enabled").and_then(Item::as_bool) == Some(false) {
-            "is turned off"
+            "is disabled"
         } else if trusted == Some(entry.hash().as_str()) {
             return None;
         } else if trusted.is_some() {
-            "was changed since it was trusted"
+            "has changed since it was trusted"
         } else {
             "is not trusted"
         };
@@ -42,8 +42,8 @@ pub(crate) fn skipped(hooks: &Path, text: &str, config: &str) -> Option<String> 
     })
 }
 
-/// Returns `config` with trust in the entries of the hook in `hooks`, a file of this text; none if
-/// it is not a file that Codex could read.
+/// Returns `config` with trust in the hook's entries in `hooks`, a file with this text; `None` if
+/// Codex could not read the result.
 pub(super) fn with_trust(config: Option<&str>, hooks: &Path, text: &str) -> Option<String> {
     let config = config.unwrap_or_default();
     if skipped(hooks, text, config).is_none() {
@@ -58,14 +58,14 @@ pub(super) fn with_trust(config: Option<&str>, hooks: &Path, text: &str) -> Opti
             let state = states.entry(key).or_insert(Item::Table(Table::new()));
             let state = state.as_table_like_mut()?;
             state.insert("trusted_hash", value(entry.hash()));
-            // Codex skips an entry that is turned off, trusted or not.
+            // Codex skips a disabled entry even if it is trusted.
             state.remove("enabled");
         }
         Some(())
     })
 }
 
-/// Returns `config` without trust in the entries of the hook in `hooks`, a file of this text.
+/// Returns `config` without trust in the hook's entries in `hooks`, a file with this text.
 pub(super) fn without_trust(config: &str, hooks: &Path, text: &str) -> Option<String> {
     let mut removed = false;
     let without = edited(config, |document| {
@@ -84,8 +84,8 @@ pub(super) fn without_trust(config: &str, hooks: &Path, text: &str) -> Option<St
     }
 }
 
-/// Returns `config` after an edit; none if it does not parse, or mixes line ends. Its byte order
-/// mark and its line ends stay: `toml_edit` keeps neither.
+/// Returns `config` after an edit; `None` if it does not parse or has mixed line endings. Keeps the
+/// byte order mark and the line endings, which `toml_edit` does not preserve.
 fn edited(config: &str, edit: impl FnOnce(&mut DocumentMut) -> Option<()>) -> Option<String> {
     let text = config.strip_prefix('\u{feff}').unwrap_or(config);
     let mark = &config[..config.len() - text.len()];
@@ -102,7 +102,7 @@ fn edited(config: &str, edit: impl FnOnce(&mut DocumentMut) -> Option<()>) -> Op
     Some(format!("{mark}{text}"))
 }
 
-/// The table `hooks.state`; made if it is to be and not there.
+/// Returns the table `hooks.state`; creates a missing one if `make` is set.
 fn states(root: &mut Table, make: bool) -> Option<&mut dyn TableLike> {
     let mut at: &mut dyn TableLike = root;
     for name in ["hooks", "state"] {
@@ -116,7 +116,7 @@ fn states(root: &mut Table, make: bool) -> Option<&mut dyn TableLike> {
     Some(at)
 }
 
-/// An entry of the hook, with its place in the file.
+/// An entry of the hook with its position in the file.
 struct Entry {
     event: &'static str,
     label: &'static str,
@@ -152,7 +152,8 @@ fn entries(text: &str) -> Vec<Entry> {
 }
 
 impl Entry {
-    /// The keys under which its trust may be kept: by the path as it is given, and behind links.
+    /// Returns the possible keys of the entry's trust: by the given path, and by the path with
+    /// links resolved.
     fn keys(&self, hooks: &Path) -> Vec<String> {
         let real = std::fs::canonicalize(hooks).ok();
         let real = real.filter(|real| real != hooks);
@@ -163,7 +164,7 @@ impl Entry {
             .collect()
     }
 
-    /// The hash that Codex keeps of what it trusts: of the entry as JSON with sorted keys.
+    /// Returns the hash that Codex stores: of the entry as JSON with sorted keys.
     fn hash(&self) -> String {
         let given = |key: &str, default: Value| match &self.given[key] {
             Value::Null => default,

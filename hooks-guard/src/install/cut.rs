@@ -1,5 +1,5 @@
-//! Takes entries out of a document. In: a text. Out: the text without them, with every comment and
-//! every other character.
+//! Removes entries from a document. In: a text. Out: the text without them; comments and all other
+//! characters are kept.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use jsonc_parser::{CollectOptions, parse_to_ast};
 use super::jsonc::{BOM, DocumentError, OPTIONS, is_ours, unparsed};
 use crate::protocol::Agent;
 
-/// The document without what runs this program for the agent.
+/// Returns the document without the entries that run this program for the agent.
 pub(super) fn ours(text: &str, agent: Agent) -> Result<String, DocumentError> {
     repeat(text, |text, root| {
         let hooks = root.get_object("hooks")?;
@@ -33,7 +33,7 @@ pub(super) fn ours(text: &str, agent: Agent) -> Result<String, DocumentError> {
                 let Some(first) = handlers.elements.iter().position(ours) else {
                     continue;
                 };
-                // A group goes with its last handler, unless somebody wrote a comment in it.
+                // Remove a group with its last handler, unless it contains a comment.
                 let whole = handlers.elements.iter().all(ours) && !commented(&text[span(entry)]);
                 return Some(match whole {
                     true => cut(text, &entries, index),
@@ -45,7 +45,7 @@ pub(super) fn ours(text: &str, agent: Agent) -> Result<String, DocumentError> {
     })
 }
 
-/// The document without lists of these events, and without `hooks`, where nothing is in them.
+/// Returns the document without empty lists of these events, and without an empty `hooks`.
 pub(super) fn emptied(text: &str, events: &[&str]) -> Result<String, DocumentError> {
     repeat(text, |text, root| {
         let empty = |value: &Value<'_>| {
@@ -65,7 +65,7 @@ pub(super) fn emptied(text: &str, events: &[&str]) -> Result<String, DocumentErr
     })
 }
 
-/// Does it until there is nothing to do any more.
+/// Repeats an edit until nothing is left to remove.
 fn repeat(
     text: &str,
     once: impl Fn(&str, &Object<'_>) -> Option<String>,
@@ -96,7 +96,7 @@ fn ranges(list: &Array<'_>) -> Vec<Range<usize>> {
     list.elements.iter().map(span).collect()
 }
 
-/// The text without one of its siblings, and without one comma: the one after it, or else the one
+/// Returns the text without one of its siblings and one comma: the one after it, else the one
 /// before it.
 fn cut(text: &str, siblings: &[Range<usize>], index: usize) -> String {
     let node = siblings[index].clone();
@@ -116,7 +116,7 @@ fn cut(text: &str, siblings: &[Range<usize>], index: usize) -> String {
         Some(at) => drop(left.remove(at)),
         None => {}
     }
-    // A line with nothing else on it goes as a whole.
+    // Remove a line with no other content as a whole.
     let indented = left.trim_end_matches([' ', '\t']).len();
     let rest = right.trim_start_matches([' ', '\t', '\r']);
     if left[..indented].ends_with('\n') && rest.starts_with('\n') {
@@ -126,7 +126,7 @@ fn cut(text: &str, siblings: &[Range<usize>], index: usize) -> String {
     left + &right
 }
 
-/// Where whitespace and comments end.
+/// Returns the end of whitespace and comments.
 fn trivia(text: &str, from: usize) -> usize {
     let mut at = from;
     loop {
@@ -144,7 +144,7 @@ fn trivia(text: &str, from: usize) -> usize {
     }
 }
 
-/// Whether there is a comment in a text that parses.
+/// Returns `true` if a valid text contains a comment.
 fn commented(text: &str) -> bool {
     let mut in_string = false;
     let mut rest = text.chars();

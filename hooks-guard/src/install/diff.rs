@@ -1,4 +1,4 @@
-//! Two contents of a file in, a unified diff out, escaped for a terminal.
+//! Compares two contents of a file. In: both texts. Out: a unified diff, escaped for a terminal.
 
 use std::fmt::Write as _;
 use std::path::Path;

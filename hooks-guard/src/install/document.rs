@@ -1,5 +1,5 @@
-//! The hook in a JSON document with comments. In: the text of the settings, and what is planned. Out:
-//! the text with the hook, or without it.
+//! Edits the hook in a JSON document with comments. In: the text of the settings, and the planned
+//! entries. Out: the text with or without them.
 
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use jsonc_parser::{CollectOptions, ast, parse_to_ast};
@@ -10,7 +10,7 @@ use super::jsonc::{BOM, DocumentError, OPTIONS, is_ours, unparsed};
 use super::plan::Plan;
 use crate::protocol::Agent;
 
-/// The document with the hook in it, once.
+/// Returns the document with the hook in it, exactly once.
 pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentError> {
     let text = text.unwrap_or_default();
     if is_empty(text) {
@@ -18,7 +18,7 @@ pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentEr
     }
     let mut there = entries(text, plan.agent)?;
     let mut wanted = plan.entries.clone();
-    // Their order in the document is the user's affair.
+    // Ignore the order of events: the user may arrange them.
     there.sort_by(|one, other| one.0.cmp(&other.0));
     wanted.sort_by(|one, other| one.0.cmp(&other.0));
     if there == wanted {
@@ -40,7 +40,7 @@ pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentEr
     Ok(document.text())
 }
 
-/// The document without it.
+/// Returns the document without the hook.
 pub(super) fn without(text: &str, plan: &Plan) -> Result<String, DocumentError> {
     if entries(text, plan.agent)?.is_empty() {
         return Ok(text.to_owned());
@@ -57,12 +57,12 @@ fn is_empty(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || c == BOM)
 }
 
-/// Whether the hook, of any version, is in the document.
+/// Returns `true` if the document contains the hook, of any version.
 pub(super) fn has(text: &str, plan: &Plan) -> Result<bool, DocumentError> {
     Ok(!entries(text, plan.agent)?.is_empty())
 }
 
-/// The entries of the hook in a document, by event.
+/// Returns the entries of the hook in a document, by event.
 pub(crate) fn entries(text: &str, agent: Agent) -> Result<Vec<(String, Value)>, DocumentError> {
     if text
         .trim_matches(|c: char| c.is_whitespace() || c == BOM)
@@ -73,14 +73,14 @@ pub(crate) fn entries(text: &str, agent: Agent) -> Result<Vec<(String, Value)>, 
     Document::parse(text)?.entries(agent)
 }
 
-/// What a document says, if it parses.
+/// Returns the value of a document, if it parses.
 pub(crate) fn value(text: &str) -> Option<Value> {
     let tree = CstRootNode::parse(text.strip_prefix(BOM).unwrap_or(text), &OPTIONS).ok()?;
     tree.to_serde_value()
 }
 
 struct Document {
-    /// What stands before it.
+    /// Byte order mark of the document, or empty.
     mark: &'static str,
     tree: CstRootNode,
     root: CstObject,
@@ -104,7 +104,7 @@ impl Document {
         format!("{}{}", self.mark, self.tree)
     }
 
-    /// The value of a key that may not be there.
+    /// Returns the value of an optional key.
     fn member(
         &self,
         object: &CstObject,
@@ -156,7 +156,7 @@ impl Document {
             .transpose()
     }
 
-    /// The lists of hooks, by event.
+    /// Returns the lists of hooks, by event.
     fn lists(&self) -> Result<Vec<(String, CstArray)>, DocumentError> {
         let Some(hooks) = self.object(&self.root, "", "hooks")? else {
             return Ok(Vec::new());
@@ -165,7 +165,7 @@ impl Document {
         let names = names.filter_map(|property| property.decoded_name());
         let mut lists = Vec::new();
         for name in names {
-            // What is no list is the agent's own affair, unless it is one of ours.
+            // Ignore other values that are not lists, unless the event is one of the hook's.
             if let Some(value) = self.member(&hooks, "hooks.", &name)?
                 && let Some(list) = value.as_array()
             {
@@ -175,7 +175,7 @@ impl Document {
         Ok(lists)
     }
 
-    /// Our entries, as they are.
+    /// Returns the entries of this program, unchanged.
     fn entries(&self, agent: Agent) -> Result<Vec<(String, Value)>, DocumentError> {
         let mut entries = Vec::new();
         for (event, list) in self.lists()? {
@@ -191,7 +191,7 @@ impl Document {
     }
 }
 
-/// Whether an entry, or a handler in it, is ours.
+/// Returns `true` if an entry, or a handler in it, runs this program.
 fn ours_within(entry: &str, agent: Agent) -> bool {
     let parsed = parse_to_ast(entry, &CollectOptions::default(), &OPTIONS);
     let Some(ast::Value::Object(entry)) = parsed.ok().and_then(|parsed| parsed.value) else {
@@ -205,7 +205,7 @@ fn ours_within(entry: &str, agent: Agent) -> bool {
     is_ours(&entry, agent) || handlers.any(|handler| is_ours(handler, agent))
 }
 
-/// The document that has nothing else in it.
+/// Returns a new document with the hook only.
 fn fresh(plan: &Plan) -> String {
     let mut hooks = Map::new();
     for (event, entry) in &plan.entries {

@@ -1,5 +1,5 @@
-//! Why the settings of an agent cannot be changed. In: a path and its cause. Out: one error, in words
-//! for the user.
+//! Error of changing an agent's settings. In: a path and a cause. Out: one error with a message for
+//! the user.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,70 +8,71 @@ use thiserror::Error;
 
 use super::jsonc::DocumentError;
 
-/// Why settings cannot be changed. They are as they were.
+/// Error returned when settings cannot be changed. The settings are unchanged.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum InstallError {
     /// The settings cannot be read.
-    #[error("`{}` cannot be read; check its permissions", path.display())]
+    #[error("cannot read `{}`; check its permissions", path.display())]
     Read {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         #[source]
         source: io::Error,
     },
     /// The settings cannot be written.
-    #[error("`{}` cannot be written; check the permissions and the space on the disk", path.display())]
+    #[error("cannot write `{}`; check its permissions and the free disk space", path.display())]
     Write {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         #[source]
         source: io::Error,
     },
-    /// The settings are no text.
-    #[error("`{}` is not valid UTF-8; mend it first", path.display())]
+    /// The settings are not UTF-8.
+    #[error("`{}` is not valid UTF-8; correct it first", path.display())]
     Encoding {
-        /// Which.
+        /// The file.
         path: PathBuf,
     },
-    /// The settings are longer than any real ones.
-    #[error("`{}` is longer than {most} bytes; mend it first", path.display())]
+    /// The settings exceed the maximum size.
+    #[error("`{}` is longer than {most} bytes; shorten it first", path.display())]
     TooLong {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// The limit.
         most: u64,
     },
-    /// The settings are not what the agent reads.
-    #[error("`{}` is left alone: {source}", path.display())]
+    /// The settings are not a document that the agent can read.
+    #[error("`{}` is unchanged: {source}", path.display())]
     Document {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: DocumentError,
     },
-    /// Somebody else wrote the settings in the meantime.
-    #[error("`{}` was changed by somebody else just now; try again", path.display())]
+    /// Another process wrote the settings in the meantime.
+    #[error("another process has just changed `{}`; try again", path.display())]
     Raced {
-        /// Which.
+        /// The file.
         path: PathBuf,
     },
-    /// A file of this name is there that was not written by this program, or was changed since.
-    #[error("`{}` is not as it was installed; move it away first", path.display())]
+    /// A file with this name was not written by this program, or was changed since.
+    #[error("`{}` was changed after its installation; move it away first", path.display())]
     NotOurs {
-        /// Which.
+        /// The file.
         path: PathBuf,
     },
-    /// A path that the hook is called with is of no use in a settings file.
-    #[error("`{path}` is no absolute path in plain UTF-8; move or rename the file")]
+    /// A path in the hook's arguments cannot be written to a settings file.
+    #[error("`{path}` is not an absolute path in plain UTF-8; move or rename the file")]
     Argument {
         /// The path.
         path: String,
     },
-    /// The binary's path is of no use in a settings file.
-    #[error("`{}` is no absolute path of a binary called `hooks-guard` in plain UTF-8; move or rename it", path.display())]
+    /// The binary's path cannot be written to a settings file.
+    #[error("`{}` is not an absolute path, in plain UTF-8, of a binary named `hooks-guard`; move \
+             or rename it", path.display())]
     Binary {
         /// The path.
         path: PathBuf,

@@ -1,5 +1,5 @@
-//! A settings file, replaced at once or not at all. In: a path, then a text. Out: the file with that
-//! text, or an error and the file as it was.
+//! Replaces a settings file atomically. In: a path, then a text. Out: the file with this text, or
+//! an error and the unchanged file.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -12,13 +12,13 @@ use super::jsonc::DocumentError;
 use super::report::{Change, Report};
 use crate::files;
 
-/// The longest settings that are read, in bytes.
+/// Maximum size of a settings file, in bytes.
 const MOST: u64 = 10 << 20;
 
 /// A settings file as it was read.
 #[derive(Debug)]
 pub(super) struct Settings {
-    /// Where it is, behind symbolic links.
+    /// Path of the file, with symbolic links resolved.
     pub(super) path: PathBuf,
     text: Option<String>,
 }
@@ -39,7 +39,7 @@ impl Settings {
         Ok(Self { path, text })
     }
 
-    /// What is in it; none if there is no such file.
+    /// Returns the content; `None` if the file does not exist.
     pub(super) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
@@ -51,13 +51,13 @@ impl Settings {
         }
     }
 
-    /// What was kept of it, if that can be read.
+    /// Returns the content of the backup, if it can be read.
     pub(super) fn backup(&self) -> Option<String> {
         let bytes = load(&self.beside(".hooks-guard.bak")).ok()??;
         String::from_utf8(bytes).ok()
     }
 
-    /// What becomes of it if this is written.
+    /// Returns the change that writing a text would make.
     pub(super) fn change(&self, wanted: &str) -> Change {
         match self.text() {
             None => Change::Created,
@@ -66,7 +66,7 @@ impl Settings {
         }
     }
 
-    /// A report of what becomes of it.
+    /// Returns a report of a change.
     pub(super) fn report(&self, change: Change, wanted: Option<&str>) -> Report {
         Report {
             file: self.path.clone(),
@@ -78,7 +78,7 @@ impl Settings {
         }
     }
 
-    /// Keeps what is in it beside it, for its owner only.
+    /// Writes a backup beside the file, readable by its owner only.
     pub(super) fn back_up(&self) -> Result<PathBuf, InstallError> {
         let backup = self.beside(".hooks-guard.bak");
         let text = self.text().unwrap_or_default();
@@ -92,11 +92,11 @@ impl Settings {
     }
 
     pub(super) fn forget_backup(&self) {
-        // It is of no use any more, and does no harm.
+        // A leftover backup is harmless.
         let _ = fs::remove_file(self.beside(".hooks-guard.bak"));
     }
 
-    /// Writes it, unless somebody else did since it was read.
+    /// Replaces the file, unless another process changed it since it was read.
     pub(super) fn replace(&self, text: &str) -> Result<(), InstallError> {
         if let Some(directory) = self.path.parent() {
             fs::create_dir_all(directory).map_err(|source| self.write(source))?;
@@ -105,7 +105,7 @@ impl Settings {
         let path = &self.path;
         self.put(path, text, false).map_err(|source| {
             match source.kind() {
-                // `put` looks once more, just before it replaces the file.
+                // `put` checks again just before it replaces the file.
                 io::ErrorKind::ResourceBusy => InstallError::Raced { path: path.clone() },
                 _ => self.write(source),
             }
@@ -133,11 +133,11 @@ impl Settings {
         }
     }
 
-    /// Puts a text in place of a file: as the settings' own owner and mode have it, or for the
-    /// owner only.
+    /// Writes a text to a path: with the owner and mode of the settings, or for the owner only if
+    /// `private`.
     fn put(&self, path: &Path, text: &str, private: bool) -> io::Result<()> {
         let temporary = self.beside(&format!(".{}.tmp", std::process::id()));
-        // A leftover of a process that was killed, or a trap: never written through.
+        // Remove a leftover of a killed process or a planted link; never write through it.
         match fs::remove_file(&temporary) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -152,7 +152,7 @@ impl Settings {
             let _ = fs::remove_file(&temporary);
             return done;
         }
-        // It is in place; that it stays there after a loss of power is all that is left.
+        // The file is in place; syncing its directory makes it survive a power loss.
         #[cfg(unix)]
         if let Some(directory) = path.parent() {
             let _ = File::open(directory).and_then(|directory| directory.sync_all());
@@ -194,7 +194,7 @@ impl Settings {
     }
 }
 
-/// The bytes of a file that may not be there.
+/// Returns the bytes of a file, or `None` if it does not exist.
 fn load(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     let read = || -> io::Result<Option<Vec<u8>>> {
         let file = match files::open(path) {
@@ -218,10 +218,10 @@ fn load(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     }
 }
 
-/// The file behind symbolic links, which stay; also if it is not there yet.
+/// Resolves the symbolic links of a path, also of a file that does not exist yet. The links stay.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
-    // As many as Linux follows.
+    // Linux follows at most 40 links, too.
     for _ in 0..40 {
         match fs::read_link(&path) {
             Ok(target) => path = path.parent().unwrap_or(Path::new("/")).join(target),
@@ -258,7 +258,7 @@ mod tests {
             for done in [settings.replace("ours"), settings.remove()] {
                 assert!(matches!(done, Err(InstallError::Raced { .. })), "{done:?}");
             }
-            // As late as just before the file is replaced.
+            // Changed just before the file is replaced.
             assert!(settings.put(&path, "ours", false).is_err());
             assert_eq!(fs::read_to_string(&path).ok().as_deref(), meanwhile);
             let left = fs::read_dir(directory.path()).unwrap().count();

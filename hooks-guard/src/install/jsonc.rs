@@ -1,5 +1,5 @@
-//! What is read of JSON with comments. In: a text or a handler in it. Out: how it is parsed, why it is
-//! left alone, and whether a handler is ours.
+//! JSON with comments. In: a text, or a handler in it. Out: parser options, errors, and whether a
+//! handler runs this program.
 
 use std::sync::LazyLock;
 
@@ -11,39 +11,39 @@ use thiserror::Error;
 
 use crate::protocol::Agent;
 
-/// Why a document is left alone.
+/// Error returned when a document is left unchanged.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DocumentError {
-    /// It does not parse.
-    #[error("line {line}, column {column}: {detail}; mend it first")]
+    /// The document does not parse.
+    #[error("line {line}, column {column}: {detail}; correct it first")]
     Parse {
-        /// From 1.
+        /// Line, starting at 1.
         line: usize,
-        /// From 1, in characters.
+        /// Column in characters, starting at 1.
         column: usize,
-        /// What is wrong there.
+        /// Message of the parser.
         detail: String,
     },
-    /// A part of it is not what the agent reads.
-    #[error("`{at}` is not {wanted}; mend it first")]
+    /// A value has another type than the agent expects.
+    #[error("`{at}` is not {wanted}; correct it first")]
     Shape {
-        /// Where, such as `hooks.PreToolUse`.
+        /// Path of the value, such as `hooks.PreToolUse`.
         at: String,
-        /// What it should be.
+        /// Expected type.
         wanted: &'static str,
     },
-    /// A key is there more than once: which one counts is the agent's secret.
-    #[error("`{at}` is there more than once; mend it first")]
+    /// A key occurs more than once, and it is unknown which one the agent uses.
+    #[error("`{at}` occurs more than once; remove the others first")]
     Twice {
-        /// Where.
+        /// Path of the key.
         at: String,
     },
 }
 
 pub(super) const BOM: char = '\u{feff}';
 
-/// JSON with comments and commas at the end, and nothing else that is no JSON.
+/// Parser options: JSON with comments and trailing commas, without other extensions.
 pub(super) const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -65,11 +65,11 @@ pub(super) fn unparsed(error: &ParseError) -> DocumentError {
     }
 }
 
-/// Whether a handler runs this program for the agent, wherever the program is.
+/// Returns `true` if a handler runs this program for the agent, from any path.
 pub(super) fn is_ours(handler: &Object<'_>, agent: Agent) -> bool {
     let text = |field: &str| handler.get_string(field).map(|text| text.value.as_ref());
     if let Some(arguments) = handler.get_array("args") {
-        // The command is a path there, and no line of a shell.
+        // Here the command is a path, not a shell command line.
         let mut words = arguments.elements.iter().filter_map(|word| match word {
             ast::Value::StringLit(word) => Some(word.value.as_ref()),
             _ => None,
@@ -85,8 +85,8 @@ pub(super) fn is_ours(handler: &Object<'_>, agent: Agent) -> bool {
     lines.any(|line| runs(line, agent))
 }
 
-/// Returns whether a line of a shell begins with this program as the agent's hook; its path may be
-/// quoted.
+/// Returns `true` if a shell command line begins with this program as the agent's hook; its path
+/// may be quoted.
 pub(super) fn runs(line: &str, agent: Agent) -> bool {
     static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let quoted = r"'(?:[^']|'\\''|'')*[/\\]hooks-guard(?:\.exe)?'";

@@ -1,9 +1,9 @@
-//! Installs the hook. In: an agent, and where its settings are. Out: its settings with the hook, or
-//! without it.
+//! Installs the hook. In: an agent, and the place of its settings. Out: its settings with or
+//! without the hook.
 //!
-//! Nothing else in a settings file changes: comments, order, other hooks and unknown keys stay. The
-//! file is replaced at once or not at all, what it was is kept beside it, and a file that does not
-//! parse is left alone.
+//! Everything else in a settings file is kept: comments, order, other hooks and unknown keys. The
+//! file is replaced atomically, a backup is kept beside it, and a file that does not parse is left
+//! unchanged.
 
 mod codex;
 mod cut;
@@ -40,27 +40,27 @@ pub(crate) use version::{claude_ignores_lateness, in_path};
 pub struct Options {
     /// The directories in which agents keep the user's settings.
     pub homes: Homes,
-    /// Whose settings.
+    /// The user's or a project's settings.
     pub place: Place,
-    /// The absolute path of the binary that the agent has to run.
+    /// Absolute path of the binary that the agent runs.
     pub binary: PathBuf,
-    /// The configuration that the hook reads, by an absolute path. The file need not be there.
+    /// Absolute path of the hook's configuration. The file need not exist.
     pub config: PathBuf,
-    /// The trail that the hook writes to: the absolute path of a file, or a URL without a password,
-    /// which everybody who can read the settings would see. `None` if the configuration names it.
+    /// The hook's trail: an absolute path, or a URL without a password, because everyone who can
+    /// read the settings would see it. `None` if the configuration names it.
     pub database: Option<String>,
-    /// The search path, `PATH`: in it the agent is found, whose version decides what is said
+    /// The search path, `PATH`, used to find the agent; its version decides what the report says
     /// about a late hook.
     pub path: Option<OsString>,
-    /// Whether the agent runs without a user at the keyboard: the hook asks the operator, and
-    /// denies if there is none, instead of making the agent ask.
+    /// `true` if the agent runs without a user at the keyboard: the hook asks the operator, and
+    /// denies if no service runs, instead of making the agent ask.
     pub unattended: bool,
-    /// Whether to say what would be done, and to write nothing.
+    /// `true` to report the changes without making them.
     pub dry_run: bool,
 }
 
 impl Options {
-    /// What the hook is called with.
+    /// Returns the hook's command line.
     fn call(&self) -> Result<HookCall<'_>, InstallError> {
         let unusable = |path: &str| InstallError::Argument {
             path: path.to_owned(),
@@ -83,13 +83,12 @@ impl Options {
     }
 }
 
-/// Registers the hook in the agent's settings. Has no effect if it is registered already.
+/// Registers the hook in the agent's settings. Has no effect if it is already registered.
 ///
-/// Codex skips a hook, without a message, until it is trusted: who installs the hook trusts it,
-/// and the trust is written as well.
+/// Codex silently skips a hook until it is trusted, so this function also adds the trust.
 ///
 /// # Errors
-/// When the settings cannot be read, understood or written: then they are as they were.
+/// If the settings cannot be read, parsed or written; they are unchanged then.
 pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> {
     let call = options.call()?;
     let path = options.homes.settings(agent, &options.place);
@@ -114,13 +113,14 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
         ..settings.report(change, Some(&wanted))
     };
     if change != Change::None && !options.dry_run {
-        // What is kept is what was there before the first time.
+        // Keep the backup of the content before the first installation.
         if change == Change::Changed && !had {
             report.backup = Some(settings.back_up()?);
         }
         settings.replace(&wanted)?;
     }
-    // The hook is installed by now: what the second file lacks is left to the user.
+    // The hook is installed at this point; if the second file cannot be changed, the user has to do
+    // it.
     let (also, by_hand) = match agent {
         Agent::Codex => (trust(&path, &wanted, options), plan::TRUST_BY_HAND),
         Agent::OpenCode => (shorten_start(&path, options), plan::LONG_START),
@@ -134,7 +134,7 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
     Ok(report)
 }
 
-/// Writes the `.npmrc` beside the settings of opencode; none if there is another one.
+/// Writes the `.npmrc` beside opencode's settings; returns `None` if there is another one.
 fn shorten_start(plugin: &Path, options: &Options) -> Result<Option<Report>, InstallError> {
     let Some(path) = plugin::npmrc(plugin) else {
         return Ok(None);
@@ -154,7 +154,7 @@ fn shorten_start(plugin: &Path, options: &Options) -> Result<Option<Report>, Ins
     Ok(Some(settings.report(change, Some(plugin::NPMRC))))
 }
 
-/// Plans to remove that `.npmrc`, unless it was changed.
+/// Plans the removal of that `.npmrc`, unless it was changed.
 fn forget_start(plugin: &Path) -> Result<Option<Undo>, InstallError> {
     let Some(path) = plugin::npmrc(plugin) else {
         return Ok(None);
@@ -167,8 +167,8 @@ fn forget_start(plugin: &Path) -> Result<Option<Undo>, InstallError> {
     }))
 }
 
-/// Has Codex trust the hook in `hooks`, a file of this text; none if its `config.toml` is not one
-/// that can be changed safely.
+/// Adds Codex's trust in the hook in `hooks`, a file with this text; returns `None` if its
+/// `config.toml` cannot be changed safely.
 fn trust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Report>, InstallError> {
     let settings = Settings::read(&options.homes.codex.join("config.toml"))?;
     let Some(wanted) = codex::with_trust(settings.text(), hooks, text) else {
@@ -185,10 +185,10 @@ fn trust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Report>, 
     Ok(Some(report))
 }
 
-/// The change that takes back what installing did to another file.
+/// The change that undoes the installation in another file.
 struct Undo {
     settings: Settings,
-    /// The text that is left; none if the file goes.
+    /// The remaining text; `None` if the file is removed.
     wanted: Option<String>,
 }
 
@@ -211,7 +211,7 @@ impl Undo {
     }
 }
 
-/// Plans the removal of Codex's trust in the hook in `hooks`, a file of this text.
+/// Plans the removal of Codex's trust in the hook in `hooks`, a file with this text.
 fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Undo>, InstallError> {
     let settings = Settings::read(&options.homes.codex.join("config.toml"))?;
     let Some(now) = settings.text() else {
@@ -221,7 +221,7 @@ fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Undo>,
         return Ok(None);
     };
     let wanted = match settings.backup() {
-        // Nothing else was changed: the file becomes what it was, to the byte.
+        // Nothing else was changed: restore the file byte for byte.
         Some(before) if before.trim_end() == wanted.trim_end() => Some(before),
         _ => Some(wanted).filter(|wanted| !wanted.trim().is_empty()),
     };
@@ -232,7 +232,7 @@ fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Undo>,
 /// changed since.
 ///
 /// # Errors
-/// As [`install`].
+/// As for [`install`].
 pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError> {
     let call = options.call()?;
     let path = options.homes.settings(agent, &options.place);
@@ -277,16 +277,16 @@ pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError
         }
         settings.forget_backup();
     }
-    // Last: Codex would skip a hook that is there without trust, without a message.
+    // Remove the trust last: Codex would silently skip an untrusted hook that is still installed.
     if let Some(also) = also {
         also.apply()?;
     }
     Ok(report)
 }
 
-/// What the settings were before: nothing, if there were none.
+/// Returns the settings before the installation; `None` if there were none.
 fn before(settings: &Settings, text: &str, plan: &Plan) -> Result<Option<String>, DocumentError> {
-    // What installing makes of the backup is what is there: then nothing else was changed.
+    // If installing into the backup gives the current content, nothing else was changed.
     if let Some(backup) = settings.backup()
         && !document::has(&backup, plan).unwrap_or(true)
         && document::with(Some(&backup), plan).is_ok_and(|with| with == text)
@@ -301,7 +301,7 @@ fn before(settings: &Settings, text: &str, plan: &Plan) -> Result<Option<String>
 
 fn usable(binary: &Path) -> Result<&str, InstallError> {
     let text = binary.to_str().filter(|text| {
-        // By its name the hook is found again in the settings.
+        // The name identifies the hook in the settings.
         let named = matches!(
             binary.file_name().and_then(|name| name.to_str()),
             Some("hooks-guard" | "hooks-guard.exe")

@@ -1,4 +1,4 @@
-// Asks hooks-guard before opencode uses a tool. `hooks-guard install opencode` writes this file, and
+// Calls hooks-guard before and after opencode uses a tool. `hooks-guard install opencode` writes this file, and
 // `hooks-guard install opencode --uninstall` removes it.
 import { spawn } from "node:child_process";
 
@@ -6,7 +6,7 @@ const BINARY = "@BINARY@";
 const ARGUMENTS = "@ARGUMENTS@";
 const LIMIT = "@LIMIT@";
 
-// The answer of the binary. Whatever is no answer is a refusal.
+// Returns the reply of the binary. An invalid reply is a denial.
 const ask = (question) =>
   new Promise((resolve) => {
     const refuse = (why) => resolve({ throws: `hooks-guard: ${why}`, effect: "deny", message: `hooks-guard: ${why}` });

@@ -1,36 +1,38 @@
-//! Where agents keep their settings.
+//! Places of agents' settings. In: home directories and an agent. Out: the paths of its settings
+//! files.
 
 use std::path::{Path, PathBuf};
 
 use crate::protocol::Agent;
 
-/// Which settings to change.
+/// The settings to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The user's, for all projects.
+    /// The user's settings, for all projects.
     User,
-    /// Those of the project in this directory.
+    /// The settings of the project in this directory.
     Project(PathBuf),
 }
 
 /// Directories of the user's agent settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Homes {
-    /// The user's home.
+    /// The user's home directory.
     pub home: PathBuf,
-    /// Claude Code's, such as `~/.claude`.
+    /// Claude Code's directory, such as `~/.claude`.
     pub claude: PathBuf,
-    /// Codex's, such as `~/.codex`.
+    /// Codex's directory, such as `~/.codex`.
     pub codex: PathBuf,
-    /// Copilot CLI's, such as `~/.copilot`.
+    /// Copilot CLI's directory, such as `~/.copilot`.
     pub copilot: PathBuf,
-    /// For settings, such as `~/.config`.
+    /// The directory for configurations, such as `~/.config`.
     pub config: PathBuf,
 }
 
 impl Homes {
-    /// The directories below a home, or those that the variables `CLAUDE_CONFIG_DIR`, `CODEX_HOME`,
-    /// `COPILOT_HOME` and `XDG_CONFIG_HOME` name with an absolute path.
+    /// Returns the directories below a home directory, or those that the variables
+    /// `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `COPILOT_HOME` and `XDG_CONFIG_HOME` set to an absolute
+    /// path.
     pub fn new(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
         let or = |name: &str, below: &str| {
             let given = variable(name).filter(|path| path.is_absolute());
@@ -45,7 +47,7 @@ impl Homes {
         }
     }
 
-    /// The file in which the hook is registered.
+    /// Returns the file in which the hook is registered.
     #[must_use]
     pub fn settings(&self, agent: Agent, place: &Place) -> PathBuf {
         match place {
@@ -55,12 +57,12 @@ impl Homes {
                 Agent::Gemini => self.home.join(".gemini/settings.json"),
                 Agent::Cursor => self.home.join(".cursor/hooks.json"),
                 Agent::Copilot => self.copilot.join("hooks/hooks-guard.json"),
-                // VS Code has its own home for these files, which no variable moves.
+                // VS Code always uses this directory; no variable moves it.
                 Agent::VsCode => self.home.join(".copilot/hooks/hooks-guard-vscode.json"),
                 Agent::OpenCode => self.config.join("opencode/plugins/hooks-guard.js"),
             },
             Place::Project(directory) => directory.join(match agent {
-                // Not the shared one: the path of the binary is one machine's.
+                // Not the shared settings: the binary's path is specific to one machine.
                 Agent::ClaudeCode => ".claude/settings.local.json",
                 Agent::Codex => ".codex/hooks.json",
                 Agent::Gemini => ".gemini/settings.json",
@@ -72,7 +74,7 @@ impl Homes {
         }
     }
 
-    /// The directory that is there if the user has the agent.
+    /// Returns a directory that exists if the user has the agent.
     pub(crate) fn sign(&self, agent: Agent) -> PathBuf {
         match agent {
             Agent::ClaudeCode => self.claude.clone(),
@@ -87,10 +89,10 @@ impl Homes {
 }
 
 /// Returns every path at which an agent's settings can be, existing or not: files and directories.
-/// Their content decides what the agent asks about.
+/// Their content decides when the agent asks.
 #[must_use]
 pub fn settings_files(homes: &Homes, project: Option<&Path>) -> Vec<PathBuf> {
-    // Claude Code's own memory of what it may do, and of which projects it trusts.
+    // Claude Code's own list of permissions and trusted projects.
     let mut files = vec![homes.home.join(".claude.json")];
     for agent in Agent::ALL {
         files.push(homes.settings(agent, &Place::User));
@@ -104,7 +106,7 @@ pub fn settings_files(homes: &Homes, project: Option<&Path>) -> Vec<PathBuf> {
     files
 }
 
-/// Where else an agent's settings can be.
+/// Returns further places of an agent's settings.
 pub(crate) fn others(agent: Agent, homes: &Homes, project: Option<&Path>) -> Vec<PathBuf> {
     let user: &[&str] = match agent {
         Agent::ClaudeCode => &["settings.json", "settings.local.json", "plugins", "hooks"],

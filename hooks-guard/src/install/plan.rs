@@ -1,4 +1,5 @@
-//! The entries that are registered with each agent.
+//! The entries to register with each agent. In: an agent and the hook's command line. Out: the
+//! entries by event, and notes for the user.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -8,26 +9,26 @@ use serde_json::{Value, json};
 use super::version::{claude_ignores_lateness, claude_is_unknown};
 use crate::protocol::{AFTERWARDS, Agent, PATIENCE, Tool, names};
 
-/// What is put into a settings file.
+/// The entries for a settings file.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) agent: Agent,
-    /// Keys of the document that have to be there.
+    /// Required keys at the top level of the document.
     pub(crate) root: Vec<(String, Value)>,
     /// The entries, by event.
     pub(crate) entries: Vec<(String, Value)>,
 }
 
-/// What an installed hook is called with.
+/// Command line of an installed hook.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HookCall<'a> {
-    /// The absolute path of the program.
+    /// Absolute path of the program.
     pub(crate) binary: &'a str,
-    /// The absolute path of the configuration.
+    /// Absolute path of the configuration.
     pub(crate) config: &'a str,
     /// The trail: the absolute path of its file, or a URL. `None` if the configuration names it.
     pub(crate) database: Option<&'a str>,
-    /// Whether the agent runs without a user at the keyboard.
+    /// `true` if the agent runs without a user at the keyboard.
     pub(crate) unattended: bool,
 }
 
@@ -36,7 +37,7 @@ impl Plan {
         let (before, after) = (PATIENCE.as_secs(), AFTERWARDS.as_secs());
         let line = |time| {
             let line = command_line(agent, call, time);
-            // Only before a tool there is something to refuse.
+            // Only a hook before a tool can deny.
             match time == PATIENCE {
                 true => format!("{line} {OR_REFUSE}"),
                 false => line,
@@ -48,7 +49,7 @@ impl Plan {
         let exactly = format!("^({all})$");
         let entries = match agent {
             Agent::ClaudeCode => {
-                // All tools: one that is not known may have a `command`, too.
+                // Match all tools: an unknown tool may have a `command`, too.
                 let hook = |time: Duration| {
                     let mut hook = json!({"type": "command", "command": line(time),
                         "timeout": time.as_secs()});
@@ -78,7 +79,7 @@ impl Plan {
                 ]
             }
             Agent::Gemini => {
-                // It counts in milliseconds.
+                // Gemini counts in milliseconds.
                 let hook = |time: Duration| {
                     json!({"matcher": exactly, "hooks": [{"type": "command",
                         "command": line(time), "name": "hooks-guard",
@@ -90,7 +91,7 @@ impl Plan {
                 ]
             }
             Agent::Cursor => vec![
-                // A matcher is compared with the command there: none, so that all match.
+                // Cursor compares this matcher with the command; omit it to match all.
                 (
                     "beforeShellExecution",
                     json!({"command": line(PATIENCE), "timeout": before,
@@ -131,7 +132,7 @@ impl Plan {
                     ("PostToolUse", hook(AFTERWARDS)),
                 ]
             }
-            // A plugin: nothing is put into a document.
+            // opencode uses a plugin, so there are no entries for a document.
             Agent::OpenCode => Vec::new(),
         };
         let root = match agent {
@@ -149,7 +150,7 @@ impl Plan {
     }
 }
 
-/// Returns what the user still has to do, or should know, a sentence each.
+/// Returns steps left to the user and notes, one sentence each.
 pub(super) fn to_do(agent: Agent, path: Option<&OsStr>) -> Vec<String> {
     let to_do: &[&str] = match agent {
         Agent::ClaudeCode => {
@@ -159,32 +160,41 @@ pub(super) fn to_do(agent: Agent, path: Option<&OsStr>) -> Vec<String> {
             return late.into_iter().collect();
         }
         Agent::Codex => &[
-            "Codex cannot be made to ask. What needs approval is denied unless a rule allows it or you approve it while `hooks-guard serve` runs.",
+            "Codex has no prompt for hooks. Requests that need approval are denied unless a rule \
+             allows them or you approve them while `hooks-guard serve` runs.",
         ],
         Agent::Gemini => &["Restart Gemini CLI; `/hooks` lists its hooks."],
         Agent::Cursor => &["Restart Cursor; its settings list its hooks."],
         Agent::Copilot => &[
-            "VS Code reads this file too and is answered in its own format: `install vscode` is not needed as well.",
+            "VS Code reads this file, too, and gets replies in its own format; `install vscode` \
+             is not needed.",
         ],
         Agent::VsCode => &[
-            "Copilot CLI reads this file too and is answered in its own format: `install copilot` is not needed as well.",
+            "Copilot CLI reads this file, too, and gets replies in its own format; `install \
+             copilot` is not needed.",
         ],
         Agent::OpenCode => &["Restart opencode: it reads plugins when it starts."],
     };
     to_do.iter().map(|&text| text.to_owned()).collect()
 }
 
-/// What to know if the version of Claude Code cannot be read.
-const CLAUDE_UNKNOWN: &str = "The version of Claude Code could not be read: before 2.1.295 it runs the tool if the hook does not answer in time.";
+/// Note if the version of Claude Code cannot be read.
+const CLAUDE_UNKNOWN: &str = "The version of Claude Code could not be determined. Versions before \
+                              2.1.295 run the tool if the hook times out.";
 
-/// What is left to do if Codex's `config.toml` cannot be changed.
-pub(super) const TRUST_BY_HAND: &str = "Codex skips the hooks, without a message, until you trust them, and its `config.toml` could not be changed: run `/hooks` in Codex and trust the three of hooks-guard. `hooks-guard doctor` says whether they are trusted.";
+/// Step left to the user if Codex's `config.toml` cannot be changed.
+pub(super) const TRUST_BY_HAND: &str = "Codex silently skips the hooks until you trust them, and \
+                                        its `config.toml` could not be changed. Run `/hooks` in \
+                                        Codex and trust the three hooks of hooks-guard. \
+                                        `hooks-guard doctor` checks whether they are trusted.";
 
-/// What to know if opencode's folder has a `.npmrc` already.
-pub(super) const LONG_START: &str = "Without a network, opencode waits more than a minute at its first start. To shorten this, add `fetch-retries=0` to the `.npmrc` in the folder of its settings.";
+/// Note if opencode's directory already has a `.npmrc`.
+pub(super) const LONG_START: &str = "Without a network, opencode waits more than a minute at its \
+                                     first start. To shorten this, add `fetch-retries=0` to the \
+                                     `.npmrc` beside its settings.";
 
-/// Refuses if the hook cannot be run, is killed, or ends with any other status than 0: most agents
-/// run the tool then. Every agent takes status 2 for a refusal.
+/// Denies if the hook cannot be run, is killed, or exits with a status other than 0: most agents
+/// would run the tool then. Every agent treats status 2 as a denial.
 const OR_REFUSE: &str = "|| { echo 'hooks-guard failed: refused' >&2; exit 2; }";
 
 fn is_shell(tool: Tool) -> bool {
@@ -205,7 +215,7 @@ pub(super) fn arguments(agent: Agent, call: HookCall<'_>, time: Duration) -> Vec
         time.as_secs().to_string(),
     ];
     arguments.extend(call.unattended.then(|| "--unattended".to_owned()));
-    // A variable of the environment, which a project can set, must not name them.
+    // Pass the paths explicitly: a project can set environment variables.
     arguments.extend(["--config".to_owned(), call.config.to_owned()]);
     if let Some(database) = call.database {
         arguments.extend(["--database".to_owned(), database.to_owned()]);
@@ -213,7 +223,7 @@ pub(super) fn arguments(agent: Agent, call: HookCall<'_>, time: Duration) -> Vec
     arguments
 }
 
-/// The command that an agent gives to a POSIX shell.
+/// Returns the command line for the POSIX shell of an agent.
 fn command_line(agent: Agent, call: HookCall<'_>, time: Duration) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:".contains(c);
     let quoted = |word: &str| match word.chars().all(plain) {

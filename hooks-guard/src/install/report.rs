@@ -1,35 +1,35 @@
-//! What became of a settings file. In: nothing; plain data. Out: the values that `install` and
+//! The report of an installation. In: nothing; plain data. Out: the values that `install` and
 //! `uninstall` return.
 
 use std::path::PathBuf;
 
-/// What was done with a settings file, or would be.
+/// Report of a change to a settings file, made or planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The settings file.
     pub file: PathBuf,
-    /// What became of it.
+    /// Kind of the change.
     pub change: Change,
-    /// A unified diff; empty if nothing changes.
+    /// Unified diff; empty if nothing changes.
     pub diff: String,
-    /// Where the earlier content is, if it was kept.
+    /// Path of the backup, if one was written.
     pub backup: Option<PathBuf>,
-    /// What the user still has to do, or should know, a sentence each.
+    /// Steps left to the user and notes, one sentence each.
     pub to_do: Vec<String>,
-    /// Another file that changed with this one: for Codex, its `config.toml`, which says which hooks
-    /// it trusts; for opencode a `.npmrc`, which keeps its first start short.
+    /// Report of another changed file: Codex's `config.toml` with its trust in hooks, or opencode's
+    /// `.npmrc`, which shortens its first start.
     pub also: Option<Box<Report>>,
 }
 
-/// What became of a file, or would.
+/// Kind of a change to a file, made or planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It is as it should be.
+    /// Already up to date.
     None,
-    /// It is new.
+    /// Created.
     Created,
-    /// It was changed.
+    /// Changed.
     Changed,
-    /// It had nothing else in it, and is gone.
+    /// Removed because it had no other content.
     Removed,
 }

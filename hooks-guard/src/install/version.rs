@@ -1,4 +1,5 @@
-//! Reads the versions of agents from their files, without running them.
+//! Reads the versions of agents from their files, without running them. In: the search path. Out: a
+//! version, or a note about it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -6,20 +7,20 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The first version of Claude Code that refuses a tool if the hook fails or is late.
+/// First version of Claude Code that denies a tool call if the hook fails or is late.
 const BLOCKS_FROM: [u64; 3] = [2, 1, 295];
 
 /// Returns the version of the Claude Code that a shell with this `PATH` would run.
 fn claude(path: Option<&OsStr>) -> Option<[u64; 3]> {
     let program = fs::canonicalize(in_path(path, "claude")?).ok()?;
-    // A native installation is a file that is called by its version.
+    // A native installation is a file named after its version.
     if let Some(version) = program.file_name()?.to_str().and_then(parse) {
         return Some(version);
     }
     program.ancestors().skip(1).take(3).find_map(package)
 }
 
-/// The version in the package of the directory, if it is the agent's.
+/// Returns the version in the package of a directory, if it is Claude Code's.
 fn package(directory: &Path) -> Option<[u64; 3]> {
     let text = fs::read_to_string(directory.join("package.json")).ok()?;
     let package: Value = serde_json::from_str(&text).ok()?;
@@ -39,23 +40,20 @@ fn parse(version: &str) -> Option<[u64; 3]> {
     Some([next()?, next()?, next()?])
 }
 
-/// Returns whether a shell with this `PATH` would run a Claude Code whose version cannot be read.
+/// Returns `true` if a shell with this `PATH` would run a Claude Code whose version cannot be read.
 pub(super) fn claude_is_unknown(path: Option<&OsStr>) -> bool {
     in_path(path, "claude").is_some() && claude(path).is_none()
 }
 
-/// Returns what is open if the hook is late in the Claude Code that a shell with this `PATH` would
-/// run, as a sentence; none if it refuses the tool.
+/// Returns a sentence if the Claude Code that a shell with this `PATH` would run executes the tool
+/// when the hook is late; `None` if it denies the call.
 pub(crate) fn claude_ignores_lateness(path: Option<&OsStr>) -> Option<String> {
     let [major, minor, patch] = claude(path)?;
-    ([major, minor, patch] < BLOCKS_FROM).then(|| {
-        format!(
-            "Claude Code {major}.{minor}.{patch} runs the tool if the hook does not answer in time"
-        )
-    })
+    ([major, minor, patch] < BLOCKS_FROM)
+        .then(|| format!("Claude Code {major}.{minor}.{patch} runs the tool if the hook times out"))
 }
 
-/// Returns the program of this name that a shell with this `PATH` would run.
+/// Returns the program with this name that a shell with this `PATH` would run.
 pub(crate) fn in_path(path: Option<&OsStr>, name: &str) -> Option<PathBuf> {
     let directories = std::env::split_paths(path?).filter(|directory| directory.is_absolute());
     directories

@@ -1,5 +1,5 @@
-//! The agents whose hooks are supported. In: a name, or the environment of a hook. Out: the agent, and
-//! whether a user is at the keyboard.
+//! The supported agents. In: a name, or the environment of a hook. Out: the agent, and whether a
+//! user is at the keyboard.
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,12 +23,12 @@ pub enum Agent {
     Copilot,
     /// The agent in Visual Studio Code.
     VsCode,
-    /// opencode, by a plugin that calls the binary.
+    /// opencode, through a plugin that calls the binary.
     OpenCode,
 }
 
 impl Agent {
-    /// All of them.
+    /// All agents.
     pub const ALL: [Agent; 7] = [
         Agent::ClaudeCode,
         Agent::Codex,
@@ -39,7 +39,7 @@ impl Agent {
         Agent::OpenCode,
     ];
 
-    /// Its name on the command line and in the audit trail.
+    /// Returns the agent's name on the command line and in the audit trail.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -53,9 +53,9 @@ impl Agent {
         }
     }
 
-    /// Returns the least terminal input that the agent could use to run other commands, with a
-    /// tool that types into a running program without calling the hook, such as Codex's
-    /// `write_stdin` and Copilot's `write_bash`; none if it has no such tool.
+    /// Returns the minimum of terminal input with which the agent could run other commands through
+    /// a tool that types into a running program without calling the hook, such as Codex's
+    /// `write_stdin` and Copilot's `write_bash`; `None` if it has no such tool.
     pub(crate) fn types_into_programs(self) -> Option<TerminalInput> {
         match self {
             // Its commands run with `PAGER=cat` and `GIT_PAGER=cat`.
@@ -65,7 +65,7 @@ impl Agent {
         }
     }
 
-    /// Its name for people.
+    /// Returns the agent's display name.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -80,11 +80,11 @@ impl Agent {
     }
 }
 
-/// Returns whether the agent's environment says that no user is at the keyboard, so that a prompt
-/// of the agent would be refused without being seen.
+/// Returns `true` if the agent's environment shows that no user is at the keyboard, so that a
+/// prompt of the agent would be denied without being seen.
 ///
-/// `variable` returns the value of an environment variable of the hook's process. Only Claude
-/// Code tells; for other agents this is `false`.
+/// `variable` returns the value of an environment variable of the hook's process. Only Claude Code
+/// sets such a variable; for other agents this is `false`.
 #[must_use]
 pub fn is_unattended(agent: Agent, variable: impl Fn(&str) -> Option<String>) -> bool {
     if agent != Agent::ClaudeCode {
@@ -105,7 +105,7 @@ impl fmt::Display for Agent {
 /// Error returned when a name is not that of a supported agent.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
-    "`{name}` is no agent that is known; use `claude-code`, `codex`, `gemini`, `cursor`, \
+    "unknown agent `{name}`; use `claude-code`, `codex`, `gemini`, `cursor`, \
      `copilot`, `vscode` or `opencode`"
 )]
 pub struct UnknownAgent {

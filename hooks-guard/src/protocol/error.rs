@@ -1,24 +1,24 @@
-//! Why an input is not understood. In: a field and what is wrong with it. Out: one error, in words for
+//! Error of parsing a hook's input. In: a field and its problem. Out: one error with a message for
 //! the user.
 
 use thiserror::Error;
 
 use super::model::Hook;
 
-/// The longest input that is read, in bytes.
+/// Maximum size of an input, in bytes.
 pub const MOST_BYTES: usize = 10 << 20;
 
-/// An input that is not understood; [`failed`](super::failed) is the reply.
+/// Error returned when an input cannot be parsed; [`failed`](super::failed) makes the reply.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{problem}")]
 pub struct ProtocolError {
-    /// What is wrong with it.
+    /// The problem.
     pub problem: Problem,
-    /// The hook that was called, as far as it could be read.
+    /// The hook that was called, if it could be parsed.
     pub hook: Option<Hook>,
 }
 
-/// What is wrong with an input.
+/// Problem of an input.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -28,21 +28,21 @@ pub enum Problem {
     /// Not UTF-8.
     #[error("the hook's input is not valid UTF-8; encode it as UTF-8")]
     Encoding,
-    /// Not JSON, cut off, or nested too deeply.
+    /// Not JSON, truncated, or nested too deeply.
     #[error("the hook's input is not valid JSON ({detail}); send one JSON object")]
     Json {
-        /// What the parser says.
+        /// Message of the parser.
         detail: String,
     },
-    /// JSON of another kind.
-    #[error("the hook's input is no JSON object; send one JSON object")]
+    /// JSON, but not an object.
+    #[error("the hook's input is not a JSON object; send one JSON object")]
     NotAnObject,
     /// A field that counts is not there.
     #[error(
         "`{field}` is missing in the hook's input; this version of the agent may not be supported"
     )]
     Missing {
-        /// Its name.
+        /// Name of the field.
         field: &'static str,
     },
     /// A field that counts is of another type.
@@ -50,23 +50,23 @@ pub enum Problem {
         "`{field}` is not {wanted} in the hook's input; this version of the agent may not be supported"
     )]
     Type {
-        /// Its name.
+        /// Name of the field.
         field: &'static str,
-        /// What it should be.
+        /// Expected type.
         wanted: &'static str,
     },
-    /// Two spellings of a field say different things.
+    /// Two spellings of a field have different values.
     #[error("`{first}` and `{second}` differ in the hook's input; send one of them")]
     Contradiction {
-        /// The one.
+        /// First spelling.
         first: &'static str,
-        /// The other.
+        /// Second spelling.
         second: &'static str,
     },
-    /// A field is longer than any real one.
+    /// A field exceeds its maximum length.
     #[error("`{field}` is longer than {most} characters in the hook's input; send less")]
     LongField {
-        /// Its name.
+        /// Name of the field.
         field: &'static str,
         /// The limit.
         most: usize,
@@ -76,10 +76,10 @@ pub enum Problem {
         "the patch names no file; `*** Add File:`, `*** Update File:` or `*** Delete File:` is expected"
     )]
     Patch,
-    /// A URI that is no plain path.
-    #[error("`{uri}` is no plain path; name the file by its path")]
+    /// A URI that is not a plain path.
+    #[error("`{uri}` is not a plain path; name the file by its path")]
     Uri {
-        /// What it is.
+        /// The URI.
         uri: String,
     },
 }

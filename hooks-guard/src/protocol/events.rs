@@ -1,5 +1,4 @@
-//! Reads the input of a hook. In: the bytes that an agent sends. Out: an event, or why the input is not
-//! understood.
+//! Parses the input of a hook. In: the bytes that an agent sends. Out: an event, or an error.
 
 use serde_json::Value;
 
@@ -16,8 +15,8 @@ use crate::request::{MOST_PATH, NetworkAccess, PermissionRequest};
 /// Parses the input that an agent sends to its hook.
 ///
 /// # Errors
-/// When the input is too long, no JSON object, or lacks what counts; [`failed`](super::failed)
-/// makes a refusal of it.
+/// If the input is too long, not a JSON object, or lacks a required field;
+/// [`failed`](super::failed) turns the error into a denial.
 pub fn read(agent: Agent, input: &[u8]) -> Result<Event, ProtocolError> {
     let unread = |problem| ProtocolError {
         problem,
@@ -31,11 +30,11 @@ pub fn read(agent: Agent, input: &[u8]) -> Result<Event, ProtocolError> {
     })
 }
 
-/// The hook, and where in the input the tool and what it is given are.
+/// The called hook, and the place of the tool and its arguments in the input.
 struct Called {
     hook: Hook,
     at: At,
-    /// What the event is called, plainly.
+    /// Normalized name of the event.
     name: String,
 }
 
@@ -43,7 +42,7 @@ struct Called {
 enum At {
     /// In `tool_name` and `tool_input`.
     Fields,
-    /// The event is the tool, and its arguments are at the top.
+    /// The event implies the tool, and its arguments are at the top level.
     Top(&'static str),
     /// In `input` and `output.args` of opencode 1.
     Plugin,
@@ -74,8 +73,8 @@ fn called(agent: Agent, object: &Object) -> Result<Called, Problem> {
     Ok(Called { hook, at, name })
 }
 
-/// Whose input it is: VS Code reads the settings of Claude Code and Copilot, and Copilot those of
-/// VS Code.
+/// Returns the agent that sent the input: VS Code reads the settings of Claude Code and Copilot,
+/// and Copilot those of VS Code.
 fn whose(agent: Agent, object: &Object) -> (Agent, Form) {
     let vscode = object.contains_key("hookEventName") && object.contains_key("tool_name");
     let copilot = object.contains_key("toolName") && !object.contains_key("tool_name");
@@ -106,7 +105,7 @@ fn moment(name: &str) -> (Kind, At) {
     }
 }
 
-/// Copilot does not say which of its events it is.
+/// Returns the kind of Copilot's event, which its input does not name.
 fn by_shape(object: &Object) -> Result<Kind, Problem> {
     let has = |field: &&str| object.contains_key(*field);
     if object.contains_key("toolName") {
@@ -132,7 +131,7 @@ fn by_shape(object: &Object) -> Result<Kind, Problem> {
     }
 }
 
-/// What the plugin of opencode sends.
+/// Parses the input of the opencode plugin.
 fn plugin(object: &Object) -> Result<Called, Problem> {
     let name = input::text(object, "hook")?.map(tools::plain);
     let (form, kind, at) = match name.as_deref() {
@@ -159,7 +158,7 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
     let hook = called.hook;
     let nothing = |why: String| Ok(Event::Nothing { hook, why });
     if hook.kind == Kind::Other {
-        return nothing("nothing is decided at this event".into());
+        return nothing("this event needs no decision".into());
     }
     let Used {
         name,
@@ -169,7 +168,7 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
     let listed = tools::tool(&name);
     let Some(tool) = listed.or_else(|| unlisted_shell(arguments.as_ref())) else {
         let name: String = name.chars().take(100).collect();
-        return nothing(format!("the tool `{name}` is not judged"));
+        return nothing(format!("the tool `{name}` is not checked"));
     };
     if called.at == At::Permission && input::text(object, "effect")? == Some("deny") {
         return nothing("the agent denies it already".into());
@@ -213,7 +212,7 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
         network.command = Some(std::mem::replace(&mut request.command, line));
     }
     let mode = permission_mode(object)?;
-    // The model that decides in this mode is not asked about a command in a slash command that has
+    // In this mode a model decides, except about a command in a slash command that has
     // `allowed-tools`: Claude Code 2.1.332 runs it.
     let decides = |mode: &&str| hook.kind != Kind::BeforeSkillCommand || *mode != "auto";
     request.permission_mode = mode.filter(decides).map(str::to_owned);
@@ -225,18 +224,19 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
     }))
 }
 
-/// A tool that is not in the table is judged as a shell if its input has a `command` text.
+/// Returns the shell tool for a tool that is not in the table but has a `command` text in its
+/// input.
 fn unlisted_shell(arguments: Option<&Result<Object, Problem>>) -> Option<Tool> {
     let arguments = arguments?.as_ref().ok()?;
     let command = arguments.get("command")?.as_str()?;
     (!command.trim().is_empty()).then_some(Tool::Shell)
 }
 
-/// The words before the target in the description of a request for network access, of any case.
+/// Words before the target in the description of a request for network access, in any case.
 const NETWORK_ACCESS: &str = "network-access";
 
-/// The network access that Codex asks for at its `PermissionRequest`. The command that needs it is
-/// in the same place as at other requests, and says nothing about the host.
+/// Returns the network access that Codex requests at its `PermissionRequest`. The command is in its
+/// usual field and does not name the host.
 fn network(hook: Hook, arguments: &Object) -> Result<Option<NetworkAccess>, Problem> {
     if hook.form != Form::Codex || hook.kind != Kind::Prompt {
         return Ok(None);
@@ -249,11 +249,11 @@ fn network(hook: Hook, arguments: &Object) -> Result<Option<NetworkAccess>, Prob
     Ok(is_network.then(|| NetworkAccess::of_target(target.trim())))
 }
 
-/// A tool, and what it is given.
+/// A tool call.
 struct Used<'a> {
     name: String,
     arguments: Option<Result<Object, Problem>>,
-    /// Where the names of the session and the call are.
+    /// The object with the ids of the session and the call.
     names: &'a Object,
 }
 
@@ -296,7 +296,7 @@ fn used<'a>(called: &Called, object: &'a Object) -> Result<Used<'a>, Problem> {
             let names = inner("input")?;
             let name = input::name(names, &["tool"])?.ok_or(Problem::Missing { field: "tool" })?;
             let arguments = match called.hook.kind {
-                // Afterwards opencode gives them with the call.
+                // After the tool, opencode sends its arguments with the call.
                 Kind::AfterTool => names.get("args"),
                 _ => inner("output")?.get("args"),
             };
@@ -365,7 +365,7 @@ fn request(
                 "cwd",
                 "directory",
             ];
-            // Where the arguments are the whole input, the directory is read already.
+            // If the arguments are the whole input, the directory has already been read.
             if arguments != object {
                 let below = input::spelled(arguments, &below)?;
                 request.cwd = directory(request.cwd, below);
@@ -389,12 +389,12 @@ fn request(
     Ok(request)
 }
 
-/// The agent's permission mode, as the agent calls it.
+/// Returns the agent's permission mode, by the agent's name for it.
 fn permission_mode(object: &Object) -> Result<Option<&str>, Problem> {
     input::name(object, &["permission_mode", "permissionMode"])
 }
 
-/// Whether the agent shows a prompt if the hook asks, in this mode.
+/// Returns whether the agent shows a prompt if the hook asks, in this mode.
 fn prompt(called: &Called, mode: Option<&str>) -> AgentPrompt {
     // An unknown mode may be one without prompts.
     let prompts = matches!(
@@ -403,7 +403,7 @@ fn prompt(called: &Called, mode: Option<&str>) -> AgentPrompt {
     );
     match (called.hook.form, called.hook.kind) {
         (Form::OpenCode1, _) | (_, Kind::BeforeSkillCommand) => AgentPrompt::Unavailable,
-        // Codex takes `ask` for a mistake, and then runs what its sandbox permits.
+        // Codex treats `ask` as an error, and then runs what its sandbox permits.
         (Form::Codex, Kind::BeforeTool) => AgentPrompt::Unavailable,
         (Form::Cursor, _) if called.name != "beforeshellexecution" => AgentPrompt::Unavailable,
         _ if prompts => AgentPrompt::Shown,

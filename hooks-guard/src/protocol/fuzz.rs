@@ -1,5 +1,5 @@
-//! What holds for any input, for the fuzz target and for tests. In: any bytes. Out: nothing; it panics
-//! where a reply breaks the protocol.
+//! Properties that hold for any input, for the fuzz target and tests. In: any bytes. Out: nothing;
+//! panics if a reply violates the protocol.
 
 use serde_json::Value;
 
@@ -9,11 +9,10 @@ use super::limit;
 use super::model::{Answer, Event, MOST_TEXT};
 use super::reply::{Reply, answer, done, failed};
 
-/// Reads the bytes as every agent's input, answers in every way, and looks at the replies.
+/// Parses the bytes as every agent's input, replies in every way, and checks the replies.
 ///
 /// # Panics
-/// When a reply is one that the agent would take for an agreement that nobody gave, or would
-/// refuse to read.
+/// If an agent would treat a reply as an approval that was never given, or could not parse it.
 pub fn fuzz_protocol(data: &[u8]) {
     for agent in Agent::ALL {
         match read(agent, data) {
@@ -64,12 +63,12 @@ pub fn fuzz_protocol(data: &[u8]) {
     }
 }
 
-/// Whether an agent would take it for an agreement.
+/// Returns `true` if an agent would treat the reply as an approval.
 fn allows(reply: &Reply) -> bool {
     says(reply, &["allow", "approve"])
 }
 
-/// Whether an agent would take it for a refusal.
+/// Returns `true` if an agent would treat the reply as a denial.
 fn refuses(reply: &Reply) -> bool {
     (reply.exit == 2 && !reply.stderr.is_empty())
         || says(reply, &["deny"])
@@ -107,7 +106,7 @@ fn assert_formed(agent: Agent, reply: &Reply) {
     assert_texts(agent, &value);
     let nested = value["hookSpecificOutput"].as_object();
     if agent == Agent::Codex {
-        // What Codex rejects, and then goes on.
+        // Keys that Codex rejects; it then runs the tool.
         assert_eq!(
             value.as_object().map(|value| value.len()),
             Some(1),
@@ -140,7 +139,7 @@ fn assert_formed(agent: Agent, reply: &Reply) {
     }
 }
 
-/// No text is empty, too long, or deceives.
+/// Checks that no text is empty, too long, or contains deceptive characters.
 fn assert_texts(agent: Agent, value: &Value) {
     match value {
         Value::String(text) => {

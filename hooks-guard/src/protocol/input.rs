@@ -1,5 +1,5 @@
-//! What is read of an input: leniently what is unknown, strictly what counts. In: JSON. Out: fields, or
-//! what is wrong with one.
+//! Reads fields of an input: ignores unknown ones and checks required ones strictly. In: JSON. Out:
+//! fields, or the problem of one.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::request::MOST_NAME;
 
 pub(crate) type Object = Map<String, Value>;
 
-/// The object in the input.
+/// Returns the object in the input.
 pub(crate) fn object(input: &[u8]) -> Result<Object, Problem> {
     if input.len() > MOST_BYTES {
         return Err(Problem::TooLong);
@@ -21,7 +21,7 @@ pub(crate) fn object(input: &[u8]) -> Result<Object, Problem> {
 }
 
 pub(crate) fn parse(text: &str) -> Result<Object, Problem> {
-    // serde_json ends at 128 levels.
+    // serde_json stops at 128 levels.
     let value = serde_json::from_str(text).map_err(|error| Problem::Json {
         detail: error.to_string(),
     })?;
@@ -31,13 +31,13 @@ pub(crate) fn parse(text: &str) -> Result<Object, Problem> {
     }
 }
 
-/// SHA-256 of everything that a tool is given, in hexadecimal.
+/// Returns the SHA-256 of a tool's arguments, in hexadecimal.
 pub(crate) fn hash(arguments: &Object) -> String {
     let text = serde_json::to_vec(arguments).unwrap_or_default();
     hex::encode(Sha256::digest(text))
 }
 
-/// A text, if the field is there and not null.
+/// Returns a text, if the field is present and not null.
 pub(crate) fn text<'a>(
     object: &'a Object,
     field: &'static str,
@@ -52,7 +52,7 @@ pub(crate) fn text<'a>(
     }
 }
 
-/// The text of a field with several spellings, which must not differ.
+/// Returns the text of a field with several spellings, which must not differ.
 pub(crate) fn spelled<'a>(
     object: &'a Object,
     spellings: &[&'static str],
@@ -72,7 +72,7 @@ pub(crate) fn spelled<'a>(
     Ok(found.map(|(_, text)| text))
 }
 
-/// A short text that names something.
+/// Returns a short text that names something.
 pub(crate) fn name<'a>(
     object: &'a Object,
     spellings: &[&'static str],
@@ -90,7 +90,7 @@ pub(crate) fn name<'a>(
     Ok(name.filter(|name| !name.is_empty()))
 }
 
-/// The directory of the session.
+/// Returns the directory of the session.
 pub(crate) fn cwd(object: &Object) -> Result<Option<PathBuf>, Problem> {
     let cwd = spelled(object, &["cwd", "directory"])?.filter(|cwd| !cwd.is_empty());
     let first_root = || match object.get("workspace_roots") {
@@ -101,7 +101,7 @@ pub(crate) fn cwd(object: &Object) -> Result<Option<PathBuf>, Problem> {
     Ok(cwd.filter(|cwd| cwd.is_absolute()))
 }
 
-/// What the tool is given: an object, or (Copilot) JSON in a text.
+/// Returns the arguments of the tool: an object, or (Copilot) JSON in a text.
 pub(crate) fn arguments(value: &Value, field: &'static str) -> Result<Object, Problem> {
     match value {
         Value::Object(object) => Ok(object.clone()),

@@ -1,29 +1,29 @@
-//! How long a hook may take. In: an agent, the hook that it called, and the time in its settings. Out:
-//! the time in which the hook must have been answered.
+//! Deadlines of a hook. In: an agent, the called hook, and the timeout in its settings. Out: the
+//! time within which the hook must reply.
 
 use std::time::Duration;
 
 use super::agent::Agent;
 use super::model::Hook;
 
-/// How long an agent is told to wait before a tool is used: somebody may have to be found.
+/// Timeout of hooks before a tool, long enough for an operator to answer.
 #[cfg(feature = "cli")]
 pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 
-/// How long it is told to wait afterwards.
+/// Timeout of hooks after a tool.
 pub(crate) const AFTERWARDS: Duration = Duration::from_secs(10);
 
-/// How long settings that somebody wrote by hand are taken to wait.
+/// Assumed timeout of hand-written settings.
 pub(super) const BY_HAND: Duration = Duration::from_secs(10);
 
-/// The same for Gemini, which counts in milliseconds.
+/// Assumed timeout of hand-written settings of Gemini, which counts in milliseconds.
 pub(super) const BY_HAND_GEMINI: Duration = Duration::from_secs(5);
 
-/// The time in which a hook must have been answered.
+/// Returns the time within which a hook must reply.
 ///
-/// `installed` is the time that the agent's settings give it, which `install` writes as
-/// `--timeout` of the command it registers. Without it, nobody knows what the settings say, and a
-/// short time is assumed: most agents go on when a hook is late.
+/// `installed` is the timeout in the agent's settings, which `install` also passes as `--timeout`
+/// to the command. Without it, the timeout is unknown and a short one is assumed, because most
+/// agents run the tool if a hook is late.
 #[must_use]
 pub fn limit(agent: Agent, hook: Option<Hook>, installed: Option<Duration>) -> Duration {
     let by_hand = match agent {
@@ -34,7 +34,7 @@ pub fn limit(agent: Agent, hook: Option<Hook>, installed: Option<Duration>) -> D
     if hook.is_some_and(|hook| !hook.kind.is_before()) {
         time = time.min(AFTERWARDS);
     }
-    // The process has to start and to end in it, on a machine that may be busy.
+    // The process has to start and exit in this margin, even on a busy machine.
     let margin = (time / 20).max(Duration::from_secs(1)).min(time / 2);
     time - margin
 }

@@ -1,14 +1,13 @@
-//! The hook protocols of coding agents. In: what an agent sends before and after it uses a tool. Out:
-//! the answer in the words of the agent. Pure functions; the caller reads and prints.
+//! The hook protocols of coding agents. In: the input that an agent sends before and after it uses a
+//! tool. Out: the reply in the agent's format. Pure functions; the caller reads and prints.
 //!
-//! [`read`] makes an [`Event`] of the input, [`Answer::of`] an answer of a ruling, and [`answer`]
-//! the [`Reply`] that the agent understands. Whatever goes wrong goes through [`failed`], which
-//! refuses in the agent's own field.
+//! [`read`] parses the input into an [`Event`], [`Answer::of`] converts a decision to an answer, and
+//! [`answer`] returns the [`Reply`] in the agent's format. [`failed`] converts an error to a denial.
 //!
 //! Unknown keys and events are ignored. A tool that is not in the table of [`tools`](self) is
-//! judged as a shell if its input has a `command` text, and gets no decision otherwise; it never
-//! gets an allow, so the agent's own prompt stays. The fields that matter are read strictly: a
-//! `command` that is not a text, or a patch without a file, is an error and refused.
+//! treated as a shell if its input has a `command` text, and gets no decision otherwise; it never
+//! gets an allow, so the agent's own prompt stays. Required fields are checked strictly: a `command`
+//! that is not a text, or a patch without a file, is an error and denied.
 //!
 //! ```
 //! use hooks_guard::protocol::{self, Agent, Answer, Event};

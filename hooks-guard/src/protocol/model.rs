@@ -1,5 +1,5 @@
-//! What an agent says and is told. In: nothing; plain data. Out: events, questions and answers, with
-//! the hook that they belong to.
+//! Data types of the hook protocols. In: nothing; plain data. Out: events, questions and answers,
+//! with the hook that they belong to.
 
 use std::path::PathBuf;
 
@@ -7,33 +7,33 @@ use super::agent::Agent;
 use crate::classify::Decision;
 use crate::request::{PermissionRequest, Ruling};
 
-/// The longest text in a reply, in characters.
+/// Maximum length of a text in a reply, in characters.
 pub const MOST_TEXT: usize = 4_000;
 
-/// What an agent says by calling its hook.
+/// An event that an agent reports by calling its hook.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// The agent is about to use a tool.
     Ask(Question),
     /// A tool ran.
     Ran(Ran),
-    /// The agent itself refused to use a tool.
+    /// The agent itself denied a tool call.
     Refused(Refused),
     /// There is nothing to decide: [`done`](super::done) is the reply.
     Nothing {
         /// The hook that was called.
         hook: Hook,
-        /// Why there is nothing to decide, such as ``the tool `WebFetch` is not judged``.
+        /// Reason why there is nothing to decide, such as ``the tool `WebFetch` is not checked``.
         why: String,
     },
 }
 
-/// Which hook of which agent was called.
+/// A hook of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hook {
-    /// The agent that the input is of.
+    /// The agent that sent the input.
     pub agent: Agent,
-    /// When it calls.
+    /// When the agent calls the hook.
     pub kind: Kind,
     pub(crate) form: Form,
 }
@@ -43,21 +43,21 @@ pub struct Hook {
 pub enum Kind {
     /// Before a tool is used: `PreToolUse`, `BeforeTool`, `beforeShellExecution`….
     BeforeTool,
-    /// Before a shell command in the text of a skill: `PreSkillShellCommand`. An answer that
-    /// asks keeps the command from running.
+    /// Before a shell command in the text of a skill: `PreSkillShellCommand`. An answer that asks
+    /// keeps the command from running.
     BeforeSkillCommand,
     /// Before the agent's own prompt is shown: `PermissionRequest`.
     Prompt,
     /// After a tool was used.
     AfterTool,
-    /// After the agent itself refused a tool: `PermissionDenied`.
+    /// After the agent itself denied a tool call: `PermissionDenied`.
     Refused,
     /// At another time.
     Other,
 }
 
 impl Kind {
-    /// Returns whether the hook is called before something happens and can refuse it.
+    /// Returns `true` if the hook is called before an action and can deny it.
     #[must_use]
     pub fn is_before(self) -> bool {
         matches!(
@@ -67,13 +67,13 @@ impl Kind {
     }
 }
 
-/// In which words a hook is answered. Which it is comes from the input, because agents read the
-/// settings of other agents.
+/// Format of a reply. It is derived from the input, because agents read the settings of other
+/// agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// `hookSpecificOutput`; VS Code has the same.
     Claude,
-    /// As Claude, without `ask`, a bare `allow` and anything that is not known.
+    /// As Claude, without `ask`, a bare `allow` and unknown keys.
     Codex,
     /// `decision`.
     Gemini,
@@ -93,42 +93,43 @@ pub enum AgentPrompt {
     /// The agent shows its prompt, or has it open already.
     Shown,
     /// The agent has no prompt for this hook, or none in its current mode. An [`Answer::Ask`]
-    /// becomes a refusal unless the operator approves.
+    /// becomes a denial unless the operator approves.
     Unavailable,
     /// The agent has a prompt, but no user is at the keyboard to answer it. An [`Answer::Ask`]
-    /// becomes a refusal unless the operator approves.
+    /// becomes a denial unless the operator approves.
     Unattended,
 }
 
-/// A tool is about to be used.
+/// A request to decide about a tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The hook that was called.
     pub hook: Hook,
-    /// What the agent wants to do. A command for PowerShell is given as `pwsh -Command '…'`.
+    /// The request. A command for PowerShell is given as `pwsh -Command '…'`.
     pub request: PermissionRequest,
     /// Whether the agent shows a prompt.
     pub prompt: AgentPrompt,
-    /// Whether the tool is missing in the table of tools and was judged by its `command` text.
-    /// Such a tool may do more than run the command, so a ruling never allows it; the operator may.
+    /// `true` if the tool is missing in the table of tools and was classified by its `command`
+    /// text. Such a tool may do more than run the command, so a decision never allows it; the
+    /// operator may.
     pub unlisted_tool: bool,
 }
 
 impl Question {
-    /// Returns whether no prompt of the agent reaches a user, so that the operator has to be
-    /// asked, and the request denied if there is none.
+    /// Returns `true` if no prompt of the agent reaches a user, so that the operator has to answer,
+    /// and the request is denied if no service runs.
     #[must_use]
     pub fn unattended(&self) -> bool {
         self.prompt != AgentPrompt::Shown
     }
 }
 
-/// The agent itself refused to use a tool.
+/// The agent itself denied a tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refused {
     /// The hook that was called.
     pub hook: Hook,
-    /// What the agent refused. Its `session_id` and `call_id` name the decision it belongs to.
+    /// The denied request. Its `session_id` and `call_id` identify the decision.
     pub request: PermissionRequest,
     /// The agent's reason, in at most [`MOST_TEXT`] characters.
     pub reason: String,
@@ -139,43 +140,43 @@ pub struct Refused {
 pub struct Ran {
     /// The hook that was called.
     pub hook: Hook,
-    /// What was done. Its `session_id` and `call_id` tell which decision it belongs to; where an
-    /// agent has no `call_id` (Cursor, Gemini, Copilot), its command and directory do.
+    /// The request. Its `session_id` and `call_id` identify the decision; for agents without a
+    /// `call_id` (Cursor, Gemini, Copilot), its command and directory do.
     pub request: PermissionRequest,
-    /// What came of it.
+    /// Result of the tool.
     pub outcome: Outcome,
 }
 
-/// What came of a tool that ran.
+/// Result of a tool that ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Whether it succeeded; none where the agent does not say.
+    /// `true` if it succeeded; `None` if the agent does not report this.
     pub succeeded: Option<bool>,
-    /// The exit status, where the agent says it.
+    /// Exit status, if the agent reports it.
     pub exit_status: Option<i64>,
-    /// The agent's error, in at most [`MOST_TEXT`] characters.
+    /// The agent's error message, in at most [`MOST_TEXT`] characters.
     pub error: Option<String>,
 }
 
-/// What the agent is told, with the reason that is shown.
+/// Answer for the agent, with the displayed reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It may.
+    /// The tool may run.
     Allow(String),
-    /// Somebody has to agree.
+    /// The tool needs confirmation.
     Ask(String),
-    /// It may not.
+    /// The tool must not run.
     Deny(String),
-    /// No decision: whatever the agent would do without the hook.
+    /// No decision: the agent behaves as without the hook.
     Nothing,
 }
 
 impl Answer {
-    /// Converts a ruling to the answer to a question.
+    /// Converts a decision to the answer to a question.
     ///
     /// Access to files or to the network that no rule allows is left to the agent instead of
     /// allowed, and so is a tool that is not in the table of tools. PowerShell, of which the
-    /// classifier knows only the verbs, is asked about unless a rule or an approval allows it.
+    /// classifier knows only the verbs, needs confirmation unless a rule or an approval allows it.
     #[must_use]
     pub fn of(question: &Question, ruling: &Ruling) -> Self {
         let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
@@ -198,7 +199,7 @@ impl Answer {
     }
 }
 
-/// Makes an absolute directory of one that may be relative to another.
+/// Resolves a directory that may be relative to another.
 pub(crate) fn directory(base: Option<PathBuf>, below: Option<&str>) -> Option<PathBuf> {
     let below = below.filter(|below| !below.is_empty());
     match (base, below) {

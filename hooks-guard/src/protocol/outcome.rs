@@ -1,12 +1,13 @@
-//! What came of a tool that ran. In: an input after a tool, as each agent writes it. Out: success, exit
-//! status, error.
+//! Results of tools. In: the input of a hook after a tool, in the format of an agent. Out: success,
+//! exit status, error.
 
 use serde_json::Value;
 
 use super::input::Object;
 use super::model::{Form, Hook, MOST_TEXT, Outcome};
 
-/// What came of a tool, at the event of this plain name; none if it did not run.
+/// Returns the result of a tool at the event with this normalized name; `None` if the tool did not
+/// run.
 pub(super) fn outcome(hook: Hook, name: &str, object: &Object) -> Option<Outcome> {
     let mut outcome = Outcome::default();
     let response = [
@@ -47,7 +48,7 @@ pub(super) fn outcome(hook: Hook, name: &str, object: &Object) -> Option<Outcome
     if name == "posttoolusefailure" {
         outcome.succeeded = Some(false);
     } else if outcome.succeeded.is_none() && hook.form == Form::Claude {
-        // It has an event of its own for what fails.
+        // Failures have a separate event.
         outcome.succeeded = Some(name == "posttooluse");
     }
     if outcome.succeeded.is_none() {

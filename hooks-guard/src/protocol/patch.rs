@@ -1,13 +1,13 @@
-//! Patches as `apply_patch` takes them. In: a patch. Out: the files that it names, and the strongest
-//! effect on them.
+//! Patches of `apply_patch`. In: a patch. Out: the files that it names, and the strongest effect on
+//! them.
 
 use super::error::Problem;
 use crate::classify::Crud;
 
-/// The strongest effect, and the files.
+/// Returns the strongest effect and the files.
 ///
-/// Lines are taken for headers whatever stands before them: a file too many is asked about, a
-/// file too few is not.
+/// Treats a line as a header whatever precedes it: an extra file only causes a question, a missing
+/// file would not be checked.
 pub(crate) fn files(patch: &str) -> Result<(Crud, Vec<String>), Problem> {
     let mut effect = Crud::Read;
     let mut files: Vec<String> = Vec::new();

@@ -1,5 +1,5 @@
-//! Replies in the agents' own words. In: a question with its answer, or an error. Out: what the hook
-//! prints, and its exit status.
+//! Replies in the agents' formats. In: a question with its answer, or an error. Out: the hook's
+//! output and exit status.
 
 use hooks_runtime::display::{escape, shorten};
 use serde_json::{Value, json};
@@ -10,9 +10,9 @@ use super::model::{AgentPrompt, Answer, Form, Hook, Kind, MOST_TEXT, Question};
 /// Output and exit status of the hook process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// For the standard output: one JSON object, or nothing.
+    /// Standard output: one JSON object, or nothing.
     pub stdout: String,
-    /// For the standard error.
+    /// Standard error.
     pub stderr: String,
     /// The exit status.
     pub exit: u8,
@@ -27,29 +27,29 @@ impl Reply {
     }
 }
 
-/// The reason given if there is none: agents take a refusal without a reason for a mistake.
-const NO_REASON: &str = "refused by hooks-guard";
+/// Default reason: agents treat a denial without a reason as an error.
+const NO_REASON: &str = "denied by hooks-guard";
 
-/// Returns why a request that needs approval is refused, and how to approve it: for the model and
-/// its user, appended to the reason.
+/// Returns why a request that needs approval is denied, and how to approve it. Appended to the
+/// reason, for the model and its user.
 #[must_use]
 pub fn approval_missing(agent: Agent, prompt: AgentPrompt) -> String {
     let why = match prompt {
-        AgentPrompt::Unattended => "no user is at the keyboard to give it".to_owned(),
+        AgentPrompt::Unattended => "no user is at the keyboard".to_owned(),
         AgentPrompt::Shown | AgentPrompt::Unavailable => {
-            format!("{} cannot be made to ask for it here", agent.title())
+            format!("{} has no prompt for it here", agent.title())
         }
     };
     format!(
-        "approval is missing, and {why}; to give it, run `hooks-guard serve` and approve the \
-         request there, or add a rule that allows it"
+        "this request needs approval, but {why}; run `hooks-guard serve` and approve the request \
+         there, or add a rule that allows it"
     )
 }
 
-/// Returns the reply that tells the agent the answer to its question.
+/// Returns the reply that gives the agent the answer to its question.
 ///
-/// [`Answer::Ask`] becomes a refusal if the agent shows no prompt. No reply relaxes what the agent
-/// would have done without the hook, except for an [`Answer::Allow`].
+/// [`Answer::Ask`] becomes a denial if the agent shows no prompt. Only [`Answer::Allow`] permits
+/// something that the agent would not do without the hook.
 #[must_use]
 pub fn answer(question: &Question, answer: &Answer) -> Reply {
     let hook = question.hook;
@@ -65,9 +65,9 @@ pub fn answer(question: &Question, answer: &Answer) -> Reply {
     }
 }
 
-/// Refusal after an error: in the agent's own field if the hook is known, otherwise by the exit
-/// status. After a tool has run there is nothing to refuse, so the error is written to standard
-/// error only.
+/// Returns a denial after an error: in the agent's own field if the hook is known, otherwise by the
+/// exit status. After a tool has run there is nothing to deny, so the error is only written to
+/// standard error.
 #[must_use]
 pub fn failed(agent: Agent, hook: Option<Hook>, why: &str) -> Reply {
     let why = shown(why);
@@ -79,7 +79,7 @@ pub fn failed(agent: Agent, hook: Option<Hook>, why: &str) -> Reply {
         },
         None => Reply {
             stdout: match agent {
-                // The plugin reads what is printed, not how the process ends.
+                // The plugin reads the output, not the exit status.
                 Agent::OpenCode => json!({"throws": why}).to_string(),
                 _ => String::new(),
             },
@@ -89,7 +89,7 @@ pub fn failed(agent: Agent, hook: Option<Hook>, why: &str) -> Reply {
     }
 }
 
-/// Reply without a decision.
+/// Returns a reply without a decision.
 #[must_use]
 pub fn done(hook: Hook) -> Reply {
     match (hook.form, hook.kind) {
@@ -105,7 +105,7 @@ fn allow(hook: Hook, reason: &str) -> Reply {
     let reply = match (hook.form, hook.kind) {
         (Form::Claude | Form::Codex, Kind::Prompt) => prompt(&json!({"behavior": "allow"})),
         (Form::Claude, kind) => decision(kind, "allow", reason),
-        // A bare allow is none there.
+        // Codex ignores a bare `allow`.
         (Form::Codex, _) | (Form::OpenCode1, _) => return done(hook),
         (Form::Gemini, _) => json!({"decision": "allow"}),
         (Form::Cursor, _) => json!({"permission": "allow"}),
@@ -118,10 +118,10 @@ fn allow(hook: Hook, reason: &str) -> Reply {
 
 fn ask(hook: Hook, reason: &str) -> Reply {
     let reply = match (hook.form, hook.kind) {
-        // The prompt that is about to be shown stays.
+        // The agent's own prompt is shown.
         (_, Kind::Prompt) => return done(hook),
         (Form::Claude, kind) => decision(kind, "ask", reason),
-        // Codex takes `ask` for a mistake, and runs the command.
+        // Codex treats `ask` as an error, and runs the command.
         (Form::Codex, _) => return deny(hook, reason),
         (Form::Gemini, _) => json!({"decision": "ask", "systemMessage": reason}),
         (Form::Cursor, _) => json!({
@@ -177,10 +177,10 @@ fn flat(decision: &str, reason: &str) -> Value {
     json!({"permissionDecision": decision, "permissionDecisionReason": reason})
 }
 
-/// A reason as it is shown: on one line, without what deceives, and not too long.
+/// Returns a reason for display: on one line, without deceptive characters, and of limited length.
 fn shown(reason: &str) -> String {
     let reason = reason.trim();
-    // Escaping makes a text longer, and never shorter.
+    // Escaping never shortens a text.
     let short: String = reason.chars().take(MOST_TEXT + 1).collect();
     match shorten(&escape(&short), MOST_TEXT) {
         empty if empty.is_empty() => NO_REASON.to_owned(),

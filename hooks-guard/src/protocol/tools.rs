@@ -1,5 +1,5 @@
-//! The agents' tools. In: the name of a tool, and its input. Out: whether it runs a command or touches
-//! files, and which files.
+//! The agents' tools. In: the name of a tool, and its input. Out: whether it runs a command or
+//! touches files, and which files.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::patch;
 use crate::classify::{Crud, MAX_COMMAND_CHARS, Tables};
 use crate::request::FileAccess;
 
-/// What a tool does.
+/// Effect of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tool {
     /// Runs a command of a POSIX shell.
@@ -23,18 +23,18 @@ pub(crate) enum Tool {
     PowerShell,
     /// Reads files; without a path, those of the directory.
     Reads,
-    /// Searches what is in the files of a folder; without a path, of the directory.
+    /// Searches the content of files in a directory; without a path, in the current one.
     Searches,
-    /// Prints names of files; without a path, those of the directory.
+    /// Lists names of files; without a path, those of the directory.
     Lists,
-    /// Does something to files, which it must name.
+    /// Changes files, which it must name.
     Changes(Crud),
     /// Applies a patch.
     Patch,
 }
 
 impl Tool {
-    /// Returns whether the tool only reads.
+    /// Returns `true` if the tool only reads.
     pub(crate) fn reads(self) -> bool {
         matches!(self, Self::Reads | Self::Searches | Self::Lists)
     }
@@ -43,10 +43,10 @@ impl Tool {
 use Agent::{ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode, VsCode};
 use Tool::{Changes, Lists, Patch, PowerShell, Reads, Searches, Shell};
 
-/// The tools, by name, and the agents that are known to have them.
+/// The known tools, by name, and the agents that have them.
 ///
-/// A tool is recognised whichever agent it comes from, because agents run the hooks of others; the
-/// agents here are those that `install` registers it for.
+/// A tool is recognised from any agent, because agents run the hooks of other agents; the agents
+/// here are those that `install` registers it for.
 const TOOLS: &[(&str, Tool, &[Agent])] = &[
     ("Bash", Shell, &[ClaudeCode, Codex, Copilot, OpenCode]),
     ("Monitor", Shell, &[ClaudeCode]),
@@ -116,31 +116,32 @@ const TOOLS: &[(&str, Tool, &[Agent])] = &[
     ("file_search", Lists, &[VsCode]),
 ];
 
-/// What the tool of this name does, if it is known. Agents spell names in several ways.
+/// Returns the effect of the tool with this name, if it is known. Agents spell names in several
+/// ways.
 pub(crate) fn tool(name: &str) -> Option<Tool> {
     let plain = plain(name);
     let known = TOOLS.iter().find(|(known, ..)| self::plain(known) == plain);
     known.map(|&(_, tool, _)| tool)
 }
 
-/// Returns whether a tool prints what is in the files of a folder: it searches them, or reads all of
-/// them.
+/// Returns `true` if a tool prints the content of a directory's files: it searches them, or reads
+/// all of them.
 pub(crate) fn searches(name: &str) -> bool {
     tool(name) == Some(Searches) || plain(name) == "readmanyfiles"
 }
 
-/// Returns whether a tool prints names of files, and nothing that is in them.
+/// Returns `true` if a tool prints names of files only.
 pub(crate) fn lists(name: &str) -> bool {
     tool(name) == Some(Lists)
 }
 
-/// A name without its spelling.
+/// Returns a name in normalized spelling.
 pub(crate) fn plain(name: &str) -> String {
     let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | '.'));
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// The tools of an agent that `install` registers, shells first, as the agent spells them.
+/// Returns the tools that `install` registers for an agent, shells first, in the agent's spelling.
 #[cfg(feature = "cli")]
 pub(crate) fn names(agent: Agent) -> impl Iterator<Item = (String, Tool)> {
     let of_it = TOOLS
@@ -152,7 +153,7 @@ pub(crate) fn names(agent: Agent) -> impl Iterator<Item = (String, Tool)> {
     })
 }
 
-/// The fields in which tools name files.
+/// Fields in which tools name files.
 const PATHS: &[&str] = &[
     "file_path",
     "filePath",
@@ -167,13 +168,13 @@ const PATHS: &[&str] = &[
     "uri",
 ];
 
-/// The fields with lists of them.
+/// Fields with lists of files.
 const LISTS: &[&str] = &["paths", "files", "filePaths", "file_paths", "include"];
 
-/// The fields with lists of objects that may name files.
+/// Fields with lists of objects that may name files.
 const PARTS: &[&str] = &["edits", "replacements"];
 
-/// The fields in which a patch may be.
+/// Fields in which a patch may be.
 const PATCHES: &[&str] = &[
     "command",
     "input",
@@ -183,12 +184,12 @@ const PATCHES: &[&str] = &[
     "diff",
 ];
 
-/// The most files that one use of a tool may name.
+/// Maximum number of files of one tool call.
 const MOST_FILES: usize = 1_000;
 
-/// What a use of a tool does with which files.
+/// Returns the effect of a tool call and its files.
 ///
-/// A search or a list without a path is one of the folder in which the agent runs.
+/// A search or a list without a path applies to the agent's directory.
 pub(crate) fn access(
     name: &str,
     tool: Tool,
@@ -204,7 +205,7 @@ pub(crate) fn access(
         _ => (Crud::Read, files(tool, arguments)?),
     };
     if matches!(tool, Searches | Lists) {
-        // `include` limits a search to names, and says nothing about the folder.
+        // `include` limits a search to file names and does not name the directory.
         let mut others = arguments.clone();
         others.remove("include");
         let names_folder = !self::files(tool, &others)?.is_empty();
@@ -238,8 +239,8 @@ pub(crate) fn access(
     })
 }
 
-/// A line that says in words what a tool wants with which files, no longer than a command: those
-/// that are left out are counted.
+/// Describes a file access on one line of at most the length of a command; omitted files are
+/// counted.
 pub(crate) fn line(access: &FileAccess) -> String {
     let paths = access.paths.iter().map(|path| path.to_string_lossy());
     let words: Vec<_> = std::iter::once(access.tool.as_str().into())
@@ -249,14 +250,14 @@ pub(crate) fn line(access: &FileAccess) -> String {
     if whole.chars().count() <= MAX_COMMAND_CHARS {
         return whole;
     }
-    // With room for how many are left out.
+    // Reserve space for the number of omitted files.
     let most = MAX_COMMAND_CHARS - format!(" … and {} more", words.len()).chars().count();
     let mut length = 0;
     let fits = |word: &&Cow<'_, str>| {
         length += word.chars().count() + 1;
         length <= most
     };
-    // Of a first file that does not fit, the beginning.
+    // If the first file does not fit, show its beginning.
     let told = words.iter().take_while(fits).count().max(2);
     let told = told.min(words.len());
     let line = shorten(&words[..told].join(" "), most);
@@ -270,7 +271,7 @@ fn files(tool: Tool, arguments: &Object) -> Result<Vec<String>, Problem> {
     let mut files = Vec::new();
     add(arguments, &mut files)?;
     for &field in PARTS {
-        // What else these hold is the tool's own affair.
+        // Other contents of these objects are ignored.
         let Some(Value::Array(parts)) = arguments.get(field) else {
             continue;
         };
@@ -278,8 +279,8 @@ fn files(tool: Tool, arguments: &Object) -> Result<Vec<String>, Problem> {
             add(part, &mut files)?;
         }
     }
-    // A pattern of names may lead out of the directory, and so is a path of its own; that of a search
-    // is compared with what is in the files.
+    // A file name pattern may lead out of the directory, and so may a path; the pattern of a search
+    // applies to file contents.
     if files.is_empty()
         && tool != Searches
         && let Some(pattern) = input::text(arguments, "pattern")?
@@ -290,7 +291,7 @@ fn files(tool: Tool, arguments: &Object) -> Result<Vec<String>, Problem> {
     Ok(files)
 }
 
-/// Adds the pattern of names that a search is limited to, if it is one that secrets have.
+/// Adds the file name pattern of a search, if it is one that secrets have.
 fn with_filters(mut files: Vec<String>, arguments: &Object) -> Result<Vec<String>, Problem> {
     for field in ["glob", "include_pattern", "includePattern", "glob_pattern"] {
         let pattern = input::text(arguments, field)?;
@@ -331,7 +332,7 @@ fn add(object: &Object, files: &mut Vec<String>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A path, also of a `file:` URI.
+/// Returns a path, also from a `file:` URI.
 fn plain_path(file: &str) -> Result<PathBuf, Problem> {
     let Some((scheme, rest)) = file.split_once("://") else {
         return Ok(file.into());

@@ -1,4 +1,5 @@
-//! What rules allow.
+//! Evaluates `allow` rules. In: a request and the rules. Out: the rules that allow all of it, or
+//! the reason why none does.
 
 use super::paths::Holds;
 use super::rule::Rule;
@@ -6,7 +7,7 @@ use super::scene::{Scene, base_name};
 use crate::classify::{Method, Part, UNKNOWN};
 use crate::request::{FileAccess, NetworkAccess};
 
-/// The rules that allow a file tool all that it wants; an error says what none allows.
+/// Returns the rules that together allow every file of a tool call, or the reason why they do not.
 pub(super) fn files<'r>(
     scene: &Scene<'_>,
     file: &FileAccess,
@@ -14,7 +15,7 @@ pub(super) fn files<'r>(
 ) -> Result<Vec<&'r Rule>, String> {
     let mut used: Vec<&Rule> = Vec::new();
     if file.paths.is_empty() {
-        return Err("it names no file".to_owned());
+        return Err("the tool call names no file".to_owned());
     }
     for path in &file.paths {
         let text = path.to_string_lossy();
@@ -29,7 +30,7 @@ pub(super) fn files<'r>(
     Ok(used)
 }
 
-/// The rule that allows access to the network; an error says that there is none.
+/// Returns the rule that allows access to the network, or the reason why none does.
 pub(super) fn network<'r>(
     scene: &Scene<'_>,
     access: &NetworkAccess,
@@ -41,24 +42,24 @@ pub(super) fn network<'r>(
         .ok_or_else(|| format!("no rule allows the host `{}`", access.host))
 }
 
-/// The rules that allow every part of a command; an error says what none allows, or what makes
-/// every allow void.
+/// Returns the rules that together allow every part of a command. An error names a part that no
+/// rule allows, or the reason why `allow` rules do not apply to this command.
 pub(super) fn parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r Rule>, String> {
     let parts = scene.parts();
     let verdict = &scene.found.classification;
     let strongest = parts.all.iter().map(|part| part.effect).max();
     let void = if !parts.agreed {
-        Some("it is not certain what would run")
+        Some("the command may run other code than it shows")
     } else if !parts.complete || verdict.method == Method::Fallback {
-        Some("there is too much in it to follow")
+        Some("the command is too complex to analyze")
     } else if parts.functions || parts.all.iter().any(|part| name_of(part) == "alias") {
-        Some("it defines functions or aliases")
+        Some("the command defines functions or aliases")
     } else if parts.effect_outside_parts.is_some()
         || strongest.is_none_or(|most| verdict.crud > most)
     {
-        Some("it does something that is no part of a command")
+        Some("the command has effects outside of its parts")
     } else if parts.all.iter().any(changes_shell) {
-        Some("it changes how the shell reads what follows")
+        Some("the command changes how the shell parses later commands")
     } else {
         None
     };
@@ -76,7 +77,7 @@ pub(super) fn parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r
                     found = Some(rule);
                     break;
                 }
-                // A rule for another program explains nothing.
+                // A rule for another program does not explain the failure.
                 Err(_) if !rule.concerns_program_of(part) => {}
                 Err(reason) => why = why.or(Some((&rule.place, reason))),
             }
@@ -94,13 +95,13 @@ pub(super) fn parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r
         }
     }
     match used.is_empty() {
-        true => Err("there is no command in it that a rule could allow".to_owned()),
+        true => Err("no part of the command needs an `allow` rule".to_owned()),
         false => Ok(used),
     }
 }
 
-/// The parts that a rule has to allow: those that are asked about, and whatever runs them. If the
-/// agent can type commands into one of the programs, all parts.
+/// Returns the parts that need a rule: those that need confirmation and those that run them. If the
+/// agent can type commands into one of the programs, returns all parts.
 fn needed<'s>(scene: &'s Scene<'_>) -> Result<Vec<&'s Part>, String> {
     let all = &scene.parts().all;
     let redirected_group = |part: &Part| part.words.is_empty() && !part.redirections.is_empty();
@@ -110,7 +111,7 @@ fn needed<'s>(scene: &'s Scene<'_>) -> Result<Vec<&'s Part>, String> {
             let inside = || all.iter().any(|inner| inner.within == Some(at));
             let only_sets = !part.assignments.is_empty() && part.redirections.is_empty();
             if part.ask && !only_sets && !(redirected_group(part) && inside()) {
-                return Err("it does something that is no part of a command".to_owned());
+                return Err("the command has effects outside of its parts".to_owned());
             }
             continue;
         }
@@ -134,7 +135,8 @@ fn name_of(part: &Part) -> &str {
     part.words.first().map_or("", |word| base_name(&word.text))
 }
 
-/// Commands that change what later words mean, but for options that stop at errors.
+/// Returns `true` for commands that change the meaning of later words, except options that stop the
+/// shell at errors.
 fn changes_shell(part: &Part) -> bool {
     let mut words = part.words.iter().skip(1);
     match name_of(part) {
@@ -145,7 +147,7 @@ fn changes_shell(part: &Part) -> bool {
                 || flags.is_some_and(|f| !f.is_empty() && f.chars().all(|c| "euxo".contains(c)))
         }),
         "shopt" | "enable" | "hash" | "bind" | "complete" | "setopt" | "unsetopt" => true,
-        // Redirects all that follows.
+        // `exec` without a command redirects the rest of the shell.
         "exec" => part.words.len() == 1,
         _ => false,
     }

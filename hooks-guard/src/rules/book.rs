@@ -1,5 +1,5 @@
-//! Which rules hold for a request. In: the user's file, and the directory of a request. Out: the rules
-//! of the user and of every project around the directory.
+//! Finds and caches the rules that apply to a request. In: the user's rules file, and the directory
+//! of a request. Out: the rules of the user and of every project around the directory.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,13 +13,13 @@ use super::set::Rules;
 use super::trust::{Trust, TrustError};
 use crate::places::Places;
 
-/// Most sets of rules that are kept; there are few directories that agents work in.
+/// Maximum number of cached rule sets; agents work in few directories.
 const MOST: usize = 64;
 
-/// Rules of one user, by the directory of a request. They are reloaded when a file changes.
+/// Rules of one user, by the directory of a request. Files are reloaded when they change.
 ///
-/// The files of all projects around a directory hold, from the outermost to the innermost, so
-/// that a new one cannot put an old one out of force.
+/// The rules of all projects around a directory apply, from the outermost to the innermost, so a
+/// new project cannot disable the rules of an outer one.
 #[derive(Debug)]
 pub struct RuleBook {
     user: PathBuf,
@@ -28,11 +28,11 @@ pub struct RuleBook {
     read: Mutex<HashMap<Vec<Seen>, Rules>>,
 }
 
-/// A file as it was when it was read.
+/// State of a file when it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Seen {
     path: PathBuf,
-    /// None where there was none.
+    /// `None` if the file did not exist.
     state: Option<(Option<SystemTime>, u64, Identity)>,
 }
 
@@ -45,16 +45,16 @@ type Identity = ();
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BookError {
-    /// A file of rules.
+    /// A rules file cannot be used.
     #[error(transparent)]
     Rules(#[from] RulesError),
-    /// The file of what is trusted.
+    /// The list of trusted files cannot be used.
     #[error(transparent)]
     Trust(#[from] TrustError),
 }
 
 impl RuleBook {
-    /// The rules at these places, with the protection of what `protected` names.
+    /// Creates a book for these directories, with built-in protection of the places in `protected`.
     #[must_use]
     pub fn new(places: &Places, protected: Protected) -> Self {
         Self {
@@ -65,10 +65,10 @@ impl RuleBook {
         }
     }
 
-    /// The rules that hold in a directory.
+    /// Returns the rules that apply in a directory.
     ///
     /// # Errors
-    /// If a file cannot be read, or has mistakes.
+    /// If a file cannot be read or has mistakes.
     pub fn rules_in(&self, directory: Option<&Path>) -> Result<Rules, BookError> {
         let mut files = vec![self.trust.clone(), self.user.clone()];
         let projects = projects(directory);
@@ -90,8 +90,9 @@ impl RuleBook {
         Ok(rules)
     }
 
-    /// The rules that hold in a directory, of the files that can be read: for where not all can.
-    /// They may forbid something; what they allow may be forbidden by the others.
+    /// Returns the rules of the readable files that apply in a directory, for use after
+    /// [`Self::rules_in`] failed. Only their denials count: an unreadable file might deny what
+    /// these allow.
     #[must_use]
     pub fn readable_in(&self, directory: Option<&Path>) -> Rules {
         let trust = Trust::load(&self.trust).unwrap_or_default();
@@ -110,12 +111,12 @@ impl RuleBook {
     }
 }
 
-/// The files of the projects around a directory, from the outermost on; also of those around what
-/// it links to.
+/// Returns the rules files of the projects around a directory, outermost first, including those
+/// around the target of a link.
 fn projects(directory: Option<&Path>) -> Vec<PathBuf> {
     let directory = directory.filter(|directory| directory.is_absolute());
     let real = directory.and_then(|directory| fs::canonicalize(directory).ok());
-    // Mostly there is no link on the way.
+    // Usually no link is on the way.
     let real = real.filter(|real| Some(real.as_path()) != directory);
     let around = |directory: Option<&Path>| {
         let mut files: Vec<PathBuf> = directory
@@ -195,7 +196,7 @@ mod tests {
         assert_eq!(effect(&book, &inner), None);
     }
 
-    /// `P-06`: what is linked to lies in the projects around the place that it links to.
+    /// `P-06`: the rules around the target of a link apply.
     #[cfg(unix)]
     #[test]
     fn the_rules_of_the_projects_around_a_link_hold() {
@@ -209,7 +210,7 @@ mod tests {
         assert_eq!(effect(&book, &link), Some(Effect::Deny));
     }
 
-    /// `P-06`: a broken file takes nothing from the others.
+    /// `P-06`: a broken file does not disable the others.
     #[test]
     fn what_can_be_read_forbids_where_something_else_cannot() {
         let home = tempfile::tempdir().expect("a directory");

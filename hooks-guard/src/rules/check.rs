@@ -1,5 +1,5 @@
-//! Tries rules. In: a set of rules with their tests. Out: whether each test holds, and what looks like
-//! a slip.
+//! Runs the tests of rules and finds likely mistakes. In: a set of rules with their tests. Out: the
+//! result of each test, and warnings.
 
 use std::fmt;
 
@@ -13,24 +13,24 @@ use crate::request::{FileAccess, NetworkAccess, PermissionRequest};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TestOutcome {
-    /// The rule, by its place.
+    /// Place of the rule.
     pub rule: String,
-    /// The line of the test in its file, from 1.
+    /// Line of the test in its file, starting at 1.
     pub line: usize,
-    /// What was tried.
+    /// The command, tool call or host of the test.
     pub command: String,
-    /// What should come of it.
+    /// The expected effect.
     pub expected: Effect,
-    /// What came of it.
+    /// The actual effect.
     pub got: Effect,
-    /// The rule that decided; none where the classifier did.
+    /// The rule that decided; `None` if the classifier did.
     pub decided_by: Option<String>,
-    /// Why.
+    /// Reason of the actual effect.
     pub why: String,
 }
 
 impl TestOutcome {
-    /// Whether it came out as expected.
+    /// Returns `true` if the actual effect is the expected one.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.expected == self.got
@@ -41,11 +41,11 @@ impl TestOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Warning {
-    /// The rule, by its place.
+    /// Place of the rule.
     pub rule: String,
-    /// What looks wrong.
+    /// The likely mistake.
     pub what: String,
-    /// What to do about it.
+    /// How to correct it.
     pub remedy: String,
 }
 
@@ -56,8 +56,8 @@ impl fmt::Display for Warning {
 }
 
 impl Rules {
-    /// Runs the tests that stand beside the rules, against all rules of the set. A project's file
-    /// is taken as if it were trusted: a test says what a rule means.
+    /// Runs the tests of the rules against the whole set. A project's file is treated as trusted,
+    /// because a test describes the meaning of a rule.
     #[must_use]
     pub fn test(&self) -> Vec<TestOutcome> {
         let trusted = self.trusted();
@@ -70,8 +70,8 @@ impl Rules {
             .collect()
     }
 
-    /// What looks like a slip: rules without a test, rules that none of their tests shows at
-    /// work, and rules that can never decide.
+    /// Returns warnings about likely mistakes: rules without a test, rules that decide none of
+    /// their tests, and rules that can never decide.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let outcomes = self.test();
@@ -86,19 +86,16 @@ impl Rules {
             };
             if !rule.counts() {
                 warn(
-                    "it allows something, and its file is not trusted".to_owned(),
-                    "read the file, and trust it if it is right",
+                    "rule allows nothing: its file is not trusted".to_owned(),
+                    "review the file, then run `hooks-guard trust`",
                 );
             }
             if let Some(stricter) = self.inner.rules.iter().find(|other| shadows(other, rule)) {
                 let what = format!(
-                    "`{}` is stricter and holds whenever it does",
+                    "`{}` is stricter and always applies as well",
                     stricter.place
                 );
-                warn(
-                    what,
-                    "remove one of the two, or make the stricter one narrower",
-                );
+                warn(what, "remove one of the rules, or narrow the stricter one");
             }
             if let Some(what) = impossible(rule) {
                 warn(what.to_owned(), "change its conditions, or remove it");
@@ -114,21 +111,18 @@ impl Rules {
                 .filter(|outcome| outcome.rule == rule.place)
                 .peekable();
             if own.peek().is_none() {
-                warn(
-                    "it has no test".to_owned(),
-                    "add a `[[rule.test]]` that shows what it does",
-                );
+                warn("rule has no test".to_owned(), "add a `[[rule.test]]`");
             } else if !own.any(|outcome| by(&outcome)) {
                 warn(
-                    "none of its tests shows it at work".to_owned(),
-                    "add a `[[rule.test]]` of which it decides",
+                    "rule decides none of its tests".to_owned(),
+                    "add a `[[rule.test]]` that this rule decides",
                 );
             }
         }
         warnings
     }
 
-    /// The same rules, as if the user trusted them all.
+    /// Returns these rules with every file treated as trusted.
     fn trusted(&self) -> Self {
         let mut inner = Inner::clone(&self.inner);
         for rule in &mut inner.rules {
@@ -234,7 +228,7 @@ impl Rules {
     }
 }
 
-/// Whether one rule is stricter than another and holds whenever that does.
+/// Returns `true` if one rule is stricter than another and applies whenever the other does.
 fn shadows(one: &Rule, other: &Rule) -> bool {
     let (a, b) = (&one.conditions, &other.conditions);
     let covers = |a: &Option<Vec<String>>, b: &Option<Vec<String>>| match (a, b) {
@@ -276,10 +270,8 @@ fn impossible(rule: &Rule) -> Option<&'static str> {
         .as_ref()
         .is_some_and(|list| list.iter().all(own));
     match rule.effect {
-        Effect::Allow if guarded => Some("the guard's own commands are always asked about"),
-        Effect::Allow if reads && conditions.tool.is_some() => {
-            Some("what only reads needs no rule that allows it")
-        }
+        Effect::Allow if guarded => Some("the guard's own commands always need confirmation"),
+        Effect::Allow if reads && conditions.tool.is_some() => Some("reads need no `allow` rule"),
         _ => None,
     }
 }

@@ -1,4 +1,5 @@
-//! Whether an allow covers a part of a command. In: a rule and the part. Out: yes, no, or perhaps.
+//! Matches an `allow` rule with a part of a command. In: the rule and the part. Out: yes, no with a
+//! reason, or perhaps.
 
 use super::paths::{Holds, Paths};
 use super::rule::Rule;
@@ -6,7 +7,7 @@ use super::scene::{Scene, base_name, variable};
 use super::verdict::Effect;
 use crate::classify::{Crud, Part, PartCall, Tables, UNKNOWN};
 
-/// Folders whose programs are what their names say.
+/// Directories in which a program's name identifies the program.
 const SYSTEM: &[&str] = &[
     "/bin/",
     "/usr/bin/",
@@ -18,37 +19,37 @@ const SYSTEM: &[&str] = &[
 ];
 
 impl Rule {
-    /// Whether it allows a part of a command; an error says why it does not.
+    /// Returns `true` if the rule allows a part of a command. An error holds the reason against it.
     pub(super) fn covers(&self, scene: &Scene<'_>, part: &Part) -> Result<(), &'static str> {
         let wanted = &self.conditions;
         if wanted.tool.is_some() || wanted.host.is_some() || self.effect != Effect::Allow {
-            return Err("it is about something else");
+            return Err("the rule is not an `allow` rule for commands");
         }
         if self.agent(scene) != Holds::Yes || self.reaches(scene) != Holds::Yes {
-            return Err("it is for another agent or another directory");
+            return Err("the rule is for another agent or directory");
         }
         let Some(first) = part.words.first() else {
-            return Err("there is no program in it");
+            return Err("this part has no program");
         };
         if !self.concerns_program_of(part) {
-            return Err("it is about another program");
+            return Err("the rule names another program");
         }
         if wanted.program.is_none() && part.code {
-            return Err("without `program` it allows no code to run");
+            return Err("a rule without `program` does not allow running code");
         }
         if wanted
             .class
             .as_ref()
             .is_some_and(|c| !c.contains(&part.effect))
         {
-            return Err("it is about another class");
+            return Err("the rule names another class");
         }
         let Some(rest) = arguments_after(part, wanted.subcommand.as_deref()) else {
-            return Err("it is about another subcommand");
+            return Err("the rule names another subcommand");
         };
         let accepts = wanted.substitutions && substitutes(scene, part);
         if !first.known || (!accepts && part.words.iter().any(|word| !word.known)) {
-            return Err("a word of the command is only known when it runs");
+            return Err("a word of the command is unknown until it runs");
         }
         match &wanted.arguments {
             Some(patterns) => {
@@ -56,10 +57,13 @@ impl Rule {
                     !word.contains(UNKNOWN) && patterns.iter().any(|one| one.is_match(word))
                 };
                 if !rest.iter().all(fits) || part.words.iter().any(|word| !word.known) {
-                    return Err("it does not name one of the arguments");
+                    return Err("an argument does not match the rule's `arguments`");
                 }
             }
-            None if part.has_config_override => return Err("a setting may change what runs"),
+            None if part.has_config_override => {
+                return Err("an option changes a setting that may \
+                            change what runs");
+            }
             None => {}
         }
         if let Some(paths) = &wanted.path {
@@ -68,7 +72,7 @@ impl Rule {
         self.unnamed(scene, part)
     }
 
-    /// Returns `true` unless the rule names programs and the program of the part is none of them.
+    /// Returns `true` unless the rule names programs and the program of the part is not among them.
     pub(super) fn concerns_program_of(&self, part: &Part) -> bool {
         let Some(programs) = &self.conditions.program else {
             return true;
@@ -87,7 +91,7 @@ impl Rule {
         let base = self.base(scene);
         let inside = |text: &str| paths.hold(&scene.start.locate(text), base);
         if part.words.iter().any(|word| !word.known) {
-            return Err("a word of the command is only known when it runs");
+            return Err("a word of the command is unknown until it runs");
         }
         let mut named: Vec<&str> = Vec::new();
         named.extend(part.touches.iter().map(|touch| touch.path.text.as_str()));
@@ -99,7 +103,7 @@ impl Rule {
                 let path = |text: &&str| text.contains('/') || text.starts_with(['.', '~']);
                 named.extend(values.map(|value| value.text.as_str()).filter(path));
             }
-            // What an option is and what its value is not known.
+            // Without a table, options and their values cannot be told apart.
             [] => {
                 for word in rest {
                     match word.strip_prefix('-') {
@@ -114,18 +118,19 @@ impl Rule {
                     }
                 }
             }
-            _ => return Err("which files it touches is not known"),
+            _ => return Err("the command's files are unknown"),
         }
         if named.is_empty() {
-            return Err("it names no file");
+            return Err("the command names no file");
         }
         match named.iter().all(|text| inside(text)) {
             true => Ok(()),
-            false => Err("it touches a file that the rule does not name"),
+            false => Err("a file does not match the rule's `path`"),
         }
     }
 
-    /// Whether there is something about a part that an allow has to name and does not.
+    /// Checks features of a part that an `allow` rule must name explicitly. An error holds the
+    /// first one that it does not name.
     fn unnamed(&self, scene: &Scene<'_>, part: &Part) -> Result<(), &'static str> {
         let wanted = &self.conditions;
         let base = self.base(scene);
@@ -135,11 +140,11 @@ impl Rule {
         for touch in sent {
             let path = scene.locate(&touch.path);
             if !touch.path.known || !wanted.redirections.paths.hold(&path, base) {
-                return Err("there is a redirection that it does not name");
+                return Err("a redirection does not match the rule's `redirections`");
             }
         }
         if !wanted.redirections.documents && own().any(|part| !part.documents.is_empty()) {
-            return Err("there is a here-document, and its `redirections` do not name `<<`");
+            return Err("a here-document needs `<<` in `redirections`");
         }
         let name = part.words.first().map_or("", |word| base_name(&word.text));
         let piped = part.input.is_some()
@@ -151,7 +156,7 @@ impl Rule {
         let runs = part.runs_input
             || part.calls.is_empty() && Tables::embedded().names_an_interpreter(name);
         if piped && runs && !wanted.redirections.pipes {
-            return Err("it may run what it reads, and its `redirections` do not name `|`");
+            return Err("the program may run its input, which needs `|` in `redirections`");
         }
         let wrappers: Vec<&Part> = scene.around(part).filter(|p| !p.words.is_empty()).collect();
         let prefixed = wrappers
@@ -169,11 +174,11 @@ impl Rule {
             .chain(scene.set.iter().cloned());
         for name in assigned {
             if !wanted.environment.iter().any(|one| one.is_match(&name)) {
-                return Err("there is an assignment that it does not name");
+                return Err("an assignment does not match the rule's `environment`");
             }
         }
         match substitutes(scene, part) && !wanted.substitutions {
-            true => Err("there is a substitution, and it does not say `substitutions = true`"),
+            true => Err("a substitution needs `substitutions = true`"),
             false => Ok(()),
         }
     }
@@ -194,7 +199,7 @@ fn assignment(word: &str) -> bool {
     })
 }
 
-/// Whether a word is the program that an allow names.
+/// Returns `true` if a word is the program that an `allow` rule names.
 fn is(word: &str, program: &str) -> bool {
     word == program
         || (!program.contains('/')
@@ -203,7 +208,7 @@ fn is(word: &str, program: &str) -> bool {
                 .any(|folder| word.strip_prefix(folder) == Some(program)))
 }
 
-/// What follows the program and its subcommand; none if that is another.
+/// Returns the words after the program and its subcommand; `None` if the subcommand differs.
 fn arguments_after<'p>(
     part: &'p Part,
     subcommands: Option<&[Vec<String>]>,
@@ -221,7 +226,7 @@ fn arguments_after<'p>(
         if words.len() >= wanted.len() && words.iter().zip(wanted).all(|(word, one)| word == one) {
             return Some(words[wanted.len()..].to_vec());
         }
-        // Options before it, which only a table tells from their values.
+        // Options before the subcommand: only a table can separate them from their values.
         let several = part.calls.len() > 1;
         let mut calls = part
             .calls
@@ -253,9 +258,9 @@ mod tests {
     use crate::request::PermissionRequest;
     use crate::rules::{Effect, Origin, Protected, Rules};
 
-    /// Programs that run what they read, as their manuals say: shells, interpreters, clients of
-    /// servers with a language, debuggers and editors that read commands, wrappers that start a
-    /// shell. Whether a table has them or not.
+    /// Programs that execute their input, by their manuals: shells, interpreters, clients of
+    /// servers with a command language, debuggers and editors that read commands, wrappers that
+    /// start a shell; with or without a table.
     const INTERPRETERS: &str = "
         sh bash dash ash zsh ksh ksh93 mksh pdksh yash posh fish csh tcsh rbash rzsh busybox toybox
         bash5 zsh-5.9 nu xonsh elvish pwsh powershell powershell.exe pwsh-preview cmd cmd.exe wsl
@@ -271,7 +276,8 @@ mod tests {
         runuser docker podman nerdctl kubectl oc
     ";
 
-    /// The allow of a program, fed by a pipe with unknown text.
+    /// Returns `true` if an `allow` rule for a program covers it when its input is a pipe with
+    /// unknown content.
     fn covers(program: &str, command: &str) -> bool {
         let text = format!("[[rule]]\neffect = \"allow\"\nprogram = [\"{program}\", \"curl\"]\n");
         let protected = Protected::new("/srv/u");
@@ -328,8 +334,8 @@ mod tests {
         }
     }
 
-    /// What the classifier says of the tables' programs is what the rules go by: a program that runs
-    /// code from a pipe by its class is one here, under every name of it.
+    /// Compares this list with the classifier's tables: every program that executes a pipe by its
+    /// class is listed here, under each of its names.
     #[test]
     fn every_program_of_the_tables_that_runs_code_is_one_that_runs_its_input() {
         let names = Tables::embedded().names();

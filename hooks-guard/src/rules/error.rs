@@ -1,58 +1,59 @@
-//! What is wrong with a file of rules.
+//! Errors of rules files. In: a file and the mistakes found in it. Out: one error with the place of
+//! each mistake.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why rules could not be loaded.
+/// Error returned when rules cannot be loaded.
 ///
-/// If the rules cannot be loaded, denials are unknown, so every request has to ask.
+/// If the rules cannot be loaded, denials are unknown, so every request needs confirmation.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RulesError {
     /// A file could not be read.
-    #[error("`{}` cannot be read: {source}; see that it is a file that you may read", path.display())]
+    #[error("cannot read `{}`: {source}; check that it is a readable file", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
-    /// A file is larger than a file of rules may be.
-    #[error("`{name}` has {length} bytes; a file of rules has at most {most}")]
+    /// A file exceeds the maximum size.
+    #[error("`{name}` has {length} bytes; a rules file has at most {most}")]
     TooLong {
-        /// The file, as it is shown.
+        /// Displayed path of the file.
         name: String,
         /// Its length in bytes.
         length: usize,
         /// The limit in bytes.
         most: usize,
     },
-    /// A file is no UTF-8.
+    /// A file is not UTF-8.
     #[error("`{name}` is not valid UTF-8; encode it as UTF-8")]
     Encoding {
-        /// The file, as it is shown.
+        /// Displayed path of the file.
         name: String,
     },
-    /// A file has mistakes in it: all of them.
+    /// A file has mistakes; lists all of them.
     #[error("{}", list(.0))]
     Mistakes(Vec<Mistake>),
 }
 
-/// A mistake in a rules file, such as ``guard.toml:3:1: `programm` is no key of a rule; did you
-/// mean `program`?``
+/// A mistake in a rules file, such as
+/// ``guard.toml:3:1: unknown key `programm` in a rule; did you mean `program`?``
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// The file, as it is shown.
+    /// Displayed path of the file.
     pub file: String,
-    /// The line, from 1.
+    /// Line, starting at 1.
     pub line: usize,
-    /// The column in characters, from 1.
+    /// Column in characters, starting at 1.
     pub column: usize,
-    /// What is wrong.
+    /// Description of the mistake.
     pub what: String,
-    /// What to do about it.
+    /// How to correct it.
     pub remedy: String,
 }
 
@@ -71,5 +72,5 @@ impl fmt::Display for Mistake {
 
 fn list(mistakes: &[Mistake]) -> String {
     let lines: Vec<String> = mistakes.iter().map(Mistake::to_string).collect();
-    lines.join("\n")
+    lines.join("; ")
 }

@@ -1,5 +1,5 @@
-//! Reads a file of rules: strict, with every mistake in its place. In: a text. Out: its rules, or all
-//! its mistakes.
+//! Parses a rules file strictly. In: a text. Out: its rules, or every mistake with its line and
+//! column.
 
 use std::ops::Range;
 use std::path::Path;
@@ -14,13 +14,13 @@ use super::rule::{Conditions, HostPattern, Redirections, Rule, Test, TestOf};
 use super::verdict::{Effect, Origin};
 use crate::classify::Crud;
 
-/// More than this many rules are a mistake.
+/// Maximum number of rules in a file.
 const MOST_RULES: usize = 1000;
-/// More than this many values in a list are a mistake.
+/// Maximum number of values in a list.
 const MOST_VALUES: usize = 100;
-/// More characters than this in a text are a mistake.
+/// Maximum number of characters of a value.
 const MOST_TEXT: usize = 2000;
-/// More mistakes than this are not told.
+/// Maximum number of reported mistakes.
 const MOST_MISTAKES: usize = 50;
 
 const KEYS: &[&str] = &[
@@ -43,7 +43,7 @@ const TEST_KEYS: &[&str] = &["command", "tool", "path", "host", "agent", "expect
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
-/// Reads the rules of a text.
+/// Parses the rules of a text.
 pub(super) fn read(
     text: &str,
     name: &str,
@@ -60,31 +60,31 @@ pub(super) fn read(
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let at = error.span().unwrap_or(0..0);
-        let what = format!("this is no TOML: {}", error.message());
-        reader.wrong(at, what, "see the page on rules for the form of a file");
+        let what = format!("invalid TOML: {}", error.message());
+        reader.wrong(at, what, "see the documentation of rules files");
     }
     let mut rules = Vec::new();
     if reader.mistakes.is_empty() {
         for (key, value) in table.get_ref() {
             if key.get_ref() != "rule" {
-                let what = format!("`{}` is no key of a file of rules", key.get_ref());
+                let what = format!("unknown key `{}` in a rules file", key.get_ref());
                 let remedy =
                     suggestion(key.get_ref(), &["rule"], "begin each rule with `[[rule]]`");
                 reader.wrong(key.span(), what, remedy);
                 continue;
             }
             let Some(list) = value.get_ref().as_array() else {
-                reader.wrong(value.span(), "`rule` is no list", "write `[[rule]]`");
+                reader.wrong(value.span(), "`rule` is not a list", "write `[[rule]]`");
                 continue;
             };
             if list.len() > MOST_RULES {
-                let what = format!("there are {} rules", list.len());
+                let what = format!("too many rules ({})", list.len());
                 reader.wrong(value.span(), what, format!("write at most {MOST_RULES}"));
                 continue;
             }
             for value in list.iter() {
                 let Some(table) = value.get_ref().as_table() else {
-                    reader.wrong(value.span(), "a rule is no table", "write `[[rule]]`");
+                    reader.wrong(value.span(), "a rule is not a table", "write `[[rule]]`");
                     continue;
                 };
                 let line = reader.place(value.span().start).0;
@@ -119,7 +119,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Line and column of a byte.
+    /// Returns line and column of a byte offset.
     fn place(&self, at: usize) -> (usize, usize) {
         let mut at = at.min(self.text.len());
         while !self.text.is_char_boundary(at) {
@@ -151,7 +151,7 @@ impl Reader<'_> {
         let mut conditions = Conditions::default();
         let mut reason = None;
         let mut tests = Vec::new();
-        // Keys that only an allow of commands has.
+        // Keys that are valid only in `allow` rules of commands.
         let mut accepted: Vec<(String, Range<usize>)> = Vec::new();
         let mut of_commands: Option<(String, Range<usize>)> = None;
         for (key, value) in table {
@@ -188,7 +188,7 @@ impl Reader<'_> {
                     Some(set) => conditions.substitutions = set,
                     None => self.wrong(
                         value.span(),
-                        "`substitutions` is no truth value",
+                        "`substitutions` is not a boolean",
                         "write `true` or `false`",
                     ),
                 },
@@ -196,7 +196,11 @@ impl Reader<'_> {
                 "test" => tests = self.tests(value),
                 _ => {
                     let remedy = suggestion(name, KEYS, &format!("the keys are {}", listed(KEYS)));
-                    self.wrong(key.span(), format!("`{name}` is no key of a rule"), remedy);
+                    self.wrong(
+                        key.span(),
+                        format!("unknown key `{name}` in a rule"),
+                        remedy,
+                    );
                 }
             }
         }
@@ -206,19 +210,19 @@ impl Reader<'_> {
         }
         if effect != Some(Effect::Allow) && effect.is_some() {
             for (name, at) in accepted {
-                let what = format!("`{name}` says what an allow accepts, and this is none");
+                let what = format!("`{name}` is valid only in an `allow` rule");
                 self.wrong(
                     at,
                     what,
-                    "leave it out; use `path` for the files of redirections",
+                    "remove it; use `path` for the files of redirections",
                 );
             }
         }
         if conditions.tool.is_some()
             && let Some((name, at)) = of_commands
         {
-            let what = format!("`{name}` is about commands, and `tool` about other tools");
-            self.wrong(at, what, "write two rules");
+            let what = format!("`{name}` applies to commands, `tool` to other tools");
+            self.wrong(at, what, "split it into two rules");
         }
         if let Some(at) = conditions
             .host
@@ -235,22 +239,22 @@ impl Reader<'_> {
             ];
             if let Some(name) = others.iter().find(|key| table.contains_key(**key)) {
                 let what = format!(
-                    "`host` is about requests for network access, and `{name}` about other requests"
+                    "`host` applies to requests for network access, `{name}` to other requests"
                 );
-                self.wrong(at, what, "write two rules");
+                self.wrong(at, what, "split it into two rules");
             }
         }
         if conditions.subcommand.is_some() && conditions.program.is_none() {
-            let remedy = "name the program that it is a subcommand of";
+            let remedy = "add `program`";
             self.wrong(
                 whole.span(),
-                "the rule has a `subcommand` and no `program`",
+                "the rule has a `subcommand` but no `program`",
                 remedy,
             );
         }
         let limits = ["program", "path", "class", "tool", "host"];
         if effect == Some(Effect::Allow) && !limits.iter().any(|key| table.contains_key(*key)) {
-            let remedy = "say what it allows: `program`, `path`, `class`, `tool` or `host`";
+            let remedy = "limit it by `program`, `path`, `class`, `tool` or `host`";
             self.wrong(whole.span(), "the rule allows everything", remedy);
         }
         (effect.unwrap_or(Effect::Deny), conditions, reason, tests)
@@ -264,7 +268,7 @@ impl Reader<'_> {
             other => {
                 let what = format!(
                     "`{key}` is {}",
-                    other.map_or("no text".into(), |o| format!("`{o}`"))
+                    other.map_or("not a string".into(), |o| format!("`{o}`"))
                 );
                 self.wrong(value.span(), what, "write \"allow\", \"ask\" or \"deny\"");
                 None
@@ -276,8 +280,8 @@ impl Reader<'_> {
         let Some(text) = value.get_ref().as_str() else {
             self.wrong(
                 value.span(),
-                format!("`{key}` is no text"),
-                "write it in quotes",
+                format!("`{key}` is not a string"),
+                "put it in quotes",
             );
             return None;
         };
@@ -285,7 +289,7 @@ impl Reader<'_> {
             self.wrong(
                 value.span(),
                 format!("`{key}` is empty"),
-                "fill it in or leave it out",
+                "set it or remove the key",
             );
             return None;
         }
@@ -296,10 +300,10 @@ impl Reader<'_> {
         }
         let odd = |c: char| c.is_control() && c != '\n' && c != '\t';
         if text.contains(odd) {
-            let remedy = "write text without them";
+            let remedy = "remove them";
             self.wrong(
                 value.span(),
-                format!("`{key}` has control characters in it"),
+                format!("`{key}` contains control characters"),
                 remedy,
             );
             return None;
@@ -307,7 +311,7 @@ impl Reader<'_> {
         Some(text.to_owned())
     }
 
-    /// One text, or a list of them, each with its place.
+    /// Returns the text or the list of texts of a key, each with its place.
     fn each(&mut self, value: &Value<'_>, key: &str) -> Vec<(String, Range<usize>)> {
         let mut out = Vec::new();
         let Some(list) = value.get_ref().as_array() else {
@@ -315,7 +319,7 @@ impl Reader<'_> {
             return text.map(|text| (text, value.span())).into_iter().collect();
         };
         if list.is_empty() {
-            let remedy = "name something or leave the key out";
+            let remedy = "add a value or remove the key";
             self.wrong(value.span(), format!("`{key}` is an empty list"), remedy);
         }
         if list.len() > MOST_VALUES {
@@ -348,15 +352,15 @@ impl Reader<'_> {
         let mut out = Vec::new();
         for (text, at) in self.each(value, "program") {
             if text.contains(char::is_whitespace) {
-                let what = format!("`{text}` is no name of a program");
+                let what = format!("`{text}` is not a program name");
                 self.wrong(
                     at,
                     what,
-                    "put what follows the name into `subcommand` or `arguments`",
+                    "move the other words to `subcommand` or `arguments`",
                 );
             } else if text.contains(['*', '?', '[', '{']) {
                 let what = format!("`{text}` is a pattern");
-                self.wrong(at, what, "name each program");
+                self.wrong(at, what, "list each program by name");
             } else {
                 out.push(text);
             }
@@ -372,7 +376,8 @@ impl Reader<'_> {
                 Err(why) => self.wrong(
                     at,
                     format!("`{text}` {why}"),
-                    "write a name such as `api.example.com`, or `*.example.com` for all below it",
+                    "write a name such as `api.example.com`, or `*.example.com` for all of its \
+                     subdomains",
                 ),
             }
         }
@@ -383,8 +388,8 @@ impl Reader<'_> {
         let mut out = Vec::new();
         for (text, at) in self.each(value, "subcommand") {
             if text.split_whitespace().any(|word| word.starts_with('-')) {
-                let what = format!("`{text}` has an option in it");
-                self.wrong(at, what, "put options into `arguments`");
+                let what = format!("`{text}` contains an option");
+                self.wrong(at, what, "move options to `arguments`");
                 continue;
             }
             out.push(text.split_whitespace().map(str::to_owned).collect());
@@ -439,7 +444,7 @@ impl Reader<'_> {
                 "DELETE" => out.push(Crud::Delete),
                 _ => {
                     let remedy = "write \"READ\", \"CREATE\", \"UPDATE\" or \"DELETE\"";
-                    self.wrong(at, format!("`{text}` is no class"), remedy);
+                    self.wrong(at, format!("`{text}` is not a class"), remedy);
                 }
             }
         }
@@ -448,13 +453,17 @@ impl Reader<'_> {
 
     fn tests(&mut self, value: &Value<'_>) -> Vec<Test> {
         let Some(list) = value.get_ref().as_array() else {
-            self.wrong(value.span(), "`test` is no list", "write `[[rule.test]]`");
+            self.wrong(
+                value.span(),
+                "`test` is not a list",
+                "write `[[rule.test]]`",
+            );
             return Vec::new();
         };
         let mut tests = Vec::new();
         for one in list.iter() {
             let Some(table) = one.get_ref().as_table() else {
-                self.wrong(one.span(), "a test is no table", "write `[[rule.test]]`");
+                self.wrong(one.span(), "a test is not a table", "write `[[rule.test]]`");
                 continue;
             };
             tests.extend(self.test(one, table));
@@ -477,7 +486,11 @@ impl Reader<'_> {
                 _ => {
                     let keys = format!("the keys are {}", listed(TEST_KEYS));
                     let remedy = suggestion(name, TEST_KEYS, &keys);
-                    self.wrong(key.span(), format!("`{name}` is no key of a test"), remedy);
+                    self.wrong(
+                        key.span(),
+                        format!("unknown key `{name}` in a test"),
+                        remedy,
+                    );
                 }
             }
         }
@@ -490,8 +503,12 @@ impl Reader<'_> {
             (None, Some(tool), Some(path), None) => TestOf::File { tool, path },
             (None, None, None, Some(host)) => TestOf::Host(host),
             _ => {
-                let remedy = "give it a `command`, a `tool` and a `path`, or a `host`";
-                self.wrong(whole.span(), "the test does not say what it tries", remedy);
+                let remedy = "add a `command`, a `tool` with a `path`, or a `host`";
+                self.wrong(
+                    whole.span(),
+                    "the test has no command, tool or host",
+                    remedy,
+                );
                 return None;
             }
         };
@@ -505,7 +522,7 @@ impl Reader<'_> {
     }
 }
 
-/// Where a key of a table is written.
+/// Returns the place of a key in a table.
 fn place_of_key(table: &DeTable<'_>, name: &str) -> Option<Range<usize>> {
     let key = table.iter().find(|(key, _)| key.get_ref() == name);
     key.map(|(key, _)| key.span())
@@ -516,7 +533,7 @@ fn listed(keys: &[&str]) -> String {
     quoted.join(", ")
 }
 
-/// The known word that another one may be meant for.
+/// Suggests the known word that is most similar to an unknown one.
 fn suggestion(word: &str, known: &[&str], otherwise: &str) -> String {
     let near = known
         .iter()
@@ -529,7 +546,7 @@ fn suggestion(word: &str, known: &[&str], otherwise: &str) -> String {
     }
 }
 
-/// How many characters have to be put in, left out or replaced.
+/// Returns the edit distance of two words.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -1,14 +1,14 @@
-//! Files of rules. In: a path. Out: its bytes, its name, its project.
+//! Reads rules files. In: a path. Out: the file's bytes, displayed name and project.
 
 use std::path::{Path, PathBuf};
 
 use super::error::RulesError;
 use crate::files;
 
-/// Upper bound of a rules file's size, in bytes.
+/// Maximum size of a rules file, in bytes.
 pub const MOST_BYTES: usize = 256 << 10;
 
-/// The bytes of a file, with its path; none where there is no file.
+/// Returns the bytes of a file with its path, or `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, RulesError> {
     use std::io::Read as _;
     let failed = |source| RulesError::Read {
@@ -26,20 +26,20 @@ pub(super) fn read(path: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, RulesError
     Ok(Some((path.to_owned(), text)))
 }
 
-/// The text that bytes are.
+/// Decodes the bytes of a file.
 pub(super) fn text_of<'t>(text: &'t [u8], name: &str) -> Result<&'t str, RulesError> {
     std::str::from_utf8(text).map_err(|_| RulesError::Encoding {
         name: name.to_owned(),
     })
 }
 
-/// What a file is called where one of its rules is named.
+/// Returns the displayed name of a file, used in the names of its rules.
 pub(super) fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()
 }
 
-/// The project that a file of rules belongs to.
+/// Returns the project that a rules file belongs to.
 pub(super) fn project_of(file: &Path) -> PathBuf {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),

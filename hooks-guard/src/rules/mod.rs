@@ -1,14 +1,14 @@
-//! Rules of one's own. In: files of rules, then a request with its judgement. Out: whether it may run
-//! without a question, is asked about, or is forbidden.
+//! User-defined rules. In: rules files, then a request with its classification. Out: whether the
+//! request is allowed without confirmation, needs confirmation, or is denied.
 //!
-//! [`Rules`] are those of the user's file, of the project's file, and the [protections](Protected)
-//! that are built in. The strictest of what they say holds, in whichever file it stands:
+//! [`Rules`] combine the user's file, the project's file, and the built-in [protections](Protected).
+//! The strictest matching rule decides, whichever file it is in:
 //!
-//! | Says | Comes from | Does |
+//! | Effect | Source | Result |
 //! |---|---|---|
-//! | deny | either file | nobody can agree to it |
-//! | ask | either file, and the protections | somebody has to agree, whatever is allowed |
-//! | allow | the user's file; the project's, while it is [trusted](Trust) | nobody has to agree |
+//! | deny | either file | denied; cannot be approved |
+//! | ask | either file, and the protections | needs confirmation, even if another rule allows it |
+//! | allow | the user's file; the project's, while it is [trusted](Trust) | runs without confirmation |
 //!
 //! ```
 //! use hooks_guard::classify::Classifier;
@@ -72,7 +72,7 @@ pub use load::MOST_BYTES;
 pub use protect::Protected;
 pub use trust::{Trust, TrustError};
 
-/// Asserts what has to hold for a file of rules and a command, whatever they are: for a fuzzer.
+/// Asserts properties that hold for every rules file and command; used by a fuzzer.
 #[doc(hidden)]
 pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, command: &str) {
     let places = Protected::new("/srv/u");
@@ -96,7 +96,7 @@ pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, comman
         Ok(rules) => {
             assert!(
                 rank(&rules) >= rank(&alone),
-                "a file that nobody trusts allows something"
+                "an untrusted file allows something"
             );
             let trusted = Origin::Project { trusted: true };
             let trusted = Rules::parse(file, "guard.toml", trusted, Some(folder), &places)
@@ -105,7 +105,7 @@ pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, comman
             let guarded = alone.judge(&request, &found).is_some();
             assert!(
                 !guarded || rank(&trusted) >= Effect::Ask,
-                "what is protected is allowed"
+                "a protection is bypassed"
             );
         }
         Err(RulesError::Mistakes(mistakes)) => assert!(!mistakes.is_empty()),

@@ -1,4 +1,6 @@
-//! Where a path that a command names may lie, and the patterns of rules.
+//! Resolves paths of commands and matches them with the patterns of rules. In: a path as written,
+//! and the directories in which it may be resolved. Out: absolute paths, and whether a pattern
+//! matches.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,14 +10,14 @@ use globset::{Glob, GlobBuilder, GlobMatcher};
 
 use crate::classify::UNKNOWN;
 
-/// Stands for the directory of a request that names none.
+/// Placeholder for the directory of a request without a directory.
 pub(crate) const NOWHERE: &str = "/\u{F0001}";
 
-/// Whether something holds; the strongest is the greatest.
+/// Three-valued result of a match, ordered from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Holds {
     No,
-    /// It cannot be told before the command runs.
+    /// Unknown until the command runs.
     Perhaps,
     Yes,
 }
@@ -29,7 +31,7 @@ impl Holds {
     }
 }
 
-/// A directory under all the names that it has.
+/// A directory with all its names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Folder {
     pub(super) names: Vec<String>,
@@ -48,14 +50,14 @@ impl Folder {
         Self { names }
     }
 
-    /// That of a request which names none.
+    /// Returns the placeholder folder of a request without a directory.
     pub(super) fn nowhere() -> Self {
         Self {
             names: vec![NOWHERE.to_owned()],
         }
     }
 
-    /// What is left of a path within it.
+    /// Returns the rest of a path below this folder.
     fn rest<'p>(&self, path: &'p str) -> Option<&'p str> {
         self.names.iter().find_map(|name| within(name, path))
     }
@@ -73,10 +75,11 @@ fn within<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
     }
 }
 
-/// A path by all the names that it may have.
+/// A path with all names that it may have.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Located {
-    /// Absolute, without `.` and `..`. What begins with [`UNKNOWN`] ends like that.
+    /// Absolute names without `.` and `..`. A name that begins with [`UNKNOWN`] has a known end
+    /// only.
     pub(super) names: Vec<String>,
 }
 
@@ -86,10 +89,11 @@ impl Located {
     }
 }
 
-/// Where relative paths begin, and `~`.
+/// Starting points of relative paths and of `~`.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
-    /// The directories in which the command, or parts of it, may run; with [`UNKNOWN`] for any.
+    /// Directories in which the command or its parts may run; contains [`UNKNOWN`] if any directory
+    /// is possible.
     pub(crate) folders: Vec<String>,
     pub(super) home: String,
     links: Links,
@@ -105,7 +109,7 @@ impl Start {
         }
     }
 
-    /// Adds the directories that a change of directory leads to.
+    /// Adds the possible directories after a change of directory.
     pub(super) fn enter(&mut self, text: &str) {
         let new: Vec<String> = self
             .folders
@@ -138,8 +142,8 @@ impl Start {
         Located { names }
     }
 
-    /// The paths that a text may stand for, for each directory. Links are followed only before `..`,
-    /// which means another folder then.
+    /// Returns the paths that a text may mean, for each directory. Links are followed only before
+    /// `..`, because `..` then means another directory.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn paths(&self, text: &str) -> Vec<String> {
         let most = if text.contains("..") { 2 } else { 1 };
@@ -154,7 +158,7 @@ impl Start {
         paths
     }
 
-    /// As it stands, and as it is where links are followed.
+    /// Returns the path as written, and the path with links followed.
     fn one(&self, folder: &str, text: &str) -> Vec<String> {
         let home;
         let text = match text.strip_prefix('~') {
@@ -163,7 +167,7 @@ impl Start {
                 home = format!("{}{rest}", self.home);
                 home.as_str()
             }
-            // Somebody's home.
+            // The home of another user.
             Some(rest) => {
                 home = format!("{UNKNOWN}{}", rest.find('/').map_or("", |at| &rest[at..]));
                 home.as_str()
@@ -177,11 +181,11 @@ impl Start {
         let joined = beyond_proc(&joined, folder);
         if let Some((_, tail)) = joined.rsplit_once(UNKNOWN) {
             let tail = normal(&format!("/{tail}"));
-            // The part after it may be one of a name.
+            // `UNKNOWN` may end inside a file name.
             return vec![format!("{UNKNOWN}{}", tail.trim_end_matches('/'))];
         }
         let lexical = normal(&joined);
-        // Above a directory that is not known is another that is not known.
+        // The parent of an unknown directory is unknown.
         if joined.starts_with(NOWHERE) && !lexical.starts_with(NOWHERE) {
             return vec![format!("{UNKNOWN}{lexical}")];
         }
@@ -197,8 +201,8 @@ impl Start {
     }
 }
 
-/// Returns whether a path is another file for each process that opens it: a link there would be
-/// followed to what is the guard's.
+/// Returns `true` if a path means a different file in each process that opens it, so that following
+/// a link would lead to the guard's own file.
 fn of_each_process(path: &str) -> bool {
     let path = normal(path);
     let below = |folder: &str| within(folder, &path).is_some();
@@ -207,7 +211,7 @@ fn of_each_process(path: &str) -> bool {
     folders.any(|folder| below(folder)) || files.contains(&path.as_str())
 }
 
-/// Another name for the root or the current directory.
+/// Returns the path after a `/proc` link to the root or the current directory.
 fn beyond_proc(path: &str, folder: &str) -> String {
     let Some(rest) = path.strip_prefix("/proc/") else {
         return path.to_owned();
@@ -221,7 +225,7 @@ fn beyond_proc(path: &str, folder: &str) -> String {
     }
 }
 
-/// An absolute path without `.`, `..` and doubled slashes.
+/// Returns an absolute path without `.`, `..` and repeated slashes.
 pub(super) fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -236,14 +240,14 @@ pub(super) fn normal(path: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// Where links lead, each path looked up once.
+/// Targets of links, each path looked up once.
 #[derive(Clone, Debug, Default)]
 struct Links {
     known: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
 impl Links {
-    /// The path where links are followed, as far as it exists.
+    /// Returns the path with links followed, as far as it exists.
     fn real(&self, path: &str) -> Option<String> {
         let real = self.follow(Path::new(path), 256)?;
         Some(normal(&real.to_string_lossy()))
@@ -256,7 +260,7 @@ impl Links {
         let real = std::fs::canonicalize(path)
             .ok()
             .or_else(|| {
-                // A link to what does not exist yet would be written through.
+                // A write through a dangling link would create its target.
                 let target = std::fs::read_link(path).ok()?;
                 Some(path.parent()?.join(target))
             })
@@ -274,12 +278,12 @@ impl Links {
     }
 }
 
-/// Where a pattern begins.
+/// Start of a pattern.
 #[derive(Clone, Debug)]
 enum Base {
     /// The project's directory, or that of the request.
     Project,
-    /// One that the pattern itself names.
+    /// A directory that the pattern names.
     Folder(Folder),
 }
 
@@ -287,25 +291,25 @@ enum Base {
 #[derive(Clone, Debug)]
 struct Pattern {
     base: Base,
-    /// What an allow accepts.
+    /// Matcher for `allow` rules.
     strict: GlobMatcher,
-    /// What a denial concerns: also the folder of which all is meant.
+    /// Matcher for denials; also matches the directory of a pattern that ends in `/**`.
     wide: Option<GlobMatcher>,
 }
 
-/// The patterns of paths that a rule names.
+/// The path patterns of a rule.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paths {
     list: Vec<Pattern>,
 }
 
 impl Paths {
-    /// Adds a pattern; an error says what is wrong and what to do.
+    /// Adds a pattern. An error holds the mistake and how to correct it.
     pub(super) fn add(&mut self, text: &str, home: &Path) -> Result<(), (String, String)> {
         if text.split('/').any(|part| part == "..") {
             return Err((
-                format!("the path `{text}` has `..` in it"),
-                "write the path from the project's directory, from `~/` or from `/`".into(),
+                format!("the path `{text}` contains `..`"),
+                "write it relative to the project's directory, or start it with `~/` or `/`".into(),
             ));
         }
         let (base, rest) = if let Some(rest) = text.strip_prefix("~/") {
@@ -313,7 +317,7 @@ impl Paths {
         } else if let Some(rest) = text.strip_prefix('/') {
             let (first, rest) = rest.split_once('/').unwrap_or(("", rest));
             match first.contains(['*', '?', '[', '{']) {
-                // Links at the root are the system's own.
+                // Links at the root belong to the system.
                 false => {
                     let first = PathBuf::from(format!("/{first}"));
                     (Base::Folder(Folder::new(&first)), rest.to_owned())
@@ -325,8 +329,8 @@ impl Paths {
             }
         } else if text.starts_with('~') {
             return Err((
-                format!("the path `{text}` begins with somebody's home"),
-                "write the path from `~/` or from `/`".into(),
+                format!("the path `{text}` is in another user's home directory"),
+                "start it with `~/` or `/`".into(),
             ));
         } else {
             (Base::Project, text.to_owned())
@@ -358,12 +362,12 @@ impl Paths {
         })
     }
 
-    /// Whether a path lies in them by whichever name.
+    /// Returns `true` if every name of a path matches.
     pub(super) fn hold(&self, path: &Located, project: &Folder) -> bool {
         path.known() && path.names.iter().all(|name| self.one(name, project, false))
     }
 
-    /// Whether a path may lie in them.
+    /// Returns whether a path may match, by any of its names.
     pub(super) fn concern(&self, path: &Located, project: &Folder) -> Holds {
         if path.names.iter().any(|name| self.one(name, project, true)) {
             Holds::Yes
@@ -375,11 +379,11 @@ impl Paths {
     }
 }
 
-/// A pattern of bounded size.
+/// Compiles a pattern of bounded size.
 pub(super) fn glob(text: &str, of_paths: bool) -> Result<Glob, (String, String)> {
     const MOST: usize = 500;
     if text.is_empty() {
-        let remedy = "name a file or folder, with `*` or `**` for any".to_owned();
+        let remedy = "name a file or directory, with `*` or `**` as wildcards".to_owned();
         return Err(("a pattern is empty".to_owned(), remedy));
     }
     if text.chars().count() > MOST {
@@ -395,8 +399,8 @@ pub(super) fn glob(text: &str, of_paths: bool) -> Result<Glob, (String, String)>
         .build()
         .map_err(|error| {
             (
-                format!("`{text}` is no pattern: {}", error.kind()),
-                "see the page on rules; a backslash takes its meaning from a character".to_owned(),
+                format!("`{text}` is not a valid pattern: {}", error.kind()),
+                "see the documentation of rules; a backslash escapes a character".to_owned(),
             )
         })
 }

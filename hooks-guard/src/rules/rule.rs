@@ -1,4 +1,4 @@
-//! One rule. In: a part of a request. Out: whether the rule holds for it.
+//! A single rule. In: a part of a request. Out: whether the rule applies to it.
 
 use globset::GlobMatcher;
 
@@ -12,17 +12,17 @@ use crate::request::{FileAccess, NetworkAccess};
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) effect: Effect,
-    /// `guard.toml:12`
+    /// Place of the rule, such as `guard.toml:12`.
     pub(super) place: String,
     pub(super) origin: Origin,
-    /// The project that its file belongs to; none for the user's.
+    /// The project of the rules file; `None` for the user's file.
     pub(super) project: Option<Folder>,
     pub(super) conditions: Conditions,
     pub(super) reason: Option<String>,
     pub(super) tests: Vec<Test>,
 }
 
-/// What a rule asks for; what is not there holds for everything.
+/// Conditions of a rule; an absent condition matches everything.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conditions {
     pub(super) program: Option<Vec<String>>,
@@ -38,7 +38,7 @@ pub(super) struct Conditions {
     pub(super) substitutions: bool,
 }
 
-/// The redirections that an allow accepts.
+/// The redirections that an `allow` rule accepts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Redirections {
     pub(super) paths: Paths,
@@ -46,7 +46,7 @@ pub(super) struct Redirections {
     pub(super) pipes: bool,
 }
 
-/// A case that shows what a rule does.
+/// A test case of a rule.
 #[derive(Clone, Debug)]
 pub(super) struct Test {
     pub(super) line: usize,
@@ -62,12 +62,12 @@ pub(super) enum TestOf {
     Host(String),
 }
 
-/// Hosts by name: one, or with `*.` in front all below it.
+/// Pattern of host names: one host, or with `*.` in front all hosts below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HostPattern(String);
 
 impl HostPattern {
-    /// Reads a pattern; an error is what is wrong with it.
+    /// Parses a pattern. An error describes the mistake.
     pub(super) fn new(text: &str) -> Result<Self, &'static str> {
         let name = text.strip_prefix("*.").unwrap_or(text);
         match is_host(name) {
@@ -76,7 +76,8 @@ impl HostPattern {
         }
     }
 
-    /// A text that is not the plain name or address of a host is none that a rule means.
+    /// Returns `true` if a host matches. A text that is not a plain host name or address never
+    /// matches.
     fn matches(&self, host: &str) -> bool {
         let host = host.strip_suffix('.').unwrap_or(host);
         if !is_host(host) {
@@ -89,7 +90,7 @@ impl HostPattern {
     }
 }
 
-/// Whether a text is the plain name or address of a host.
+/// Returns `true` if a text is a plain host name or address.
 fn is_host(text: &str) -> bool {
     let address = text
         .strip_prefix('[')
@@ -102,7 +103,7 @@ fn is_host(text: &str) -> bool {
 }
 
 impl Rule {
-    /// Whether what an allow says counts.
+    /// Returns `false` for an `allow` rule of a file that the user does not trust.
     pub(super) fn counts(&self) -> bool {
         self.effect != Effect::Allow || !matches!(self.origin, Origin::Project { trusted: false })
     }
@@ -115,12 +116,12 @@ impl Rule {
         match (&self.conditions.agent, &scene.request.agent) {
             (None, _) => Holds::Yes,
             (Some(list), Some(agent)) => Holds::of(list.contains(agent)),
-            // It may be one that does not say so.
+            // A request without an agent may come from that agent.
             (Some(_), None) => Holds::Perhaps,
         }
     }
 
-    /// Whether it is about a file that a tool touches.
+    /// Returns whether the rule applies to a file that a tool touches.
     pub(super) fn of_file(&self, scene: &Scene<'_>, file: &FileAccess, path: &str) -> Holds {
         let Conditions {
             program,
@@ -155,12 +156,13 @@ impl Rule {
         here.min(self.agent(scene)).min(self.reaches(scene))
     }
 
-    /// Returns whether it is about programs of certain names.
+    /// Returns `true` if the rule names programs.
     pub(super) fn names_programs(&self) -> bool {
         self.conditions.program.is_some()
     }
 
-    /// Whether it is about access to the network. An allow has to name the host.
+    /// Returns whether the rule applies to access to the network. An `allow` rule must name the
+    /// host.
     pub(super) fn of_network(&self, scene: &Scene<'_>, access: &NetworkAccess) -> Holds {
         let hosts = match &self.conditions.host {
             Some(hosts) => Holds::of(hosts.iter().any(|host| host.matches(&access.host))),
@@ -170,7 +172,8 @@ impl Rule {
         hosts.min(self.agent(scene)).min(self.reaches(scene))
     }
 
-    /// A project's allow reaches as far as the project.
+    /// Returns whether the request is in the rule's project: a project's `allow` rule applies only
+    /// there.
     pub(super) fn reaches(&self, scene: &Scene<'_>) -> Holds {
         let Some(project) = self
             .project
@@ -188,7 +191,7 @@ impl Rule {
         )
     }
 
-    /// Whether what it restricts is, or may be, in a part of a command.
+    /// Returns whether a restricting rule applies, or may apply, to a part of a command.
     pub(super) fn restricts(&self, scene: &Scene<'_>, part: &Part) -> Holds {
         let wanted = &self.conditions;
         if wanted.tool.is_some() || wanted.host.is_some() {
@@ -220,7 +223,8 @@ impl Rule {
         holds
     }
 
-    /// Whether it is about the request as a whole, whatever its parts.
+    /// Returns whether a restricting rule applies to the request as a whole, independent of its
+    /// parts.
     pub(super) fn restricts_all(&self, scene: &Scene<'_>) -> Holds {
         let Conditions {
             program,
@@ -246,7 +250,7 @@ impl Rule {
     }
 }
 
-/// Whether a part is, or may be, one of these programs.
+/// Returns whether a part is, or may be, one of these programs.
 fn names(part: &Part, programs: &[String]) -> Holds {
     let Some(first) = part.words.first() else {
         return Holds::No;
@@ -272,7 +276,7 @@ fn names(part: &Part, programs: &[String]) -> Holds {
     }
 }
 
-/// Whether a subcommand that is denied, or asked about, follows.
+/// Returns whether a part has, or may have, one of the restricted subcommands.
 fn follows(part: &Part, subcommands: &[Vec<String>]) -> Holds {
     let sequence = |words: &mut dyn Iterator<Item = &str>, wanted: &[String]| {
         let mut left = wanted.iter().peekable();
@@ -294,7 +298,7 @@ fn follows(part: &Part, subcommands: &[Vec<String>]) -> Holds {
     };
     let understood = !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
     let yes = subcommands.iter().any(|wanted| match understood {
-        // The table knows which words are commands; the first of them is one.
+        // The table knows which words are subcommands; the first of them decides.
         true => part.calls.iter().any(|call| {
             let operands = call.operands.iter().map(|o| o.text.as_str());
             let path = call.path.iter().skip(1).map(String::as_str);
@@ -307,7 +311,7 @@ fn follows(part: &Part, subcommands: &[Vec<String>]) -> Holds {
     if yes {
         return Holds::Yes;
     }
-    // A word that is not known may be it, unless a known command comes before.
+    // An unknown word may be the subcommand, unless a known one precedes it.
     let command_known = part.calls.iter().any(|call| call.path.len() > 1);
     let unknown = part.words.iter().skip(1).any(|word| !word.known);
     Holds::of(false).max(match unknown && !command_known {
@@ -316,7 +320,7 @@ fn follows(part: &Part, subcommands: &[Vec<String>]) -> Holds {
     })
 }
 
-/// Whether one of the arguments is, or may be, one that a rule restricts.
+/// Returns whether one of the arguments is, or may be, one that a rule restricts.
 fn told(part: &Part, patterns: &[GlobMatcher]) -> Holds {
     let fits = |text: &str| patterns.iter().any(|one| one.is_match(text));
     let options = part.calls.iter().flat_map(|call| &call.options);

@@ -1,4 +1,5 @@
-//! A request as rules see it.
+//! The request as rules see it. In: a request with its classification. Out: its parts, directories,
+//! paths and variables, resolved for matching.
 
 use std::path::Path;
 
@@ -6,10 +7,10 @@ use super::paths::{Folder, Located, Start};
 use crate::classify::{Crud, Judgement, Part, Parts, UNKNOWN, Word};
 use crate::request::PermissionRequest;
 
-/// Programs that say their words and touch nothing.
+/// Programs that only print their arguments.
 const SAYS: &[&str] = &["echo", "printf", ":", "true", "false"];
 
-/// Commands of the shell that set variables.
+/// Shell commands that set variables.
 const SETS: &[&str] = &[
     "export",
     "declare",
@@ -24,17 +25,17 @@ const SETS: &[&str] = &[
     "getopts",
 ];
 
-/// A request, and what was found out about it.
+/// A request with its analysis.
 #[derive(Debug)]
 pub(super) struct Scene<'a> {
     pub(super) request: &'a PermissionRequest,
     pub(super) found: &'a Judgement,
     pub(super) start: Start,
-    /// The names of the user's home.
+    /// Names of the user's home directory.
     pub(super) homes: Vec<String>,
-    /// Where relative patterns of the user begin.
+    /// Base of relative patterns in the user's rules.
     pub(super) base: Folder,
-    /// What no part has as its own: assignments and `export`s.
+    /// Assignments and `export`s that belong to no part.
     pub(super) set: Vec<String>,
 }
 
@@ -72,12 +73,12 @@ impl<'a> Scene<'a> {
         &self.found.parts
     }
 
-    /// Returns whether the agent could type commands into a program of the command.
+    /// Returns `true` if the agent could type commands into a program of the command.
     pub(super) fn is_typed_into(&self) -> bool {
         self.request.can_type_into(&self.found.classification)
     }
 
-    /// The parts that run a part, the nearest first.
+    /// Returns the parts that run a part, innermost first.
     pub(super) fn around(&self, part: &'a Part) -> impl Iterator<Item = &'a Part> {
         let all = &self.parts().all;
         let mut next = part.within;
@@ -91,14 +92,14 @@ impl<'a> Scene<'a> {
     pub(super) fn locate(&self, word: &Word) -> Located {
         match word.known || word.text.contains(UNKNOWN) {
             true => self.start.locate(&word.text),
-            // A pattern, or what may be several words.
+            // A pattern, or a word that may expand to several.
             false => self
                 .start
                 .locate(&format!("{UNKNOWN}{}", after_glob(&word.text))),
         }
     }
 
-    /// What a part may touch: what its table says, and whatever else it names.
+    /// Returns the paths that a part may touch: those of its table, and all that its words name.
     pub(super) fn touched(&self, part: &Part) -> Vec<(Located, Crud)> {
         let mut out: Vec<(Located, Crud)> = part
             .redirections
@@ -113,7 +114,7 @@ impl<'a> Scene<'a> {
         let understood = !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
         let effect = part.effect;
         for word in part.words.iter().skip(1) {
-            // What an understood command is told as no file may be anything.
+            // The table has named the files of an understood command; skip its other unknown words.
             if understood && !word.known {
                 continue;
             }
@@ -125,7 +126,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// What a word may name: itself, or what stands after `=` or a letter's option.
+/// Returns the paths that a word may name: the word itself, or the text after `=` or a one-letter
+/// option.
 pub(crate) fn candidates(word: &str) -> impl Iterator<Item = &str> {
     let value = word.split_once('=').map(|(_, value)| value);
     let joined = word
@@ -141,12 +143,12 @@ fn after_glob(text: &str) -> &str {
         .map_or(text, |at| &text[at + 1..])
 }
 
-/// The last part of a program's path.
+/// Returns the last component of a program's path.
 pub(super) fn base_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// The directories in which the parts of a command may run.
+/// Returns the directories in which the parts of a command may run.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn start_of(parts: &Parts, cwd: Option<&Path>, home: &Path) -> Start {
     let mut start = Start::new(cwd, home);
@@ -185,7 +187,7 @@ fn moves(part: &Part, start: &mut Start) {
     for (_, value) in given.filter(|(name, _)| OPTIONS.contains(&name.as_str())) {
         value.iter().for_each(&mut go);
     }
-    // Where no table reads the words.
+    // No table describes these words.
     for (at, word) in part.words.iter().enumerate().skip(1) {
         if OPTIONS.contains(&word.text.as_str())
             && let Some(next) = part.words.get(at + 1)
@@ -199,7 +201,7 @@ fn moves(part: &Part, start: &mut Start) {
     }
 }
 
-/// Returns whether a command sets variables by its words: `export`, `env`.
+/// Returns `true` if a command sets variables by its arguments, such as `export` and `env`.
 pub(super) fn sets_variables(name: &str) -> bool {
     SETS.contains(&name) || matches!(name, "env" | "genv" | "setenv" | "set" | "sudo" | "doas")
 }
@@ -217,7 +219,7 @@ fn sets(part: &Part, set: &mut Vec<String>) {
     }
 }
 
-/// The name of a variable in an assignment.
+/// Returns the variable's name of an assignment.
 pub(super) fn variable(text: &str) -> String {
     let name = text.split('=').next().unwrap_or(text);
     name.trim_end_matches('+')

@@ -1,5 +1,5 @@
-//! A set of rules. In: files of rules and what is protected; then a request with its judgement. Out:
-//! the strictest verdict, if a rule or a protection says something.
+//! A set of rules. In: rules files and protected places; then a request with its classification.
+//! Out: the strictest verdict, if a rule or a protection applies.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::{allow, file, protect};
 use crate::classify::{Decision, Judgement};
 use crate::request::PermissionRequest;
 
-/// A set of rules: cheap to clone, and never changed.
+/// An immutable set of rules; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Rules {
     pub(super) inner: Arc<Inner>,
@@ -31,7 +31,7 @@ pub(super) struct Inner {
 }
 
 impl Rules {
-    /// No rules but the protections.
+    /// Creates a set with the built-in protections only.
     #[must_use]
     pub fn built_in(places: &Protected) -> Self {
         Self {
@@ -44,11 +44,11 @@ impl Rules {
         }
     }
 
-    /// The rules of the user's file and of a project's, where there are such files. The project is
-    /// the directory in which its file is, or the one above if that is called `.hooks-guard`.
+    /// Loads the rules of the user's file and of a project's file, if they exist. The project's
+    /// directory is that of its file, or the parent if that directory is called `.hooks-guard`.
     ///
     /// # Errors
-    /// If one of them cannot be read or has mistakes: all of those of both are told at once.
+    /// If a file cannot be read or has mistakes. The error lists the mistakes of both files.
     pub fn load(
         user: Option<&Path>,
         project: Option<&Path>,
@@ -88,11 +88,11 @@ impl Rules {
         }
     }
 
-    /// The rules of a text, and the protections. `name` is what the text is called where a rule is
-    /// named; `folder` the directory of the project, whose paths its patterns are relative to.
+    /// Parses rules, and adds the protections. `name` is the displayed file name in rule names;
+    /// `folder` is the project's directory, to which patterns are relative.
     ///
     /// # Errors
-    /// If the text has mistakes: all of them.
+    /// If the text has mistakes; the error lists all of them.
     pub fn parse(
         text: &str,
         name: &str,
@@ -119,7 +119,8 @@ impl Rules {
         })
     }
 
-    /// The rules of both; the protections and the project of whichever has them.
+    /// Returns the rules of both sets, with the protections and the project of the set that has
+    /// them.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         let rules = [&self.inner.rules[..], &other.inner.rules[..]].concat();
@@ -134,30 +135,30 @@ impl Rules {
         }
     }
 
-    /// How many rules there are besides the protections.
+    /// Returns the number of rules without the protections.
     #[must_use]
     pub fn len(&self) -> usize {
         self.inner.rules.len()
     }
 
-    /// Whether there are no rules but the protections.
+    /// Returns `true` if the set contains only the protections.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.inner.rules.is_empty()
     }
 
-    /// Whether a project's rules that allow something are left out because the user does not
-    /// trust their file.
+    /// Returns `true` if `allow` rules of a project are ignored because the user does not trust
+    /// their file.
     #[must_use]
     pub fn untrusted(&self) -> bool {
         self.inner.rules.iter().any(|rule| !rule.counts())
     }
 
-    /// What the rules say about a request of which `found` is the judgement; nothing where the
-    /// classification holds as it is.
+    /// Returns the verdict of the rules for a request with the classification `found`, or `None` if
+    /// the classification stands.
     ///
-    /// An allow is the answer only if the classification needs a confirmation, or if the agent can
-    /// type commands into a program; then rules have to allow each program by its name.
+    /// An allow is returned only if the classification needs a confirmation, or if the agent can
+    /// type commands into a program; in the latter case rules must allow each program by name.
     #[must_use]
     pub fn judge(&self, request: &PermissionRequest, found: &Judgement) -> Option<Verdict> {
         let scene = self.scene(request, found);
@@ -182,7 +183,7 @@ impl Rules {
         Scene::new(request, found, project.as_ref(), &places.home)
     }
 
-    /// The strictest of what forbids it or asks about it.
+    /// Returns the strictest verdict that denies the request or asks about it.
     fn restricted(&self, scene: &Scene<'_>) -> Option<Verdict> {
         let rules = self.inner.rules.iter();
         let said = rules.filter_map(|rule| restriction(rule, scene));
@@ -190,7 +191,7 @@ impl Rules {
             .reduce(Verdict::or_stricter)
     }
 
-    /// The rules that allow all of it; an error says what is not allowed.
+    /// Returns the rules that allow the whole request, or the reason why they do not.
     pub(super) fn allowed(&self, scene: &Scene<'_>) -> Result<Verdict, String> {
         let rules: Vec<&Rule> = self
             .inner
@@ -219,7 +220,7 @@ impl Rules {
     }
 }
 
-/// What a rule that denies or asks says about a request.
+/// Returns the verdict of a `deny` or `ask` rule for a request, if it applies.
 pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
     if rule.effect == Effect::Allow {
         return None;
@@ -250,18 +251,18 @@ pub(super) fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
         Holds::No => None,
         Holds::Yes => {
             let reason = rule.reason.clone().unwrap_or_else(|| match rule.effect {
-                Effect::Deny => format!("forbidden by {place}"),
-                Effect::Ask | Effect::Allow => format!("{place} asks about it"),
+                Effect::Deny => format!("denied by {place}"),
+                Effect::Ask | Effect::Allow => format!("{place} requires confirmation"),
             });
             Some(verdict(rule.effect, reason, rule.effect == Effect::Ask))
         }
         Holds::Perhaps => {
             let would = match rule.effect {
-                Effect::Deny => "forbids",
+                Effect::Deny => "denies",
                 Effect::Ask | Effect::Allow => "asks about",
             };
             let reason = format!(
-                "{place} {would} something that this may be: what stands in it is only known when it runs"
+                "{place} {would} this if its unknown parts match; they are unknown until it runs"
             );
             Some(Verdict {
                 rule: format!("{place}, {BUILT_IN} what is not known yet"),

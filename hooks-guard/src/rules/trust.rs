@@ -1,4 +1,5 @@
-//! Which projects' files of rules the user trusts: by path and content.
+//! Trusted rules files of projects. In: the user's list of paths and hashes. Out: whether a file
+//! with this content is trusted.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -12,7 +13,7 @@ use crate::files::{self, with_end};
 
 /// Rules files that the user trusts, pinned by hash. Editing a file revokes the trust.
 ///
-/// Kept in a file of the user's own, which nobody else may write.
+/// Stored in a file that only the user can write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
     files: BTreeMap<PathBuf, String>,
@@ -23,27 +24,28 @@ pub struct Trust {
 #[non_exhaustive]
 pub enum TrustError {
     /// A file could not be read.
-    #[error("`{}` cannot be read: {source}; see that it is a file that you may read", path.display())]
+    #[error("cannot read `{}`: {source}; check that it is a readable file", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
-    /// The file is no list of trusted files.
-    #[error("`{}` is no list of trusted files: {source}; mend or remove it, and trust the files anew", path.display())]
+    /// The file is not a list of trusted files.
+    #[error("`{}` is not a list of trusted files: {source}; correct or remove it, and trust the \
+             files again", path.display())]
     Broken {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: serde_json::Error,
     },
     /// The file could not be written.
-    #[error("`{}` cannot be written: {source}; see that you may write to its folder", path.display())]
+    #[error("cannot write `{}`: {source}; check that its directory is writable", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
 }
@@ -51,21 +53,21 @@ pub enum TrustError {
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
-    /// SHA-256 in hexadecimal, by path.
+    /// SHA-256 of each trusted file, in hexadecimal, by path.
     trusted: BTreeMap<PathBuf, String>,
 }
 
 impl Trust {
-    /// Nothing is trusted.
+    /// Creates an empty list.
     #[must_use]
     pub fn nothing() -> Self {
         Self::default()
     }
 
-    /// What a file says; nothing where there is none.
+    /// Reads the list; a missing file is an empty list.
     ///
     /// # Errors
-    /// If there is a file that cannot be read, or that is something else.
+    /// If the file cannot be read or parsed.
     pub fn load(path: &Path) -> Result<Self, TrustError> {
         let text = match files::read(path) {
             Ok(text) => text,
@@ -87,7 +89,7 @@ impl Trust {
         })
     }
 
-    /// Writes what is trusted to a file, at once or not at all; only the user may read it.
+    /// Writes the list atomically, readable by the user only.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -118,13 +120,13 @@ impl Trust {
             std::fs::rename(&new, path)
         });
         if done.is_err() {
-            // What is left of it is of no use.
+            // Ignore an error: the leftover is harmless.
             let _ = std::fs::remove_file(&new);
         }
         done
     }
 
-    /// Trusts a file of rules as it is now.
+    /// Trusts the current content of a rules file.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -139,20 +141,20 @@ impl Trust {
         Ok(())
     }
 
-    /// Trusts a file no more; says whether it was trusted.
+    /// Revokes the trust in a file. Returns `true` if it was trusted.
     pub fn remove(&mut self, file: &Path) -> bool {
         let real = std::fs::canonicalize(file);
         let own = self.files.remove(file).is_some();
         real.is_ok_and(|real| self.files.remove(&real).is_some()) || own
     }
 
-    /// Whether a file with this content is trusted.
+    /// Returns `true` if a file with this content is trusted.
     #[must_use]
     pub fn trusts(&self, file: &Path, content: &[u8]) -> bool {
         std::fs::canonicalize(file).is_ok_and(|real| self.files.get(&real) == Some(&hash(content)))
     }
 
-    /// The trusted files, each with the SHA-256 of its content in hexadecimal.
+    /// Returns the trusted files, each with the SHA-256 of its content in hexadecimal.
     pub fn files(&self) -> impl Iterator<Item = (&Path, &str)> {
         let pair = |(path, hash)| (PathBuf::as_path(path), String::as_str(hash));
         self.files.iter().map(pair)

@@ -1,5 +1,5 @@
-//! What rules say. In: the name of a rule or of a hook. Out: an effect with its reason; of two, the
-//! stricter one.
+//! Verdicts of rules. In: the name of a rule or a hook, and its effect. Out: a verdict; of two
+//! verdicts, the stricter one.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::classify::Crud;
 
-/// What a rule says; the strictest is the greatest.
+/// The effect of a rule, ordered from the weakest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// Nobody has to agree.
+    /// Runs without confirmation.
     Allow,
-    /// Somebody has to agree.
+    /// Needs confirmation.
     Ask,
-    /// It must not happen.
+    /// Denied.
     Deny,
 }
 
@@ -29,60 +29,61 @@ impl fmt::Display for Effect {
     }
 }
 
-/// Whose file of rules it is.
+/// Owner of a rules file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// The user's own.
+    /// The user.
     User,
-    /// One that came with a project: it may restrict, and allow only while the user trusts it.
+    /// A project: its rules may restrict; they may allow only while the user trusts the file.
     Project {
-        /// Whether the user trusts it as it is now.
+        /// `true` if the user trusts the current content.
         trusted: bool,
     },
 }
 
-/// What the rules say about a request.
+/// Result of evaluating rules for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// What is to be done.
+    /// The effect.
     pub effect: Effect,
-    /// The rule that says so: its place, such as `guard.toml:12`, several with commas between, or
-    /// `built in: shell start files`; of a hook that restricts `hook: NAME`.
+    /// The rule that decided: its place, such as `guard.toml:12`, several separated by commas, or
+    /// `built in: shell start files`; `hook: NAME` for a hook that restricts.
     pub rule: String,
-    /// Why, in a sentence for people; it may hold text of a file that nobody vouches for.
+    /// Reason for people; may contain text from an untrusted file.
     pub reason: String,
-    /// Whether an answer may be remembered: it may not where the same command could mean
-    /// something else the next time, or touch what is protected.
+    /// `true` if an answer may be remembered. It may not if the same command could mean something
+    /// else the next time, or touches a protection.
     pub remember: bool,
 }
 
-/// Stands in the names of what is asked about every time.
+/// Prefix of the names of protections, which always ask.
 pub(super) const BUILT_IN: &str = "built in:";
 
-/// The rule of commands of which a part that runs is hidden as a secret.
+/// Name of the protection of commands in which an executed part is hidden as a secret.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(super) const HIDDEN_CODE: &str = "built in: hidden text is executed";
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 impl Verdict {
-    /// Returns whether a built-in protection asks, alone or with other rules.
+    /// Returns `true` if a built-in protection asks, alone or with other rules.
     pub(crate) fn is_protection(&self) -> bool {
         !Self::remembers(&self.rule)
     }
 
-    /// Whether an answer to what a rule of this name asks about may be remembered.
+    /// Returns `true` if an answer to a question of a rule with this name may be remembered.
     pub(crate) fn remembers(rule: &str) -> bool {
         !rule.contains(BUILT_IN)
     }
 
-    /// Whether a decision under this rule hides a part of what would run, so that it
-    /// cannot be approved by what the trail shows.
+    /// Returns `true` if a decision under this rule hides an executed part of the command, so that
+    /// it cannot be approved by what the trail shows.
     pub(crate) fn hides_code(rule: &str) -> bool {
         rule.contains(HIDDEN_CODE)
     }
 
-    /// The name of a rule, if there is one, for a command that hides a part of what would run.
+    /// Returns the name of a rule, if there is one, for a command in which an executed part is
+    /// hidden.
     pub(crate) fn hiding_code(rule: Option<&str>) -> String {
         match rule {
             Some(rule) => format!("{rule}, {HIDDEN_CODE}"),
@@ -90,17 +91,18 @@ impl Verdict {
         }
     }
 
-    /// Asks, because the rules cannot be read: one of them may forbid it.
+    /// Returns a verdict that asks because the rules cannot be read, since one of them may deny the
+    /// request.
     pub(crate) fn unreadable(why: &str) -> Self {
         Self {
             effect: Effect::Ask,
             rule: "built in: rules that cannot be read".to_owned(),
-            reason: format!("the rules cannot be read: {why}"),
+            reason: format!("cannot read the rules: {why}"),
             remember: false,
         }
     }
 
-    /// What a hook says that may only restrict.
+    /// Returns the verdict of a hook that may only restrict.
     pub(crate) fn of_hook(name: &str, effect: Effect, reason: String) -> Self {
         Self {
             effect,
@@ -110,20 +112,21 @@ impl Verdict {
         }
     }
 
-    /// Asks, because such a hook failed: it might have forbidden it.
+    /// Returns a verdict that asks because such a hook failed, since it might have denied the
+    /// request.
     pub(crate) fn of_failed_hook(name: &str, kind: &str) -> Self {
         Self {
             effect: Effect::Ask,
             rule: format!("built in: hook {name} failed"),
-            reason: format!("a hook that may forbid it failed: {kind}"),
+            reason: format!("a hook that may deny it failed: {kind}"),
             remember: false,
         }
     }
 }
 
 impl Verdict {
-    /// The stricter of two, the first where they are equal. An answer that must not be remembered
-    /// is the stricter one.
+    /// Returns the stricter of two verdicts, or the first if they are equal. A verdict whose answer
+    /// must not be remembered is the stricter one.
     pub(crate) fn or_stricter(self, other: Self) -> Self {
         match (other.effect, !other.remember) > (self.effect, !self.remember) {
             true => other,
@@ -132,7 +135,7 @@ impl Verdict {
     }
 }
 
-/// Whether a class is stronger than reading.
+/// Returns `true` if a class is stronger than `Read`.
 pub(super) fn changes(effect: Crud) -> bool {
     effect > Crud::Read
 }

@@ -1,4 +1,5 @@
-//! Variables that a project can set, and files that it can write: the hook follows neither.
+//! Tests that the hook follows neither variables that a project can set nor files that it can
+//! write.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::{Home, before, told};
 
-/// A project whose files let everything run.
+/// A project with files that allow everything.
 fn project() -> tempfile::TempDir {
     let project = tempfile::tempdir().expect("a folder");
     for folder in ["x", "x/hooks-guard", "x/.config/hooks-guard", ".git"] {
@@ -80,7 +81,7 @@ fn variables_of_a_project_do_not_lead_the_hook_elsewhere() {
     assert_eq!(files.len(), 6, "nothing was written there: {files:?}");
 }
 
-/// A hook that an earlier version installed names no files.
+/// A hook installed by an earlier version names no files.
 #[test]
 fn a_hook_without_options_follows_no_variable_either() {
     let project = project();
@@ -93,7 +94,7 @@ fn a_hook_without_options_follows_no_variable_either() {
         .env("XDG_STATE_HOME", &x)
         .env("HOOKS_GUARD_CONFIG", x.join("config.toml"))
         .env("HOOKS_GUARD_DATABASE", x.join("audit.db"));
-    // Only the files of this user count, which may be any: it is run to see what it touches.
+    // Only this user's files count, and they could be any: run the hook to see which ones it opens.
     let input = in_project("frobnicate --help-me", project.path());
     command.args(["hook", "codex", "--database"]);
     let trail = tempfile::tempdir().expect("a folder");
@@ -131,7 +132,7 @@ fn without_options_and_without_an_installation_home_leads_the_hook() {
     let input = before("rm -rf build", "1");
     assert_eq!(told(&crate::ended(&mut hook, &input)).0, "ask");
     assert_eq!(home.trail().len(), 1);
-    // The same folders in the project lead nowhere.
+    // These directories in the project have no effect.
     let project = project();
     let mut hook = home.command();
     hook.args(["hook", "claude-code"]);
@@ -195,14 +196,14 @@ fn files_in_the_project_are_refused() {
         assert_eq!(said, "ask", "{reason}");
         assert!(!project.path().join("x/audit.db").exists());
     }
-    // A script that restricts would restrict nothing once the project has replaced it.
+    // A restricting script is useless once the project can replace it.
     let scripts = format!("scripts = ['{}']", project.path().join("x/s.js").display());
     home.config(&scripts);
     let output = home.hook("codex", &[], &in_project("ls", project.path()));
     let (said, reason) = told(&output);
     assert_eq!(said, "deny", "{output:?}");
     assert!(reason.contains("s.js` is inside the project"), "{reason}");
-    // From elsewhere the same file is one like any other.
+    // For a request outside the project, the file is an ordinary file.
     let mut command = home.command();
     command
         .args(["hook", "claude-code", "--config"])
@@ -234,7 +235,7 @@ fn files_that_others_can_write_are_refused() {
         fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("it is ours");
         let (said, reason) = told(&home.hook("claude-code", &[], &before("ls", "1")));
         assert_eq!(said, "ask", "{path:?}: {reason}");
-        assert!(reason.contains("others can write"), "{reason}");
+        assert!(reason.contains("other users can write"), "{reason}");
         let (said, _) = told(&home.hook("codex", &[], &before("ls", "1")));
         assert_eq!(said, "deny");
         let doctor = home.command().args(["doctor", "--json"]).output();
@@ -250,7 +251,7 @@ fn files_that_others_can_write_are_refused() {
     }
 }
 
-/// Variables that move an agent's settings leave the settings of the user protected.
+/// The user's settings stay protected if variables move an agent's settings.
 #[test]
 fn settings_of_agents_stay_protected_where_variables_move_them() {
     let home = Home::new();
@@ -266,7 +267,7 @@ fn settings_of_agents_stay_protected_where_variables_move_them() {
     }
 }
 
-/// The shell takes `~` for `HOME`, and the guard's files are those of the user.
+/// The shell expands `~` to `HOME`; the guard's files are those of the user.
 #[test]
 fn a_tilde_is_judged_by_the_homes_of_the_shell_and_of_the_user() {
     let home = Home::new();
@@ -288,21 +289,22 @@ fn a_tilde_is_judged_by_the_homes_of_the_shell_and_of_the_user() {
         let input = before(command, "1");
         let (said, reason) = told(&home.hook_in(variables, "claude-code", &[], &input));
         assert_eq!(said, decision, "{command}: {reason}");
-        // With a service as well, which has a home of its own.
+        // Also with a service, which has another home directory.
         let _service = crate::Service::start(&home);
         let (said, reason) = told(&home.hook_in(variables, "claude-code", &[], &input));
         assert_eq!(said, decision, "with a service, {command}: {reason}");
     }
 }
 
-/// What `install` writes is what the hook needs, whatever the environment says later.
+/// The arguments written by `install` determine the hook's files, whatever the environment is
+/// later.
 #[test]
 fn an_installed_hook_keeps_to_the_files_of_its_installation() {
     let home = Home::new();
     let bin = home.path().join("bin");
     fs::create_dir_all(&bin).expect("a folder");
     let binary = bin.join("hooks-guard");
-    // A file that this process has open for writing while another thread forks cannot be run.
+    // A file that this process has open for writing while another thread forks cannot be executed.
     let copied = Command::new("cp")
         .arg(env!("CARGO_BIN_EXE_hooks-guard"))
         .arg(&binary)
@@ -345,7 +347,7 @@ fn an_installed_hook_keeps_to_the_files_of_its_installation() {
     assert_eq!(said, "ask", "{reason}");
     assert_eq!(home.trail().len(), 1);
 
-    // A password is for the configuration, which others cannot read.
+    // A password belongs in the configuration, which other users cannot read.
     let trail = home.path().join("other.db");
     let trail = trail.to_str().expect("text");
     for (database, written) in [
@@ -369,7 +371,7 @@ fn an_installed_hook_keeps_to_the_files_of_its_installation() {
             "{line}"
         );
     }
-    // A configuration that cannot be read is in no way of taking the hook out.
+    // An unreadable configuration does not prevent uninstalling.
     home.config("no = such_key");
     let uninstall = Command::new(&binary)
         .env_clear()

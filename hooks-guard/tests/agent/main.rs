@@ -1,4 +1,4 @@
-//! `hooks-guard hook`: the whole way from an agent's input to its answer, alone and with a service.
+//! Tests `hooks-guard hook` from an agent's input to the reply, without and with a service.
 
 #![cfg(unix)]
 
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 const TOKEN: &str = "a token that nobody can guess";
 
-/// A home of its own.
+/// A temporary home directory.
 struct Home(TempDir);
 
 impl Home {
@@ -49,7 +49,7 @@ impl Home {
         command
     }
 
-    /// The hook as it is installed: with the paths of its files.
+    /// Returns the installed hook command, with the paths of its files.
     fn hook_command(&self, agent: &str) -> Command {
         let mut command = self.command();
         command.args(["hook", agent, "--config"]);
@@ -61,12 +61,12 @@ impl Home {
         command
     }
 
-    /// What the hook answers to an input.
+    /// Returns the hook's reply to an input.
     fn hook(&self, agent: &str, more: &[&str], input: &Value) -> Output {
         self.hook_in(&[], agent, more, input)
     }
 
-    /// The same, with variables in the hook's environment.
+    /// Returns the hook's reply to an input, with variables in its environment.
     fn hook_in(
         &self,
         variables: &[(&str, &str)],
@@ -78,7 +78,7 @@ impl Home {
         ended(command.envs(variables.iter().copied()).args(more), input)
     }
 
-    /// The trail, newest first.
+    /// Returns the trail, newest first.
     fn trail(&self) -> Vec<Value> {
         let output = self
             .command()
@@ -94,7 +94,7 @@ impl Home {
     }
 }
 
-/// What a hook answers to an input.
+/// Returns a hook's reply to an input.
 fn ended(hook: &mut Command, input: &Value) -> Output {
     let mut child = hook
         .stdin(Stdio::piped())
@@ -125,7 +125,7 @@ fn after(command: &str, call: &str) -> Value {
     input
 }
 
-/// What Claude Code is told: `allow`, `ask` or `deny`, and why.
+/// Returns the decision for Claude Code (`allow`, `ask` or `deny`) and its reason.
 fn told(output: &Output) -> (String, String) {
     let value: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("an object in {output:?}"));
@@ -134,7 +134,7 @@ fn told(output: &Output) -> (String, String) {
     (text("permissionDecision"), text("permissionDecisionReason"))
 }
 
-/// A service that runs, and ends with the test.
+/// A running service; ends with the test.
 struct Service {
     child: Child,
     port: u16,
@@ -171,7 +171,7 @@ impl Service {
         Self { child, port }
     }
 
-    /// Ends as it is told to, and starts anew in its place.
+    /// Stops the service and starts a new one in its place.
     fn again(mut self, home: &Home) -> Self {
         let told = Command::new("kill")
             .arg(self.child.id().to_string())
@@ -185,12 +185,12 @@ impl Service {
         send(self.port, method, path, body)
     }
 
-    /// Answers the first question that comes.
+    /// Answers the first question.
     fn answer(&self, response: &str) {
         self.answer_and(response, &json!({}));
     }
 
-    /// The same, with more in the answer.
+    /// Answers the first question, with more fields in the answer.
     fn answer_and(&self, response: &str, more: &Value) {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
@@ -209,7 +209,7 @@ impl Service {
     }
 }
 
-/// Sends a request with the token, as a client without the key does.
+/// Sends a request with the token, like a client without the key.
 fn send(port: u16, method: &str, path: &str, body: &Value) -> Value {
     let body = body.to_string();
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
@@ -233,14 +233,14 @@ impl Drop for Service {
     }
 }
 
-/// Where the service should be, something else answers like this.
+/// Starts another program at the service's address that gives this response.
 fn strangers_answer(home: &Home, status: &'static str, body: &'static str) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("a port").port();
     home.config(&format!("listen = '127.0.0.1:{port}'"));
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            // What is not read may take the answer with it.
+            // Unread input could reset the connection before the response arrives.
             let _ = stream.read(&mut [0; 1 << 16]);
             let length = body.len();
             let _ = write!(
@@ -276,7 +276,7 @@ fn alone_that_it_ran_says_that_the_user_agreed() {
     let record = home.trail().remove(0);
     assert_eq!(record["execution_happened"], true);
     assert_eq!(record["user_response"], "APPROVED");
-    // Another call's end is none of this one's.
+    // The end of another call does not change this one.
     home.hook("claude-code", &[], &before("mkdir b", "2"));
     home.hook("claude-code", &[], &after("mkdir c", "3"));
     assert_eq!(home.trail()[0]["execution_happened"], false);
@@ -308,8 +308,8 @@ fn what_goes_wrong_allows_nothing() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
-/// `P-02`: a denial does not become less because it cannot be recorded, and Codex, which cannot be
-/// made to ask, is refused what was not decided.
+/// `P-02`: a denial holds even if it cannot be recorded, and Codex, which has no prompt for hooks,
+/// is denied requests without a decision.
 #[test]
 fn without_a_trail_a_denial_is_one_and_codex_goes_on_with_nothing() {
     let home = Home::new();
@@ -328,7 +328,7 @@ fn without_a_trail_a_denial_is_one_and_codex_goes_on_with_nothing() {
     }
 }
 
-/// `P-02`: a service that refuses to decide is no reason for less.
+/// `P-02`: if a service refuses to decide, the request is not allowed.
 #[test]
 fn where_a_service_refuses_codex_does_not_go_on() {
     let home = Home::new();
@@ -382,10 +382,11 @@ fn rules_that_are_no_file_are_asked_about_in_time() {
         let began = Instant::now();
         let (decision, reason) = told(&home.hook("claude-code", &["--timeout", "4"], &input));
         assert_eq!(decision, "ask");
-        assert!(reason.contains("it is no regular file"), "{reason}");
+        assert!(reason.contains("not a regular file"), "{reason}");
         assert!(began.elapsed() < Duration::from_secs(3));
     };
-    // To open a pipe is to wait for its other end, and to read the hook's own output for ever.
+    // Opening a FIFO blocks until its other end opens, and reading the hook's own output blocks
+    // forever.
     let made = Command::new("mkfifo")
         .arg(&rules)
         .status()
@@ -417,7 +418,7 @@ fn an_input_without_an_end_is_refused_in_time() {
     assert!(began.elapsed() < Duration::from_secs(2));
     assert_eq!(output.status.code(), Some(2));
     let why = String::from_utf8_lossy(&output.stderr);
-    assert!(why.contains("no decision was made"), "{why}");
+    assert!(why.contains("no decision before"), "{why}");
 }
 
 #[test]
@@ -442,7 +443,7 @@ fn the_trail_is_protected_however_its_address_is_written() {
 fn a_copy_of_the_trail_has_the_name_that_it_was_given() {
     let home = Home::new();
     home.hook("claude-code", &[], &before("ls", "1"));
-    // For SQLite itself it would be an address.
+    // SQLite itself would treat this name as an address.
     let name = "file:copy.db?mode=memory";
     let mut backup = home.command();
     backup
@@ -489,7 +490,7 @@ fn without_the_service_that_it_ran_is_recorded_once_the_trail_can_be_written() {
     std::fs::rename(&away, home.database()).expect("the trail");
     assert_eq!(home.trail()[0]["execution_happened"], false);
 
-    // What the agent's user agreed to is recorded as a service would.
+    // An approval by the agent's user is recorded as a service would record it.
     let ran = home.hook("claude-code", &[], &after("mkdir a", "1"));
     assert!(ran.status.success() && ran.stdout.is_empty(), "{ran:?}");
     assert!(ran.stderr.is_empty(), "{ran:?}");
@@ -506,7 +507,7 @@ fn without_the_service_that_it_ran_is_recorded_once_the_trail_can_be_written() {
 fn without_the_service_what_ran_is_not_taken_for_what_never_did() {
     let home = Home::new();
     let service = Service::start(&home);
-    // Cursor has no names for calls: the same command is the same call.
+    // Cursor has no ids for calls, so equal commands are one call.
     let mut ask = json!({
         "hook_event_name": "beforeShellExecution", "conversation_id": "s", "cwd": "/srv",
         "command": "mkdir a",
@@ -530,7 +531,7 @@ fn without_the_service_what_ran_is_not_taken_for_what_never_did() {
     );
 }
 
-/// `P-01`: what a tool does to many files is decided by the service as well.
+/// `P-01`: the service also decides about a tool that names many files.
 #[test]
 fn a_tool_that_names_many_files_is_asked_about_at_the_service() {
     let home = Home::new();
@@ -565,7 +566,7 @@ fn an_agent_that_asks_nobody_waits_for_the_operator() {
     }
 }
 
-/// The classifier hardly knows PowerShell: also what reads is asked of the operator, once.
+/// The classifier hardly knows PowerShell: a read also needs the operator's answer, once.
 #[test]
 fn powershell_waits_for_the_operator_and_an_answer_holds() {
     let home = Home::new();
@@ -584,7 +585,7 @@ fn powershell_waits_for_the_operator_and_an_answer_holds() {
     assert_eq!(again.0, "allow", "{}", again.1);
 }
 
-/// P-01, P-02: whether Codex will ask by itself cannot be seen, so that the operator is asked.
+/// P-01, P-02: the hook cannot know whether Codex will ask its user, so the operator is asked.
 #[test]
 fn codex_waits_for_the_operator_where_there_is_a_service() {
     let mut input = before("mkdir a", "1");
@@ -604,14 +605,15 @@ fn codex_waits_for_the_operator_where_there_is_a_service() {
     assert_eq!(told(&run("DENIED")).0, "deny");
 }
 
-/// P-02: Codex cannot be made to ask, and its silence runs whatever its sandbox permits.
+/// P-02: Codex has no prompt for hooks, and without a decision it runs whatever its sandbox
+/// permits.
 #[test]
 fn codex_is_denied_what_needs_approval_where_there_is_no_service() {
     let home = Home::new();
     let (decision, reason) = told(&home.hook("codex", &[], &before("rm -r build", "1")));
     assert_eq!(decision, "deny");
     assert!(reason.starts_with("DELETE"), "{reason}");
-    assert!(reason.contains("Codex cannot be made to ask"), "{reason}");
+    assert!(reason.contains("Codex has no prompt for it"), "{reason}");
     assert!(reason.contains("`hooks-guard serve`"), "{reason}");
     let record = home.trail().remove(0);
     assert_eq!(record["user_response"], "DENIED");
@@ -620,7 +622,7 @@ fn codex_is_denied_what_needs_approval_where_there_is_no_service() {
     assert!(read.status.success() && read.stdout.is_empty(), "{read:?}");
 }
 
-/// A program that takes commands from its terminal is a shell for an agent that types into it.
+/// A program that takes commands from its terminal is a shell for an agent that can type into it.
 #[test]
 fn what_can_be_typed_into_needs_approval_of_agents_that_type() {
     let home = Home::new();
@@ -642,7 +644,7 @@ fn what_can_be_typed_into_needs_approval_of_agents_that_type() {
     let output = home.hook("copilot", &[], &pager);
     let value: Value = serde_json::from_slice(&output.stdout).expect("an object");
     assert_eq!(value["permissionDecision"], "ask", "Copilot sets no pager");
-    // A rule allows it by the name of the program alone, and each program of the command.
+    // Only a rule that names the program allows it, and each program of the command.
     let folder = home.path().join(".config/hooks-guard");
     std::fs::create_dir_all(&folder).expect("a folder");
     for (rule, command, decision) in [
@@ -662,7 +664,7 @@ fn what_can_be_typed_into_needs_approval_of_agents_that_type() {
     }
 }
 
-/// Without a user at the keyboard, `ask` is an unseen refusal.
+/// Without a user at the keyboard, `ask` would be denied unseen.
 #[test]
 fn an_unattended_session_is_denied_with_the_way_to_approve() {
     let home = Home::new();
@@ -706,7 +708,7 @@ fn an_unattended_session_waits_for_the_operator() {
     }
 }
 
-/// What was approved is what runs: a script that changed meanwhile is another question.
+/// A script that changes while its question is pending needs a new approval.
 #[test]
 fn a_script_that_changes_while_its_question_waits_is_asked_about_again() {
     for (response, decision) in [("APPROVED", "allow"), ("DENIED", "deny")] {
@@ -735,7 +737,7 @@ fn a_script_that_changes_while_its_question_waits_is_asked_about_again() {
         let trail = home.trail();
         assert_eq!(trail.len(), 2, "{trail:?}");
         let reasoning = trail[0]["reasoning"].as_str().expect("text");
-        let said = "approved before as decision 1; `deploy.sh` has changed since";
+        let said = "approved before as decision 1; `deploy.sh` has changed";
         assert!(reasoning.contains(said), "{reasoning}");
     }
 }
@@ -745,7 +747,7 @@ fn open_questions(service: &Service) -> usize {
     waiting["pending"].as_array().map_or(0, Vec::len)
 }
 
-/// Each hook reads the log that the ones before have left.
+/// Each hook reads the log that earlier hooks have left.
 #[test]
 fn hooks_that_decide_alone_leave_a_short_log_beside_the_trail() {
     const MAX_LOG: u64 = (250 + 40) * (4096 + 24);
@@ -761,7 +763,7 @@ fn hooks_that_decide_alone_leave_a_short_log_beside_the_trail() {
     assert_eq!(home.trail().len(), 40);
 }
 
-/// In auto mode the user has a model decide: only deletions and protected things are asked about.
+/// In auto mode a model decides for the user: only deletions and protected files need confirmation.
 #[test]
 fn auto_mode_is_kept_by_default_and_can_be_set() {
     let home = Home::new();
@@ -794,7 +796,7 @@ fn auto_mode_is_kept_by_default_and_can_be_set() {
     assert_eq!(answer("default", "ls"), "deny", "a misspelt mode");
 }
 
-/// `PermissionDenied`: the agent's own refusal is in the trail.
+/// `PermissionDenied`: a denial by the agent itself is in the trail.
 #[test]
 fn a_refusal_of_the_agent_is_recorded() {
     let home = Home::new();
@@ -831,13 +833,13 @@ fn a_refusal_of_the_agent_is_recorded() {
     );
 }
 
-/// An answer that is lost must not be taken for silence.
+/// A reply that cannot be written must not count as no decision.
 #[test]
 #[cfg(target_os = "linux")]
 fn an_answer_that_cannot_be_written_is_a_refusal() {
     let home = Home::new();
     let full = "exec \"$@\" >/dev/full";
-    // The runtime opens the null device in place of a closed standard output.
+    // The Rust runtime opens the null device in place of a closed standard output.
     let closed = "exec \"$@\" >&-";
     let null = "exec \"$@\" >/dev/null";
     for script in [full, closed, null] {
@@ -862,11 +864,11 @@ fn an_answer_that_cannot_be_written_is_a_refusal() {
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(2), "{script}: {output:?}");
         let why = String::from_utf8_lossy(&output.stderr);
-        assert!(why.contains("cannot be written"), "{script}: {why}");
+        assert!(why.contains("cannot write the reply"), "{script}: {why}");
     }
 }
 
-/// A file tool has no command, and so no positions in one.
+/// A file tool has no command, so the record has no positions.
 #[test]
 fn a_question_about_a_file_has_no_positions() {
     let mut input = before("", "1");
@@ -890,7 +892,7 @@ fn a_service_that_starts_anew_still_has_the_question_and_its_answer() {
             assert!(Instant::now() < until, "nothing was asked");
             std::thread::sleep(Duration::from_millis(50));
         }
-        // So that it waits.
+        // Wait until the question is pending.
         std::thread::sleep(Duration::from_millis(300));
         let service = service.again(&home);
         service.answer("APPROVED");

@@ -1,4 +1,4 @@
-//! A service that is stopped: it accepts connections and answers nothing.
+//! Tests the hook with a stopped service, which accepts connections and sends nothing.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use sqlx::{Connection, Executor};
 
 use crate::{Home, Service, after, before, told};
 
-/// What is promised is a second; a machine under load starts processes slowly.
+/// The guarantee is one second; a machine under load starts processes slowly.
 const PATIENCE: Duration = Duration::from_millis(1800);
 
 fn signal(service: &Service, name: &str) {
@@ -88,7 +88,7 @@ fn beside_a_stopped_service_that_has_the_trail_locked_nothing_is_allowed_and_a_s
     signal(&service, "-CONT");
 }
 
-/// A service that has much to do is not taken for one that is stopped.
+/// A busy service is not treated as stopped.
 #[test]
 fn beside_a_busy_service_the_service_decides() {
     let home = Home::new();
@@ -112,12 +112,12 @@ fn beside_a_busy_service_the_service_decides() {
         let input = before("rm -rf build", &number.to_string());
         let (said, reason) = told(&home.hook("claude-code", &[], &input));
         assert_eq!(said, "ask", "{reason}");
-        decided += usize::from(!reason.contains("no answer"));
+        decided += usize::from(!reason.contains("no response"));
     }
     ends.store(true, Ordering::Relaxed);
     for thread in busy {
         thread.join().expect("it was answered");
     }
-    // One may come while the machine does something else.
+    // A call may start while the machine is busy.
     assert!(decided >= 18, "{decided} of 20");
 }

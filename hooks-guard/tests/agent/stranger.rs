@@ -1,5 +1,5 @@
-//! Another process at the service's address: it gets a challenge and nothing else, and is not
-//! believed.
+//! Tests another program at the service's address: it receives only a challenge, and its responses
+//! are ignored.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,13 +13,13 @@ use serde_json::json;
 
 use crate::{Home, Service, before, told};
 
-/// What is said by a stranger that lets everything run.
+/// Response of a program that allows everything.
 const ALLOW: &str = r#"{"decision":"AUTO_ALLOWED","classification":"READ","reasoning":"fine",
 "confidence":1.0,"explanation":"","classification_method":"pattern_match",
 "timestamp":"2026-01-01T00:00:00Z","id":1,"secret":"s","approved":true,
 "nonce":"00","proof":"00","pending":[],"version":"0.1.0","user_response":"APPROVED"}"#;
 
-/// A process that listens where the service should.
+/// A program that listens at the service's address.
 struct Stranger {
     port: u16,
     heard: Arc<Mutex<Vec<u8>>>,
@@ -46,7 +46,7 @@ impl Stranger {
         Self { port, heard }
     }
 
-    /// One that gives this answer to everything.
+    /// Starts a program that sends this response to every request.
     fn saying(status: &'static str, body: &'static str) -> Self {
         Self::new(move |stream, _| {
             let length = body.len();
@@ -58,7 +58,7 @@ impl Stranger {
         })
     }
 
-    /// One that passes everything on to this port, and what comes back through a change.
+    /// Starts a program that relays everything to this port, and changes the responses.
     fn relaying(
         port: u16,
         change: impl Fn(String) -> String + Send + Sync + Clone + 'static,
@@ -88,7 +88,7 @@ impl Stranger {
         String::from_utf8_lossy(&self.heard.lock().expect("no panic")).into_owned()
     }
 
-    /// Asserts that it got a challenge at the most.
+    /// Asserts that it received at most a challenge.
     #[track_caller]
     fn got_a_challenge_alone(&self) {
         let heard = self.heard();
@@ -117,7 +117,7 @@ impl Stranger {
     }
 }
 
-/// Gives a home the key that a service would have made, and a service's address.
+/// Gives a home the key that a service would have created, and a service's address.
 fn with_key(home: &Home, port: u16) {
     let key = home.database().with_file_name("service.key");
     std::fs::create_dir_all(key.parent().expect("a folder")).expect("a folder");
@@ -126,7 +126,7 @@ fn with_key(home: &Home, port: u16) {
     home.config(&format!("listen = '127.0.0.1:{port}'"));
 }
 
-/// Asserts that the hook decides alone.
+/// Asserts that the hook decides without a service.
 #[track_caller]
 fn decides_alone(home: &Home) {
     let (decision, reason) = told(&home.hook("claude-code", &[], &before("rm -rf build", "1")));
@@ -196,7 +196,7 @@ fn a_stranger_that_cuts_off_or_never_ends_is_not_waited_for() {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
         while stream.write_all(b"1000\r\n").is_ok() && stream.write_all(&[b' '; 4098]).is_ok() {}
     };
-    // What is not HTTP, and what comes before it was asked for.
+    // Data that is not HTTP, and data before the request.
     let junk: Says = |stream, _| drop(stream.write_all(&[0; 1 << 20]));
     let eager: Says = |stream, _| {
         let one = format!(
@@ -214,7 +214,7 @@ fn a_stranger_that_cuts_off_or_never_ends_is_not_waited_for() {
     }
 }
 
-/// The answer of the real service is of no use to another process, be it at once or later.
+/// A response of the real service is useless to another process, immediately or later.
 #[test]
 fn a_relay_and_a_replay_of_the_service_are_not_believed() {
     let home = Home::new();
@@ -229,7 +229,7 @@ fn a_relay_and_a_replay_of_the_service_are_not_believed() {
         "{said}"
     );
 
-    // A proof that was heard once, for the address of the service.
+    // A recorded proof for the service's address.
     let asked = format!(
         "GET /api/hooks/identity HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
          X-Hooks-Guard-Challenge: {}\r\nX-Hooks-Guard-Address: 127.0.0.1:{}\r\n\r\n",
@@ -251,8 +251,8 @@ fn a_relay_and_a_replay_of_the_service_are_not_believed() {
     stranger.got_a_challenge_alone();
 }
 
-/// A port mapping that the service was told of passes the handshake on; a decision changed on the
-/// way has no proof.
+/// A configured port mapping relays the handshake; a decision that was changed on the way has no
+/// valid proof.
 #[test]
 fn an_answer_that_was_changed_on_the_way_is_none() {
     let home = Home::new();
@@ -263,7 +263,7 @@ fn an_answer_that_was_changed_on_the_way_is_none() {
     let service = Service::start(&home);
     let allow = |text: String| {
         let (asks, allows) = (r#""REQUIRES_CONFIRMATION""#, r#""AUTO_ALLOWED""#);
-        // Of the same length.
+        // A replacement of equal length.
         text.replace(asks, &format!("{allows:0$}", asks.len()))
     };
     for (change, counts) in [(true, false), (false, true)] {
@@ -308,10 +308,13 @@ fn an_allow_counts_only_if_the_hook_agrees_or_it_was_approved() {
     let service = Service::with(&home, "127.0.0.1:0", &with);
     let (decision, reason) = told(&home.hook("claude-code", &[], &before("rm -rf build", "1")));
     assert_eq!(decision, "ask", "{reason}");
-    assert!(reason.contains("the service would allow it"), "{reason}");
+    assert!(
+        reason.contains("the service allows this command"),
+        "{reason}"
+    );
     let (decision, reason) = told(&home.hook("codex", &[], &before("rm -rf build", "2")));
     assert_eq!(decision, "deny", "{reason}");
-    // A rule that denies here denies there, too.
+    // The hook and the service apply the same `deny` rules.
     let rules = home.config_file().with_file_name("rules.toml");
     let deny = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'not here'\n";
     std::fs::write(rules, deny).expect("a file");
@@ -323,7 +326,7 @@ fn an_allow_counts_only_if_the_hook_agrees_or_it_was_approved() {
     );
     let read = home.hook("claude-code", &[], &before("git status", "4"));
     assert_eq!(told(&read).0, "allow");
-    // What the hook leaves to the agent's mode is not allowed by the service either.
+    // A request that the hook leaves to the agent's mode is not allowed by the service either.
     let mut left = before("mkdir build", "6");
     left["permission_mode"] = json!("auto");
     let left = home.hook("claude-code", &[], &left);
@@ -340,7 +343,7 @@ fn an_allow_counts_only_if_the_hook_agrees_or_it_was_approved() {
     assert_eq!(told(&approved).0, "allow");
 }
 
-/// A key that others can read proves nothing.
+/// A key that other users can read proves nothing.
 #[test]
 fn a_key_that_others_can_read_is_not_used() {
     let home = Home::new();
@@ -349,7 +352,7 @@ fn a_key_that_others_can_read_is_not_used() {
     std::fs::set_permissions(&key, PermissionsExt::from_mode(0o644)).expect("it is ours");
     let (decision, reason) = told(&home.hook("claude-code", &[], &before("mkdir a", "1")));
     assert_eq!(decision, "ask", "{reason}");
-    assert!(reason.contains("others can read"), "{reason}");
+    assert!(reason.contains("other users can read"), "{reason}");
     assert_eq!(home.trail().len(), 1, "it decides alone");
     drop(service);
     let serve = home
@@ -359,7 +362,7 @@ fn a_key_that_others_can_read_is_not_used() {
     let serve = serve.expect("it ends by itself");
     let said = String::from_utf8_lossy(&serve.stderr);
     assert!(
-        !serve.status.success() && said.contains("others can read"),
+        !serve.status.success() && said.contains("other users can read"),
         "{said}"
     );
 }
@@ -395,21 +398,21 @@ fn approve_and_doctor_say_that_a_stranger_listens_and_send_nothing() {
     };
     assert!(doctor("bad").contains("is not this user's hooks-guard"));
     stranger.got_a_challenge_alone();
-    // Without a key, nothing is sent at all.
+    // Without a key, the client sends nothing.
     std::fs::remove_file(home.database().with_file_name("service.key")).expect("it is there");
     stranger.heard.lock().expect("no panic").clear();
     let output = run(&home, &["approve", "1"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && said.contains("there is no key"),
+        !output.status.success() && said.contains("no key in"),
         "{said}"
     );
-    assert!(doctor("bad").contains("there is no key"));
+    assert!(doctor("bad").contains("no key in"));
     decides_alone(&home);
     assert_eq!(stranger.heard(), "");
 }
 
-/// On a Unix socket as well, the service proves itself and decides.
+/// On a Unix socket, too, the service proves itself and decides.
 #[test]
 fn a_service_on_a_unix_socket_decides_and_a_stranger_on_one_does_not() {
     let home = Home::new();
@@ -479,7 +482,7 @@ fn a_service_on_every_address_is_known_by_the_one_that_is_reached() {
     }
 }
 
-/// A service that refuses a trail must not be passed over by a hook that opens the trail anew.
+/// If a service refuses a trail, a hook must not open the trail itself.
 #[test]
 fn an_approval_counts_in_a_hook_alone_only_where_nothing_answers() {
     let home = Home::new();

@@ -1122,7 +1122,7 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
     };
     let id = approved_deploy(&trail, &request).await;
     for (agent, said) in [
-        (Some("claude-code"), "it was for `codex`"),
+        (Some("claude-code"), "the approval was for `codex`"),
         (None, "`codex`"),
     ] {
         let found = grant(&deploy(folder.path(), agent)).await;
@@ -1132,7 +1132,7 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
         assert!(why.contains(said), "{why}");
     }
     fs::write(&script, "echo two").expect("a script");
-    let why = format!("approved before as decision {id}; `deploy.sh` has changed since");
+    let why = format!("approved before as decision {id}; `deploy.sh` has changed");
     assert_eq!(grant(&request).await, Granted::Changed(why));
     let redeemed = trail.redeem(id, "secret").await.expect("an answer");
     assert!(matches!(redeemed, Redeemed::Changed(..)), "{redeemed:?}");
@@ -1159,7 +1159,7 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
     let Granted::Changed(why) = found else {
         panic!("{found:?}");
     };
-    assert!(why.contains("`deploy.sh` is gone"), "{why}");
+    assert!(why.contains("`deploy.sh` was removed"), "{why}");
     fs::write(&script, "echo one").expect("a script");
     assert_eq!(grant(&request).await, held);
     trail

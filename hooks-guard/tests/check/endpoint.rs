@@ -1,4 +1,4 @@
-//! A server of the test in place of a language model's.
+//! A test server in place of a language model.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,14 +7,14 @@ use std::thread;
 
 use serde_json::json;
 
-/// What an endpoint does with a request.
+/// Behaviour of the endpoint.
 #[derive(Clone, Copy)]
 pub(crate) enum Does {
-    /// It says that something is deleted.
+    /// Responds that the command deletes something.
     Says,
-    /// It never answers.
+    /// Never responds.
     Waits,
-    /// It answers with this status.
+    /// Responds with this status.
     Fails(u16),
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// It ends with the test.
+    /// Starts the server; it ends with the test.
     pub(crate) fn start(does: Does) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -38,7 +38,7 @@ impl Endpoint {
         Self { url, requests }
     }
 
-    /// Heads and bodies, as they came.
+    /// Returns the heads and bodies of the requests.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
@@ -64,7 +64,7 @@ fn answer(stream: &mut TcpStream, does: Does, seen: &Mutex<Vec<String>>) {
         Does::Says => (200, body.to_string()),
         Does::Fails(status) => (status, String::new()),
         Does::Waits => {
-            // Until the client has had enough.
+            // Wait until the client closes the connection.
             let _ = stream.read(&mut [0]);
             return;
         }
@@ -73,7 +73,7 @@ fn answer(stream: &mut TcpStream, does: Does, seen: &Mutex<Vec<String>>) {
     let response = format!(
         "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
     );
-    // The client may have gone, which is its right.
+    // The client may have closed the connection.
     let _ = stream.write_all(response.as_bytes());
 }
 

@@ -1,4 +1,4 @@
-//! The program `hooks-guard`, as a shell would start it.
+//! Tests the program `hooks-guard` as a shell would start it.
 
 mod endpoint;
 mod rules;
@@ -7,7 +7,7 @@ mod shown;
 
 use std::process::{Command, Output};
 
-/// The program, without what the environment of the test may set, and of a user who has neither a
+/// Returns the program without variables of the test's environment, for a user with neither a
 /// configuration nor rules.
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hooks-guard"));

@@ -1,4 +1,4 @@
-//! `check` and `explain` answer as the service would: with the rules and the configuration.
+//! Tests that `check` and `explain` decide as the service would, with rules and configuration.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::{err, out, program};
 
-/// A user with a home, who works in a project.
+/// A user with a home directory who works in a project.
 struct User {
     home: TempDir,
 }
@@ -45,7 +45,7 @@ impl User {
         command
     }
 
-    /// The row of a command, and the exit status.
+    /// Returns the row of a command, and the exit status.
     fn check(&self, options: &[&str], command: &str) -> (Value, i32) {
         let arguments = [&["check", "--json"], options, &[command]].concat();
         let output = self.run(&arguments).output().unwrap();
@@ -150,7 +150,7 @@ fn the_projects_rules_hold_in_it_and_below() {
     let user = User::new().with("project/.hooks-guard.toml", rules);
     let (row, _) = user.check(&[], "make");
     assert_eq!(row["denied"], true, "{row}");
-    // What it allows counts where the user trusts it.
+    // An `allow` rule applies while the user trusts its file.
     let (row, _) = user.check(&[], "mkdir build");
     assert_eq!(row["decision"], "REQUIRES_CONFIRMATION", "{row}");
     let project = user.home.path().join("project");
@@ -185,7 +185,7 @@ fn the_configuration_counts() {
         row["reasoning"]
             .as_str()
             .unwrap()
-            .contains("`enabled` is false"),
+            .contains("`enabled = false`"),
         "{row}"
     );
     assert_eq!(status, 1);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::endpoint::{Does, Endpoint};
 use crate::{err, out, program};
 
-const NO_HELP: &str = "the second stage is of no help";
+const NO_HELP: &str = "the second stage failed";
 
 const LATE: &str = "no answer within the timeout";
 

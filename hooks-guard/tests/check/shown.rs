@@ -1,11 +1,11 @@
-//! What `check` and `explain` show in a terminal: nothing that a command could hide in.
+//! Tests that `check` and `explain` escape deceptive characters of a command in a terminal.
 
 use hooks_runtime::display::hides_text;
 use serde_json::Value;
 
 use crate::{out, program};
 
-/// Resets the terminal, turns the text round, and hides a character; twice, so that reasons quote it.
+/// Resets the terminal, reverses the text, and hides a character; twice, so that reasons quote it.
 const TRICKS: &str = "frob\u{1b}c\u{202e}x\u{200b} --a\u{9b}b 'c\u{7}\u{1b}]0;t'; \u{2066}frob\td";
 
 fn assert_shown(text: &str) {

@@ -1,5 +1,5 @@
-//! Chromium without a window, spoken to by its own protocol over a pair of pipes: nothing is
-//! downloaded, and nothing listens on a port.
+//! Headless Chromium, controlled through its protocol over a pair of pipes: nothing is downloaded,
+//! and nothing listens on a port.
 
 use std::cell::{Cell, RefCell};
 use std::env;
@@ -14,16 +14,16 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Generous: a machine under load starts processes slowly.
+/// Generous timeout: a machine under load starts processes slowly.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// A browser; ends with its value.
+/// A browser; closed when dropped.
 pub(crate) struct Browser {
     child: Child,
     requests: RefCell<File>,
     answers: Receiver<Value>,
     next: Cell<u64>,
-    /// What the pages complained about.
+    /// Errors reported by the pages.
     complaints: RefCell<Vec<String>>,
     _folder: TempDir,
 }
@@ -35,7 +35,7 @@ impl Drop for Browser {
     }
 }
 
-/// Where Chromium is, if it is there; its absence has been told then.
+/// Returns Chromium's path; if it is missing, the test has already reported that.
 #[track_caller]
 fn program() -> Option<PathBuf> {
     let paths = env::var_os("PATH").unwrap_or_default();
@@ -50,7 +50,7 @@ fn program() -> Option<PathBuf> {
 }
 
 impl Browser {
-    /// None where there is no browser; then the reason has been told.
+    /// Starts a browser; `None` if there is none, which has already been reported.
     #[track_caller]
     pub(crate) fn start() -> Option<Self> {
         let program = program()?;
@@ -62,7 +62,7 @@ impl Browser {
             path
         };
         let (to, from) = (pipe("to"), pipe("from"));
-        // A shell can give a program its descriptors 3 and 4.
+        // A shell can pass descriptors 3 and 4 to a program.
         let child = Command::new("sh")
             .args([
                 "-c",
@@ -74,7 +74,7 @@ impl Browser {
             .args([
                 "--headless=new",
                 "--remote-debugging-pipe",
-                // Containers have no user to give up rights to.
+                // Containers run as root, for which the sandbox is unavailable.
                 "--no-sandbox",
                 "--disable-gpu",
                 "--disable-dev-shm-usage",
@@ -126,7 +126,7 @@ impl Browser {
         answer["result"].clone()
     }
 
-    /// The result or the error of a call.
+    /// Returns the result or the error of a call.
     #[track_caller]
     fn answer(&self, session: Option<&str>, method: &str, parameters: Value) -> Value {
         let id = self.next.get() + 1;
@@ -148,7 +148,7 @@ impl Browser {
         }
     }
 
-    /// Keeps what a page complains about.
+    /// Records an error reported by a page.
     fn note(&self, event: &Value) {
         let complaint = match event["method"].as_str() {
             Some("Runtime.exceptionThrown") => {
@@ -170,7 +170,7 @@ impl Browser {
         self.complaints.borrow_mut().push(complaint);
     }
 
-    /// A person of their own: cookies and storage are shared by the windows of one.
+    /// Creates a separate profile: cookies and storage are shared by its windows.
     pub(crate) fn person(&self) -> Person<'_> {
         let made = self.call(None, "Target.createBrowserContext", json!({}));
         Person {
@@ -179,20 +179,20 @@ impl Browser {
         }
     }
 
-    /// What pages complained about since the last time.
+    /// Returns the errors reported since the last call.
     pub(crate) fn complaints(&self) -> Vec<String> {
         self.complaints.take()
     }
 }
 
-/// Somebody with windows.
+/// A profile with windows.
 pub(crate) struct Person<'b> {
     browser: &'b Browser,
     context: String,
 }
 
 impl<'b> Person<'b> {
-    /// A window of 1280 by 800, in light colours.
+    /// Opens a window of 1280 by 800, in light colours.
     pub(crate) fn window(&self) -> Page<'b> {
         let browser = self.browser;
         let parameters = json!({ "url": "about:blank", "browserContextId": self.context });
@@ -223,7 +223,7 @@ impl Page<'_> {
         self.browser.call(Some(&self.session), method, parameters)
     }
 
-    /// How wide it is, and whether its user likes it dark.
+    /// Sets the width and the colour scheme.
     pub(crate) fn looks(&self, width: u32, dark: bool) {
         let height = if width < 600 { 844 } else { 800 };
         self.call(
@@ -241,20 +241,20 @@ impl Page<'_> {
         );
     }
 
-    /// Goes to an address, and waits until the console is connected there.
+    /// Opens an address, and waits until the console is connected.
     #[track_caller]
     pub(crate) fn goto(&self, url: &str) {
         self.load(url);
         self.until("document.getElementById('live')?.dataset.state === 'live'");
     }
 
-    /// Loads a page, which may get no place among those who listen.
+    /// Loads a page, which may not get an event stream.
     pub(crate) fn load(&self, url: &str) {
         self.call("Page.navigate", json!({ "url": "about:blank" }));
         self.call("Page.navigate", json!({ "url": url }));
     }
 
-    /// What an expression comes to; one that is a promise is waited for.
+    /// Evaluates an expression; awaits a promise.
     #[track_caller]
     pub(crate) fn eval(&self, expression: &str) -> Value {
         let parameters = json!({
@@ -266,7 +266,7 @@ impl Page<'_> {
         result["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true; a page that goes away meanwhile is no fault.
+    /// Waits until an expression is true; tolerates that the page changes meanwhile.
     #[track_caller]
     pub(crate) fn until(&self, expression: &str) {
         let start = Instant::now();
@@ -286,7 +286,7 @@ impl Page<'_> {
         );
     }
 
-    /// Waits until there is such an element that is not disabled, and clicks into its middle.
+    /// Waits for an enabled element, and clicks on its centre.
     #[track_caller]
     pub(crate) fn click(&self, selector: &str) {
         let found = format!("document.querySelector({})", json!(selector));
@@ -324,12 +324,12 @@ impl Page<'_> {
         self.call("Input.dispatchKeyEvent", key_up);
     }
 
-    /// Writes into whatever has the focus.
+    /// Types into the focused element.
     pub(crate) fn write(&self, text: &str) {
         self.call("Input.insertText", json!({ "text": text }));
     }
 
-    /// A picture of the window.
+    /// Saves a picture of the window.
     pub(crate) fn picture(&self, path: &Path) {
         let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));
         use base64::Engine as _;

@@ -1,4 +1,4 @@
-//! A trail of a week, as a team with agents has it.
+//! A trail of one week of a team with agents.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ const COMMANDS: [&str; 16] = [
 ];
 const AGENTS: [&str; 4] = ["claude-code", "codex", "cursor", "gemini-cli"];
 
-/// Numbers that look random, the same every time.
+/// Reproducible pseudorandom numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -43,7 +43,7 @@ impl Dice {
     }
 }
 
-/// Writes `count` decisions of the last seven days into the database of a daemon to come.
+/// Writes `count` decisions of the last seven days into the database of a daemon that starts later.
 pub(crate) fn week(setup: &Setup, count: usize) {
     write(setup, count, |share| {
         let before = 7.0 * 86_400_000.0 * (1.0 - share);
@@ -51,7 +51,7 @@ pub(crate) fn week(setup: &Setup, count: usize) {
     });
 }
 
-/// Writes `count` decisions of one moment.
+/// Writes `count` decisions with one timestamp.
 pub(crate) fn moment(setup: &Setup, count: usize) {
     let now = Timestamp::now();
     write(setup, count, |_| now);

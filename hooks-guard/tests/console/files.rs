@@ -1,4 +1,4 @@
-//! The files of the console over HTTP, and what they may do.
+//! Tests the console's files over HTTP, with their headers.
 
 use crate::client::Request;
 use crate::daemon::Daemon;
@@ -61,7 +61,7 @@ fn a_file_that_is_known_is_not_sent_again() {
         ("\"x\"", 200),
     ] {
         let request = Request::new("GET", "/console/app.js").header("If-None-Match", given);
-        // Over a connection that ends: nothing says how long nothing is.
+        // Close the connection, because a 304 response has no length.
         let answer = daemon.send(&request.header("Connection", "close"));
         assert_eq!(answer.status, status, "{given}");
         assert_eq!(answer.body.is_empty(), status == 304);

@@ -1,4 +1,4 @@
-//! The inbox where very much waits, and where what waits cannot be read.
+//! Tests the inbox with many pending questions, and with a list that cannot be read.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -32,7 +32,7 @@ fn flood_the_inbox_shows_every_session_and_how_many_wait() {
     let notice = page.eval("document.querySelector('[aria-label=Questions] .problem').textContent");
     let notice = notice.as_str().unwrap();
     for part in [
-        "5001 questions wait",
+        "5001 pending questions",
         "5000 of codex, session flood",
         "--deny-all",
     ] {
@@ -42,7 +42,7 @@ fn flood_the_inbox_shows_every_session_and_how_many_wait() {
         page.eval("document.querySelectorAll('article').length"),
         100
     );
-    // What is answered makes room for what was not shown.
+    // An answered question makes room for one that was not displayed.
     daemon.respond(&json!(1), "DENIED").ok();
     page.until("document.title.startsWith('(5000)')");
     card(&page, &json!(100));
@@ -57,7 +57,7 @@ fn the_inbox_says_that_nothing_waits_only_if_it_knows() {
     let daemon = Daemon::plain();
     let port = daemon.port;
     let page = browser.person().window();
-    // What is read is refused at first.
+    // The first reads are refused.
     let source = r#"
         const real = window.fetch;
         window.broken = true;
@@ -75,24 +75,24 @@ fn the_inbox_says_that_nothing_waits_only_if_it_knows() {
     let text = "document.querySelector('.empty').textContent";
     page.until(&format!("{text}.includes('Too much at once')"));
     assert_eq!(
-        page.eval(&format!("{text}.includes('Nothing waits')")),
+        page.eval(&format!("{text}.includes('No pending questions')")),
         false
     );
     assert_eq!(page.eval("document.title.startsWith('(?)')"), true);
-    // It is read again by itself.
+    // The page reads again without user action.
     page.eval("window.broken = false");
-    page.until(&format!("{text}.includes('Nothing waits')"));
+    page.until(&format!("{text}.includes('No pending questions')"));
     page.until("document.title === 'Inbox · hooks-guard'");
-    // The service goes away.
+    // The service stops.
     let setup = daemon.into_setup();
-    page.until(&format!("{text}.includes('no connection')"));
+    page.until(&format!("{text}.includes('No connection')"));
     assert_eq!(
-        page.eval(&format!("{text}.includes('Nothing waits')")),
+        page.eval(&format!("{text}.includes('No pending questions')")),
         false
     );
     assert_eq!(page.eval("document.title.startsWith('(?)')"), true);
     let daemon = setup.listen(Some(&format!("127.0.0.1:{port}"))).start();
-    page.until(&format!("{text}.includes('Nothing waits')"));
+    page.until(&format!("{text}.includes('No pending questions')"));
     card(&page, &ask(&daemon, "mkdir out"));
 }
 
@@ -104,12 +104,12 @@ fn flood_who_is_signed_in_listens_though_no_place_is_left() {
     let daemon = Daemon::plain();
     let person = browser.person();
     let page = person.window();
-    // Signed in, for windows to come.
+    // Sign in, for later windows.
     page.goto(&signed_in(&daemon));
     page.until("document.getElementById('sign-out').hidden === false");
     page.until("document.getElementById('live').dataset.state === 'live'");
     let mut strangers = Vec::new();
-    // All places but `less` of those that are for everybody.
+    // Take all event streams available to everyone except `less`.
     let mut fill = |less: usize| {
         while strangers.len() < 64 - less {
             let mut stream = TcpStream::connect(("127.0.0.1", daemon.port)).unwrap();
@@ -119,7 +119,7 @@ fn flood_who_is_signed_in_listens_though_no_place_is_left() {
             stream.read_exact(&mut status).unwrap();
             match status.ends_with(b"200") {
                 true => strangers.push(stream),
-                // A window that was closed a moment ago has its place still.
+                // A recently closed window still occupies its stream.
                 false => std::thread::sleep(Duration::from_millis(100)),
             }
         }
@@ -127,16 +127,19 @@ fn flood_who_is_signed_in_listens_though_no_place_is_left() {
     fill(1);
     page.goto(&format!("http://{}/trail", daemon.address));
     page.until("document.getElementById('live').dataset.state === 'live'");
-    // The place that it had before it was signed in.
+    // The stream that it had before it signed in.
     fill(0);
     page.goto(&format!("http://{}/", daemon.address));
     page.until("document.getElementById('live').dataset.state === 'live'");
     card(&page, &ask(&daemon, "mkdir out"));
-    // Without the operator's value there is no place.
+    // Without the operator's CSRF value there is no free stream.
     let other = browser.person().window();
     other.load(&format!("http://{}/", daemon.address));
     other.until("document.getElementById('live')?.dataset.state === 'away'");
     let text = other.eval("document.querySelector('.empty').textContent");
-    assert!(!text.as_str().unwrap().contains("Nothing waits"), "{text}");
+    assert!(
+        !text.as_str().unwrap().contains("No pending questions"),
+        "{text}"
+    );
     assert_eq!(strangers.len(), 64);
 }

@@ -1,4 +1,4 @@
-//! The inbox in a browser: what waits is there at once, and is answered once.
+//! Tests the inbox in a browser: a question appears at once, and is answered once.
 
 use std::thread;
 use std::time::Duration;
@@ -62,7 +62,7 @@ fn a_question_shows_what_one_has_to_know() {
     assert_eq!(inside(".badge"), record["classification"]);
     assert_eq!(inside(".agent"), "claude-code");
     assert_eq!(inside(".directory"), "/srv/ada/atlas");
-    // The part that decided, and what the others do.
+    // The deciding part, and the effects of the others.
     assert_eq!(inside("mark"), "git push");
     let parts = page.eval(&format!(
         "[...document.querySelectorAll('{card} .command [data-effect]')].map((part) => [part.textContent, part.dataset.effect])"
@@ -84,7 +84,7 @@ fn a_question_shows_what_one_has_to_know() {
         "{reasoning}"
     );
     assert!(
-        reasoning.as_str().unwrap().contains("% sure"),
+        reasoning.as_str().unwrap().contains("% confidence"),
         "{reasoning}"
     );
     let left = inside(".left");
@@ -124,10 +124,10 @@ fn keys_move_and_answer_what_has_been_looked_at() {
     let [first, second] = ["mkdir a", "mkdir b"].map(|command| ask(&daemon, command));
     card(&page, &first);
     card(&page, &second);
-    // Nothing has the focus: no key answers anything.
+    // Without focus, a key answers nothing.
     page.press("y");
     page.press("j");
-    // In one go, so that the second question is answered too soon to have been read.
+    // Both keys at once, so that the second comes too soon after the question appeared.
     page.eval("for (const key of ['j', 'y']) document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))");
     let focused = "document.activeElement.dataset.id";
     assert_eq!(page.eval(focused), second.to_string());
@@ -137,7 +137,7 @@ fn keys_move_and_answer_what_has_been_looked_at() {
     page.press("n");
     until_answered(&page, &second);
     assert_eq!(answer(&daemon, &second), "DENIED");
-    // The focus goes on to what is left.
+    // The focus moves to the remaining question.
     page.until(&format!("{focused} === '{first}'"));
     thread::sleep(Duration::from_millis(700));
     page.press("y");
@@ -159,7 +159,7 @@ fn two_windows_never_answer_twice() {
     for round in 0..5 {
         let id = ask(&daemon, &format!("mkdir d{round}"));
         let cards = windows.each_ref().map(|window| card(window, &id));
-        // In one go, so that neither has heard of the other.
+        // Both at once, so that neither window knows of the other's answer.
         for (window, (card, key)) in windows.iter().zip(cards.iter().zip(["y", "n"])) {
             window.eval(&format!(
                 "document.querySelector('{card} button[data-key={key}]')?.click()"
@@ -170,7 +170,7 @@ fn two_windows_never_answer_twice() {
         }
         let first = answer(&daemon, &id);
         assert!(first == "APPROVED" || first == "DENIED", "{first}");
-        // Both show the one answer that counts.
+        // Both windows show the answer that counts.
         let shown = if first == "APPROVED" {
             "approved"
         } else {
@@ -208,7 +208,7 @@ fn after_a_restart_of_the_daemon_the_inbox_goes_on() {
     let new = ask(&daemon, "mkdir new");
     card(&page, &new);
     page.until("document.getElementById('live').dataset.state === 'live'");
-    // The question of before still waits, and the daemon knows nobody any more.
+    // The old question is still pending, and the daemon has no sessions after the restart.
     card(&page, &old);
     page.until("document.getElementById('sign-in') !== null");
     page.click("#token");
@@ -229,7 +229,7 @@ fn what_happens_while_the_inbox_is_read_is_not_forgotten() {
     };
     let daemon = Daemon::plain();
     let page = browser.person().window();
-    // What waits is known to the page no sooner than it is let go.
+    // Delay the list of pending questions until the test releases it.
     let source = r#"
         const real = window.fetch;
         window.held = [];
@@ -250,7 +250,7 @@ fn what_happens_while_the_inbox_is_read_is_not_forgotten() {
     let new = daemon.ask("mkdir new");
     let shown = card(&page, &new["id"]);
     page.eval("held.pop()()");
-    // What was decided last is read after that.
+    // Recent decisions are read after that.
     page.until("document.querySelectorAll('.feed tbody tr').length === 2");
     assert_eq!(
         page.eval("[...document.querySelectorAll('article')].map((card) => card.dataset.id)"),
@@ -258,7 +258,7 @@ fn what_happens_while_the_inbox_is_read_is_not_forgotten() {
     );
     page.until("document.title.startsWith('(1)')");
 
-    // That it ran is no answer.
+    // An execution is not an answer.
     daemon.executed(&new["id"], &new["secret"]).ok();
     card(&page, &ask(&daemon, "mkdir newer"));
     assert_eq!(
@@ -311,8 +311,8 @@ fn characters_that_deceive_are_shown_as_on_a_terminal() {
         ));
         assert_eq!(shown, escape(case));
     }
-    // Every character there is. Which ones a later version of Unicode has given a meaning may
-    // differ; which ones deceive may not.
+    // All Unicode characters. Characters assigned by later versions of Unicode may differ;
+    // deceptive ones must not.
     let hidden = page.eval(
         "import('/console/escape.js').then((all) => { const found = []; for (let at = 0; at <= 0x10ffff; at += 1) { if (at >= 0xd800 && at <= 0xdfff) continue; const character = String.fromCodePoint(at); if (all.shown(character) !== character && !/\\p{Cn}/u.test(character)) found.push(at); } return found; })",
     );

@@ -1,4 +1,4 @@
-//! How the pages look, and whether everybody can use them.
+//! Tests the appearance and the accessibility of the pages.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,10 +31,10 @@ const PAGES: [(&str, &str, &str); 4] = [
         "document.querySelectorAll('.lane').length > 20",
     ),
 ];
-/// What is downloaded where it is not there.
+/// Package downloaded if it is not installed.
 const AXE: &str = "axe-core@4.11.1";
 
-/// A daemon with a week behind it and three questions, which wait for so long.
+/// Starts a daemon with a week of decisions and three questions that stay pending for `seconds`.
 fn busy(seconds: u32) -> Daemon {
     let setup = Setup::new().config(&format!("approval_ttl_seconds = {seconds}"));
     data::week(&setup, 900);
@@ -74,7 +74,8 @@ fn open(page: &Page<'_>, daemon: &Daemon, path: &str, ready: &str) {
     page.until("document.getElementById('sign-out').hidden === false");
 }
 
-/// The library that checks a page, from `AXE_CORE` or the npm registry; none where neither has it.
+/// Returns the library that checks a page, from `AXE_CORE` or the npm registry; `None` if neither
+/// has it.
 #[track_caller]
 fn axe(folder: &Path) -> Option<String> {
     if let Some(path) = std::env::var_os("AXE_CORE") {
@@ -141,7 +142,7 @@ fn no_page_keeps_anybody_out() {
             check(format!("dialog {width} dark={dark}"));
         }
     }
-    // Of somebody who is not signed in.
+    // A user who is not signed in.
     let stranger = browser.person().window();
     stranger.goto(&format!("http://{}/", daemon.address));
     stranger.until("document.getElementById('sign-in') !== null");
@@ -203,7 +204,8 @@ fn pages_have_landmarks_and_a_way_around_them() {
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
-/// Pictures for the book: `HOOKS_PICTURES=1 cargo test -p hooks-guard --test console pictures`.
+/// Updates the pictures in the book:
+/// `HOOKS_PICTURES=1 cargo test -p hooks-guard --test console pictures`.
 #[test]
 fn pictures_of_every_page_are_in_the_book() {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/images"));

@@ -1,4 +1,4 @@
-//! The console, in a real browser, against the binary as it is started.
+//! Tests the console in a real browser, with the binary as it is started.
 
 #[path = "../http/client.rs"]
 #[allow(
@@ -35,12 +35,12 @@ use serde_json::{Value, json};
 use browser::Page;
 use daemon::{Daemon, TOKEN};
 
-/// The console's address, with the token.
+/// Returns the console's address with the token.
 fn signed_in(daemon: &Daemon) -> String {
     format!("http://{}/#token={TOKEN}", daemon.address)
 }
 
-/// A question of an agent; gives its number.
+/// Asks a question as an agent; returns its id.
 #[track_caller]
 fn ask(daemon: &Daemon, command: &str) -> Value {
     let body = json!({
@@ -49,13 +49,13 @@ fn ask(daemon: &Daemon, command: &str) -> Value {
     daemon.post(&body).ok()["id"].clone()
 }
 
-/// What was answered, if anything.
+/// Returns the answer, if there is one.
 #[track_caller]
 fn answer(daemon: &Daemon, id: &Value) -> Value {
     daemon.record(id)["user_response"].clone()
 }
 
-/// Waits until a card of this question is there.
+/// Waits for the card of this question.
 #[track_caller]
 fn card(page: &Page<'_>, id: &Value) -> String {
     let selector = format!("article[data-id=\"{id}\"]");
@@ -63,7 +63,7 @@ fn card(page: &Page<'_>, id: &Value) -> String {
     selector
 }
 
-/// Waits until a question has its answer.
+/// Waits until a question is answered.
 #[track_caller]
 fn until_answered(page: &Page<'_>, id: &Value) {
     page.until(&format!(

@@ -1,4 +1,4 @@
-//! Who is signed in may answer, and nobody else.
+//! Tests that only a signed-in operator can answer.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::{answer, ask, card, signed_in, until_answered};
 
 const SESSION: &str = "/api/console/session";
 
-/// Signs in: the cookie and the value.
+/// Signs in; returns the cookie and the CSRF value.
 #[track_caller]
 fn sign_in(daemon: &Daemon) -> (String, String) {
     let answer = daemon.send(&Request::new("POST", SESSION).bearer(TOKEN));
@@ -142,7 +142,7 @@ fn the_token_leaves_the_address_and_is_kept_nowhere() {
         "",
         "no script reads the cookie"
     );
-    // The page keeps what it needs over a reload.
+    // The session survives a reload of the page.
     page.goto(&format!("http://{}/trail", daemon.address));
     page.until("document.getElementById('sign-out').hidden === false");
     assert_eq!(browser.complaints(), [""; 0]);
@@ -167,14 +167,14 @@ fn who_types_the_token_may_answer_and_signs_out_in_all_windows() {
     page.write("not the token of anybody");
     page.press("Enter");
     page.until(
-        "document.querySelector('.sign-in .problem').textContent.includes('not the operator')",
+        "document.querySelector('.sign-in .problem').textContent.includes('Wrong operator')",
     );
     page.click("#token");
     page.write(TOKEN);
     page.press("Enter");
     page.until("document.getElementById('sign-in') === null");
 
-    // Another window of the same person need not ask.
+    // Another window of this profile does not have to sign in.
     let other = person.window();
     other.goto(&format!("http://{}/", daemon.address));
     other.until("document.getElementById('sign-out').hidden === false");
@@ -183,7 +183,7 @@ fn who_types_the_token_may_answer_and_signs_out_in_all_windows() {
     assert_eq!(answer(&daemon, &id), "APPROVED");
     other.click("#sign-out");
     page.until("document.getElementById('sign-in') !== null");
-    // Somebody else was never signed in.
+    // Another profile was never signed in.
     let stranger = browser.person().window();
     stranger.goto(&format!("http://{}/", daemon.address));
     stranger.until("document.getElementById('sign-in') !== null");

@@ -1,4 +1,4 @@
-//! The trail, statistics and hooks in a browser, and what is exported.
+//! Tests the trail, the statistics and the hooks in a browser, and the exports.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn at(daemon: &Daemon, path: &str) -> String {
     format!("http://{}{path}", daemon.address)
 }
 
-/// The classes of the rows that are shown.
+/// The classes of the displayed rows.
 const CLASSES: &str =
     "[...document.querySelectorAll('tbody .badge')].map((badge) => badge.textContent)";
 
@@ -35,7 +35,7 @@ fn filters_stand_in_the_address_and_the_export_has_them() {
     page.press("Enter");
     page.until("new URLSearchParams(location.search).get('command_filter') === 'MKDIR'");
     page.until("document.querySelectorAll('tbody tr[data-id]').length === 2");
-    // Who opens the address sees the same.
+    // The address shows this list to every user.
     let search = page.eval("location.search");
     let other = browser.person().window();
     other.goto(&at(&daemon, &format!("/trail{}", search.as_str().unwrap())));
@@ -131,7 +131,7 @@ fn the_trail_follows_what_happens() {
     let page = browser.person().window();
     page.goto(&at(&daemon, "/trail"));
     let outcome = format!("document.querySelector('tr[data-id=\"{id}\"] .outcome')?.textContent");
-    page.until(&format!("{outcome} === 'waiting'"));
+    page.until(&format!("{outcome} === 'pending'"));
     daemon.respond(&id, "DENIED").ok();
     page.until(&format!("{outcome} === 'denied'"));
     assert_eq!(answer(&daemon, &id), "DENIED");
@@ -192,7 +192,7 @@ fn statistics_have_a_table_behind_each_plot() {
         page.eval("document.querySelectorAll('.panel details table').length"),
         7
     );
-    // What the plot of the classes says is what the service counted.
+    // The plot of the classes shows the service's counts.
     let sums = page.eval(
         "[...document.querySelectorAll('.panel.broad tbody tr')].reduce((sums, row) => sums.map((sum, at) => sum + Number(row.children[at + 1].textContent.replaceAll(',', ''))), [0, 0, 0, 0])",
     );
@@ -240,7 +240,7 @@ fn hooks_are_shown_in_their_order_with_the_last_requests() {
     let found = daemon.get("/api/hooks/registered").ok();
     assert_eq!(found["slots"][0]["slot"], "classify");
     let slot = &found["slots"][0];
-    assert_eq!(slot["policy"], "the first that knows decides");
+    assert_eq!(slot["policy"], "the first classification decides");
     assert_eq!(slot["entries"][0]["name"], "Classifier");
     assert_eq!(slot["entries"][0]["on_failure"], "fail closed");
     for runs in [&slot["runs"], &slot["entries"][0]["runs"]] {
@@ -273,10 +273,14 @@ fn hooks_are_shown_in_their_order_with_the_last_requests() {
     page.goto(&signed_in(&daemon).replace("/#", "/hooks#"));
     page.until("document.querySelectorAll('.lane').length === 2");
     let text = page.eval("document.querySelector('main').innerText");
-    for shown in ["the first that knows decides", "Classifier", "fail closed"] {
+    for shown in [
+        "the first classification decides",
+        "Classifier",
+        "fail closed",
+    ] {
         assert!(text.as_str().unwrap().contains(shown), "{text}");
     }
-    // The list grows by itself.
+    // The list grows without a reload.
     ask(&daemon, "ls");
     page.until("document.querySelectorAll('.lane').length === 3");
     assert_eq!(browser.complaints(), [""; 0]);

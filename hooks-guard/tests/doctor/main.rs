@@ -1,4 +1,4 @@
-//! What `doctor` finds, in homes of its own.
+//! Tests `doctor` in temporary home directories.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,7 +13,7 @@ use hooks_guard::protocol::Agent;
 use jiff::{Timestamp, ToSpan};
 use tempfile::TempDir;
 
-/// What the other parts find.
+/// Findings of the other components.
 #[derive(Clone)]
 struct Found {
     daemon: Result<Option<Daemon>, String>,
@@ -53,7 +53,7 @@ fn now() -> Timestamp {
 }
 
 impl Home {
-    /// A home in which all is well, without an agent.
+    /// Creates a home without problems and without an agent.
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let homes = Homes::new(directory.path(), |_| None);
@@ -119,7 +119,7 @@ impl Home {
         examine(&around, &self.found)
     }
 
-    /// The worst of the checks of this name.
+    /// Returns the worst check with this name.
     fn check(&self, name: &str) -> Check {
         let checks = self.examine();
         let of_it = checks.into_iter().filter(|check| check.name == name);
@@ -224,11 +224,15 @@ fn what_was_installed_otherwise_is_noticed() {
     fs::write(&file, text.replace("AfterTool", "AfterAgent")).unwrap();
     home.assert("gemini", State::Bad, "`AfterTool`");
     fs::write(&file, text.replace("600000", "60000")).unwrap();
-    home.assert("gemini", State::Warn, "otherwise than this version");
+    home.assert(
+        "gemini",
+        State::Warn,
+        "differs from the one that this version",
+    );
     fs::write(&file, &text).unwrap();
-    home.assert("gemini", State::Ok, "a late answer does not");
+    home.assert("gemini", State::Ok, "not if it times out");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
-    home.assert("gemini", State::Bad, "written by others");
+    home.assert("gemini", State::Bad, "other users can write");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
 
     let old = home.binary.clone();
@@ -236,7 +240,7 @@ fn what_was_installed_otherwise_is_noticed() {
     program(&home.binary);
     home.assert("gemini", State::Bad, "calls another binary");
     fs::remove_file(&old).unwrap();
-    home.assert("gemini", State::Bad, "which is not there");
+    home.assert("gemini", State::Bad, "which does not exist");
     home.install(Agent::Gemini);
     home.assert("gemini", State::Ok, "");
 }
@@ -247,7 +251,7 @@ fn a_plugin_that_was_changed_is_bad() {
     let file = home.install(Agent::OpenCode);
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace("\"deny\"", "\"allow\"")).unwrap();
-    home.assert("opencode", State::Bad, "not the plugin as it was installed");
+    home.assert("opencode", State::Bad, "was changed after its installation");
     fs::write(&file, text).unwrap();
     home.binary = home.below("other/hooks-guard");
     home.assert("opencode", State::Bad, "calls another binary");
@@ -272,15 +276,15 @@ fn agents_settings_that_turn_hooks_off_are_bad() {
         1,
     );
     fs::write(&file, off).unwrap();
-    home.assert("gemini", State::Bad, "turns hooks off");
+    home.assert("gemini", State::Bad, "disables hooks");
 }
 
-/// Codex skips, without a message, what its user has not trusted; `install` trusts it.
+/// Codex silently skips hooks that its user has not trusted; `install` trusts them.
 #[test]
 fn hooks_that_codex_does_not_trust_are_bad() {
     let home = Home::new();
     home.install(Agent::Codex);
-    home.assert("codex", State::Ok, "a late answer does not");
+    home.assert("codex", State::Ok, "not if it times out");
     let config = home.below(".codex/config.toml");
     let trusted = fs::read_to_string(&config).unwrap();
     fs::remove_file(&config).unwrap();
@@ -291,10 +295,10 @@ fn hooks_that_codex_does_not_trust_are_bad() {
         "{remedy}"
     );
     fs::write(&config, trusted.replacen("sha256:", "sha256:0", 1)).unwrap();
-    home.assert("codex", State::Bad, "was changed since it was trusted");
+    home.assert("codex", State::Bad, "has changed since it was trusted");
     let off = trusted.replacen("trusted_hash", "enabled = false\ntrusted_hash", 1);
     fs::write(&config, off).unwrap();
-    home.assert("codex", State::Bad, "is turned off");
+    home.assert("codex", State::Bad, "is disabled");
     let one_less = trusted.rsplit_once("[hooks.state").unwrap().0;
     fs::write(&config, one_less).unwrap();
     home.assert("codex", State::Bad, "is not trusted");
@@ -334,8 +338,8 @@ fn settings_that_keep_codex_from_the_hook_are_named() {
     }
 }
 
-/// From 2.1.295 on Claude Code refuses a tool if the hook is late; the installed command itself
-/// refuses any other failure.
+/// From 2.1.295 on, Claude Code denies a tool call if the hook is late; the installed command
+/// itself denies after any other failure.
 #[test]
 fn a_claude_code_that_ignores_a_late_hook_is_warned_of() {
     let home = Home::new();
@@ -345,7 +349,7 @@ fn a_claude_code_that_ignores_a_late_hook_is_warned_of() {
     home.assert(
         "claude-code",
         State::Warn,
-        "2.1.294 runs the tool if the hook does not answer in time",
+        "2.1.294 runs the tool if the hook times out",
     );
     fs::remove_file(home.below("bin/claude")).unwrap();
     program(&home.below("lib/claude-code/cli.js"));
@@ -607,5 +611,9 @@ fn a_plugin_of_other_files_is_named() {
         dry_run: false,
     };
     install(Agent::OpenCode, &options).unwrap();
-    home.assert("opencode", State::Warn, "otherwise than this version");
+    home.assert(
+        "opencode",
+        State::Warn,
+        "differs from the one that this version",
+    );
 }

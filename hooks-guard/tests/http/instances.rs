@@ -103,7 +103,7 @@ fn instances_share_questions_answers_approvals_and_one_chain() {
 
     drop((one, other));
     let said = verified(&url);
-    assert!(said.contains("whole: 4 decisions"), "{said}");
+    assert!(said.contains("intact: 4 decisions"), "{said}");
 }
 
 #[test]

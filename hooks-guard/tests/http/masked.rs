@@ -166,7 +166,7 @@ fn threat_hidden_text_that_runs_is_not_approved_unseen() {
         assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{command}");
         assert_eq!(ruling["hidden_code"], true, "{command}");
         let why = ruling["reasoning"].as_str().unwrap();
-        assert!(why.contains("hidden as a secret is executed"), "{why}");
+        assert!(why.contains("text that is hidden as a secret"), "{why}");
         for remember in ["once", "session", "always"] {
             let body = json!({ "id": ruling["id"], "response": "APPROVED", "remember": remember });
             daemon.respond_with(&body).error(409, "HIDDEN_CODE");

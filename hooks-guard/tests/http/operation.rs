@@ -54,7 +54,7 @@ pub(crate) fn verified(database: &str) -> String {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{output:?}");
-    assert!(said.contains("whole: "), "{said}");
+    assert!(said.contains("intact: "), "{said}");
     said
 }
 
@@ -245,7 +245,7 @@ fn backup_under_load_has_all_that_was_answered_before_and_can_be_restored() {
         assert!(written > before.len(), "nothing was written meanwhile");
         (before, String::from_utf8(output.stdout).unwrap())
     });
-    assert!(said.starts_with("whole: "), "{said}");
+    assert!(said.starts_with("intact: "), "{said}");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -79,7 +79,7 @@ fn a_trail_on_a_read_only_medium_is_verified_listed_and_exported() {
     let folder = daemon.setup().database_file();
     let folder = folder.parent().unwrap();
     for (words, shown) in [
-        (&["verify"][..], "whole: 1 decisions"),
+        (&["verify"][..], "intact: 1 decisions"),
         (&["list"], "mkdir out"),
         (&["export"], "mkdir out"),
         (&["head"], "2:"),
@@ -98,10 +98,10 @@ fn a_trail_on_a_read_only_medium_is_verified_listed_and_exported() {
     let head = String::from_utf8(head.stdout).unwrap();
     let words = ["verify", "--head", head.trim()];
     let (done, said) = audit(folder, &words).unwrap();
-    assert!(done && said.contains("the chain has it"), "{said}");
+    assert!(done && said.contains("matches"), "{said}");
     let other = format!("2:{}", "0".repeat(64));
     let (done, said) = audit(folder, &["verify", "--head", &other]).unwrap();
-    assert!(!done && said.contains("another hash"), "{said}");
+    assert!(!done && said.contains("hash differs"), "{said}");
     let (done, said) = audit(folder, &["verify", "--head", "9:00"]).unwrap();
     assert!(!done && said.contains("COUNT:HASH"), "{said}");
     // Commands that have to write report that they cannot.
@@ -157,7 +157,7 @@ fn a_log_on_a_read_only_medium_is_read_from_a_copy_that_is_removed() {
     let index = kept.path().join("index");
     fs::copy(file.with_file_name("audit.db-shm"), &index).unwrap();
     for (words, shown) in [
-        (&["verify"][..], "whole: 1 decisions"),
+        (&["verify"][..], "intact: 1 decisions"),
         (&["list"], "mkdir out"),
         (&["export"], "mkdir out"),
         (&["head"], "1:"),
@@ -180,15 +180,12 @@ fn a_log_on_a_read_only_medium_is_read_from_a_copy_that_is_removed() {
         let (done, said) = audit(planted.path(), &["verify"]).unwrap();
         let broken = said.contains("broken: the schema of the database differs");
         assert!(!done && broken && said.contains("`planted`"), "{said}");
-        assert!(
-            said.contains("the entries are whole: 1 decisions"),
-            "{said}"
-        );
+        assert!(said.contains("entries intact: 1 decisions"), "{said}");
         let (done, said) = audit(planted.path(), &["list"]).unwrap();
         assert!(!done && said.contains("`planted`"), "{said}");
     }
     // With the index of the write-ahead log it can be read in place.
     fs::copy(&index, folder.path().join("audit.db-shm")).unwrap();
     let (done, said) = audit(folder.path(), &["verify"]).unwrap();
-    assert!(done && said.contains("whole: 1 decisions"), "{said}");
+    assert!(done && said.contains("intact: 1 decisions"), "{said}");
 }

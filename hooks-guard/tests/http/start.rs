@@ -207,7 +207,10 @@ fn start_a_token_file_that_others_can_read_is_warned_of() {
         let mut daemon = setup.start();
         daemon.terminate();
         let said = daemon.said();
-        let warning = format!("warning: others may read or write `{}`", path.display());
+        let warning = format!(
+            "warning: other users can read or write `{}`",
+            path.display()
+        );
         assert_eq!(said.contains(&warning), warned, "{mode:o}: {said}");
         assert_eq!(said.contains("chmod 600"), warned, "{mode:o}: {said}");
     }

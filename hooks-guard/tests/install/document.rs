@@ -1,4 +1,4 @@
-//! What becomes of the documents.
+//! Tests the changes of JSON documents.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +20,7 @@ const JSON: [Agent; 6] = [
     Agent::VsCode,
 ];
 
-/// The configuration and the trail: no variable that a project sets leads the hook elsewhere.
+/// The configuration and the trail: no variable that a project sets redirects the hook.
 const FILES: &str = "--config /srv/ada/.config/hooks-guard/config.toml \
                      --database /srv/ada/.local/share/hooks-guard/audit.db";
 
@@ -54,7 +54,7 @@ fn what_is_installed_is_what_each_agent_reads() {
     }
 
     let codex = read(Agent::Codex);
-    // Codex refuses the file if there is anything else in it.
+    // Codex rejects a file with any other key.
     assert_eq!(
         codex.as_object().unwrap().keys().collect::<Vec<_>>(),
         ["hooks"]
@@ -113,7 +113,7 @@ fn what_is_installed_is_what_each_agent_reads() {
     );
 }
 
-/// A shell gives the hook the paths as they are, whatever is in them.
+/// The shell passes the paths to the hook unchanged, whatever characters they contain.
 #[test]
 fn installed_paths_reach_the_hook_as_they_are() {
     let (config, trail) = (
@@ -123,7 +123,7 @@ fn installed_paths_reach_the_hook_as_they_are() {
     let mut home = Home::new();
     home.options.config = config.into();
     home.options.database = Some(trail.into());
-    // A program in the guard's place prints what it is given.
+    // A program in the guard's place prints its arguments.
     let binary = home.path().join("a 'b/hooks-guard");
     fs::create_dir_all(binary.parent().unwrap()).unwrap();
     fs::write(&binary, "#!/bin/sh\nprintf '%s\\n' \"$@\"\n").unwrap();
@@ -139,7 +139,7 @@ fn installed_paths_reach_the_hook_as_they_are() {
     let words = String::from_utf8(output.stdout).unwrap();
     let words: Vec<&str> = words.lines().collect();
     assert_eq!(words[4..], ["--config", config, "--database", trail]);
-    // And it is found again.
+    // The installed entry is recognised.
     assert_eq!(home.install(Agent::ClaudeCode).change, Change::None);
     assert_eq!(home.uninstall(Agent::ClaudeCode).change, Change::Removed);
 }
@@ -158,7 +158,7 @@ fn a_configuration_without_an_absolute_path_is_not_installed() {
     }
 }
 
-/// The installed command refuses by itself: with a status that every agent takes for a refusal.
+/// The installed command denies by itself, with a status that every agent treats as a denial.
 #[test]
 fn the_installed_command_refuses_if_the_guard_fails() {
     let mut home = Home::new();
@@ -420,7 +420,7 @@ fn an_empty_file_and_a_byte_order_mark_are_no_hindrance() {
     }
 }
 
-/// A document as somebody may have written it, with comments and commas at the end.
+/// Generates hand-written documents, with comments and trailing commas.
 fn any_document() -> impl Strategy<Value = String> {
     let gap = proptest::sample::select(vec![
         "",
@@ -541,7 +541,7 @@ fn object(key: &str, items: &[(String, &str, &str)], comma: bool, end: &str) -> 
     format!("{{{}{comma}{end}}}", parts.join(","))
 }
 
-/// The comments of a document, in order.
+/// Returns the comments of a document, in order.
 fn comments(text: &str) -> Vec<String> {
     let options = jsonc_parser::CollectOptions {
         comments: jsonc_parser::CommentCollectionStrategy::AsTokens,
@@ -568,7 +568,7 @@ fn value(text: &str) -> Value {
         .unwrap()
 }
 
-/// A document without lists and objects under `hooks` in which nothing is.
+/// Returns a document without empty lists and objects under `hooks`.
 fn pruned(mut value: Value) -> Value {
     if let Some(hooks) = value.get_mut("hooks").and_then(Value::as_object_mut) {
         hooks.retain(|_, list| list.as_array().is_none_or(|list| !list.is_empty()));

@@ -1,4 +1,4 @@
-//! What becomes of the files.
+//! Tests the changes of settings files.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -199,7 +199,7 @@ fn a_project_has_settings_of_its_own() {
 fn the_owner_of_the_settings_stays_the_owner() {
     let home = Home::with(Agent::ClaudeCode, TEXT);
     let file = home.settings(Agent::ClaudeCode);
-    // Another owner than the process: only the superuser can arrange it.
+    // A file of another owner, which only the superuser can create.
     if std::os::unix::fs::chown(&file, Some(12_345), Some(12_345)).is_err() {
         let why = "the test does not run as the superuser";
         assert!(std::env::var_os("HOOKS_REQUIRE_ALL").is_none(), "{why}");
@@ -249,7 +249,7 @@ fn every_file_that_is_written_is_among_the_settings_files() {
     );
 }
 
-/// Codex skips what is not trusted: `install` trusts the hook, and changes nothing else.
+/// Codex skips untrusted hooks: `install` trusts the hook, and changes nothing else.
 #[test]
 fn codex_trusts_what_is_installed_until_it_is_uninstalled() {
     let text =
@@ -287,7 +287,7 @@ fn codex_trusts_what_is_installed_until_it_is_uninstalled() {
     assert!(home.files().is_empty(), "{:?}", home.files());
 }
 
-/// A `config.toml` that was written by hand is what it was after `uninstall`, to the byte.
+/// `uninstall` restores a hand-written `config.toml` byte for byte.
 #[test]
 fn every_spelling_of_codexs_configuration_comes_back() {
     for text in [
@@ -313,7 +313,7 @@ fn every_spelling_of_codexs_configuration_comes_back() {
     }
 }
 
-/// If the trust cannot be written, the hook is installed and the user learns what is left to do.
+/// If the trust cannot be written, the hook is installed and the user is told the remaining step.
 #[test]
 fn trust_that_cannot_be_written_is_left_to_the_user() {
     let home = Home::new();
@@ -322,11 +322,11 @@ fn trust_that_cannot_be_written_is_left_to_the_user() {
     assert_eq!(report.change, Change::Created);
     assert!(report.also.is_none());
     let by_hand = report.to_do.last().unwrap();
-    assert!(by_hand.contains("cannot be read"), "{by_hand}");
+    assert!(by_hand.contains("cannot read"), "{by_hand}");
     assert!(by_hand.contains("run `/hooks` in Codex"), "{by_hand}");
 }
 
-/// Before `onFailure` is relied on, the version of the client is looked at.
+/// The client's version is checked because older ones do not support `onFailure`.
 #[test]
 fn installing_for_claude_code_looks_at_its_version() {
     let mut home = Home::new();
@@ -338,7 +338,11 @@ fn installing_for_claude_code_looks_at_its_version() {
     assert_eq!(said(&home), "", "no Claude Code is there");
     fs::write(&claude, "").unwrap();
     fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
-    assert!(said(&home).contains("could not be read"), "{}", said(&home));
+    assert!(
+        said(&home).contains("could not be determined"),
+        "{}",
+        said(&home)
+    );
     for (version, late) in [("2.1.197", true), ("2.1.295", false)] {
         let package = format!(
             "{{\"name\": \"@anthropic-ai/claude-code-linux-x64\", \"version\": \"{version}\"}}"

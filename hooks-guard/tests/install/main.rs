@@ -1,4 +1,4 @@
-//! The hook in agents' settings, and out of them.
+//! Tests installing the hook in agents' settings and removing it.
 
 mod document;
 mod files;
@@ -11,7 +11,7 @@ use hooks_guard::install::{Homes, Options, Place, install, uninstall};
 use hooks_guard::protocol::Agent;
 use tempfile::TempDir;
 
-/// A home of its own.
+/// A temporary home directory.
 struct Home {
     directory: TempDir,
     options: Options,
@@ -41,7 +41,7 @@ impl Home {
         self.options.homes.settings(agent, &self.options.place)
     }
 
-    /// A home with these settings of an agent.
+    /// Creates a home with these settings of an agent.
     fn with(agent: Agent, text: &str) -> Self {
         let home = Self::new();
         let file = home.settings(agent);
@@ -62,7 +62,7 @@ impl Home {
         uninstall(agent, &self.options).unwrap()
     }
 
-    /// All files below the home.
+    /// Returns all files below the home.
     fn files(&self) -> Vec<PathBuf> {
         fn add(directory: &Path, files: &mut Vec<PathBuf>) {
             for entry in fs::read_dir(directory).unwrap() {

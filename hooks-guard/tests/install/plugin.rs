@@ -1,4 +1,4 @@
-//! The plugin for opencode, run by node beside a binary that stands in for the real one.
+//! Tests the plugin for opencode, run by node with a stand-in for the binary.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -41,7 +41,7 @@ fn a_plugin_is_replaced_when_the_binary_moves() {
     assert!(home.files().is_empty());
 }
 
-/// What the plugin does: `returned`, or the error's message; for opencode 2 the effect.
+/// Returns what the plugin does: `returned`, or the error's message; for opencode 2 the effect.
 fn run(binary: &str) -> Option<Vec<String>> {
     if Command::new("node").arg("--version").output().is_err() {
         assert!(
@@ -109,7 +109,7 @@ fn whatever_is_no_answer_is_a_refusal() {
             "{binary}: {done:?}"
         );
     }
-    // Nothing decided: opencode 1 throws, and opencode 2 goes on as it would.
+    // Without a decision, opencode 1 throws, and opencode 2 applies its own rules.
     let Some(done) = run("cat >/dev/null; printf '{}'") else {
         return;
     };
@@ -122,8 +122,8 @@ fn whatever_is_no_answer_is_a_refusal() {
     );
 }
 
-/// opencode waits for a package at its first start, for a plugin that needs none: the wait is kept
-/// short, and the user's own `.npmrc` stays as it is.
+/// At its first start opencode waits for a package that the plugin does not need: the delay is
+/// limited, and the user's own `.npmrc` is unchanged.
 #[test]
 fn the_first_start_of_opencode_is_kept_short() {
     let home = Home::new();

@@ -1,14 +1,14 @@
-//! The samples, changed at random: the fuzz target's assertions on a stable toolchain.
+//! Randomly changed samples: the fuzz target's assertions on a stable toolchain.
 
 use hooks_guard::protocol::fuzz_protocol;
 
 use crate::random::Random;
 use crate::{Sample, samples};
 
-/// So many changes of each sample; a few seconds without optimisation.
+/// Number of changes of each sample; a few seconds without optimisation.
 const CHANGES: usize = 300;
 
-/// What is put into them.
+/// Texts that are inserted.
 const PIECES: &[&str] = &[
     "\"",
     "{",

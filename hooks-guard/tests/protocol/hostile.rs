@@ -1,9 +1,9 @@
-//! Input that is not what an agent sends.
+//! Tests input that no agent sends.
 
 use hooks_guard::protocol::{Agent, Event, MOST_BYTES, Problem, failed, fuzz_protocol, read};
 use serde_json::{Value, json};
 
-/// Every agent refuses it.
+/// Asserts that the input is denied for every agent.
 fn assert_refused(input: &[u8]) -> Vec<Problem> {
     fuzz_protocol(input);
     let problem = |agent: Agent| match read(agent, input) {

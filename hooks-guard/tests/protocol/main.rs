@@ -1,4 +1,4 @@
-//! What agents send to their hooks, and what they are answered.
+//! Tests the inputs of agents' hooks and the replies.
 
 mod changed;
 mod hostile;
@@ -20,12 +20,12 @@ use serde_json::Value;
 
 /// An input of a hook, from `recorded` or `samples`.
 struct Sample {
-    /// Its file without the extension, such as `recorded/codex/PreToolUse.Bash.default`.
+    /// File name without the extension, such as `recorded/codex/PreToolUse.Bash.default`.
     name: String,
     input: Value,
 }
 
-/// Every input, recorded or from documentation.
+/// Returns every input, recorded or from documentation.
 fn samples() -> Vec<Sample> {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/protocol"));
     let files = |folder: &Path| -> Vec<PathBuf> {
@@ -48,7 +48,7 @@ fn samples() -> Vec<Sample> {
     paths.into_iter().map(sample).collect()
 }
 
-/// The question in an input that must be one.
+/// Returns the question in an input.
 fn question(agent: Agent, input: &Value) -> Question {
     match read(agent, input.to_string().as_bytes()) {
         Ok(Event::Ask(question)) => question,

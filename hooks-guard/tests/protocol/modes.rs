@@ -1,4 +1,4 @@
-//! Who asks, and what a ruling becomes.
+//! Tests which prompts are shown, and how a decision becomes an answer.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ fn p_02_a_mode_without_a_prompt_is_unattended() {
         let refused = reply.stdout.contains(r#""permissionDecision":"deny""#);
         assert_eq!(refused, question.unattended(), "{agent} {mode}: {reply:?}");
         if refused {
-            let reason = "CREATE: runs a build; approval is missing";
+            let reason = "CREATE: runs a build; this request needs approval";
             assert!(reply.stdout.contains(reason), "{reply:?}");
             assert!(reply.stdout.contains("`hooks-guard serve`"), "{reply:?}");
         }
@@ -264,7 +264,7 @@ fn claude_code_tells_that_no_user_is_at_the_keyboard() {
     }
 }
 
-/// A skill cannot wait for a prompt: whatever must be approved is refused.
+/// A skill cannot wait for a prompt, so requests that need approval are denied.
 #[test]
 fn a_command_in_a_skill_is_never_asked_about_by_claude_code() {
     let mut input = shell("default");
@@ -278,7 +278,7 @@ fn a_command_in_a_skill_is_never_asked_about_by_claude_code() {
     assert_eq!(decision["permissionDecision"], "deny");
 }
 
-/// Claude Code's auto mode does not look at commands in slash commands: they are not left to it.
+/// Claude Code's auto mode does not check commands in slash commands, so they are not left to it.
 #[test]
 fn a_command_in_a_skill_is_not_left_to_auto_mode() {
     for (event, mode, left_to) in [
@@ -293,7 +293,7 @@ fn a_command_in_a_skill_is_not_left_to_auto_mode() {
     }
 }
 
-/// A tool that is not in the table is judged by its `command`, and never allowed.
+/// A tool that is not in the table is classified by its `command`, and never allowed.
 #[test]
 fn an_unlisted_tool_with_a_command_is_judged_as_a_shell() {
     let mut input = shell("default");
@@ -315,7 +315,8 @@ fn an_unlisted_tool_with_a_command_is_judged_as_a_shell() {
     assert!(matches!(Answer::of(&monitor, &allowed), Answer::Allow(_)));
 }
 
-/// Codex asks for network access with the command that needs it: the command is not judged.
+/// Codex asks for network access with the command that needs it; the command itself is not
+/// classified.
 #[test]
 fn network_access_is_not_allowed_as_the_command() {
     let mut input = shell("default");
@@ -350,7 +351,7 @@ fn network_access_is_not_allowed_as_the_command() {
     assert_eq!(question(Agent::Codex, &input).request.network, None);
 }
 
-/// A mode that leaves a request to the agent is no decision of the hook.
+/// If a mode leaves a request to the agent, the hook makes no decision.
 #[test]
 fn what_is_left_to_the_agent_gets_no_decision() {
     let one = question(Agent::ClaudeCode, &shell("auto"));

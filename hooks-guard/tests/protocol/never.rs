@@ -1,4 +1,4 @@
-//! What no reply ever is, whatever is ruled and read.
+//! Tests that no reply ever violates the protocol, whatever the decision and the input are.
 
 use hooks_guard::classify::{Crud, Decision};
 use hooks_guard::protocol::{
@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use crate::ruling;
 
-/// What Codex rejects, after which it continues as if there were no hook: `ask`, an `allow` without
-/// `updatedInput`, a `deny` without a reason, `continue`, `stopReason`, `suppressOutput` and every
-/// unknown key; of a prompt also `updatedInput`, `updatedPermissions` and `interrupt`.
+/// Asserts that a reply has nothing that Codex rejects; after a rejection Codex continues without
+/// the hook. Rejected are `ask`, an `allow` without `updatedInput`, a `deny` without a reason,
+/// `continue`, `stopReason`, `suppressOutput` and every unknown key; for a prompt also
+/// `updatedInput`, `updatedPermissions` and `interrupt`.
 fn assert_not_sent(kind: Kind, stdout: &str) {
     if stdout.is_empty() {
         return;

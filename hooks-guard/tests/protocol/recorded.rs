@@ -1,5 +1,5 @@
-//! The recordings: each is read as the event that it is, and each output has the form that the
-//! client accepted.
+//! Tests the recordings: each is parsed as its event, and each reply has the form that the client
+//! accepted.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{Sample, samples};
 
-/// What a recorded input is read as.
+/// Expected event of a recorded input.
 #[derive(Debug)]
 enum Is {
     /// A question about a command, or about files in the form `Tool path`.
@@ -88,20 +88,20 @@ const RECORDED: &[(&str, Is)] = &[
     ("opencode/tool.execute.before.write.throws", Asks("write /srv/dev/proj/new.txt")),
 ];
 
-/// The decision in the field in which a client reads it.
+/// The decision in the field that a client reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Field {
     Allow,
     Ask,
     Deny,
-    /// No decision: the client continues as it does without a hook.
+    /// No decision: the client continues as without a hook.
     Silent,
 }
 
 use Field::{Allow, Ask, Deny, Silent};
 
-/// What an agent receives at an event in a permission mode for the answers allow, ask and deny.
-/// An empty mode stands for every mode that the rows below it do not name.
+/// Decisions that an agent receives at an event in a permission mode for the answers allow, ask and
+/// deny. An empty mode means every mode that the rows below it do not name.
 #[rustfmt::skip]
 const DECISIONS: &[(Agent, &str, &str, [Field; 3])] = &[
     (Agent::ClaudeCode, "PreToolUse", "bypassPermissions", [Allow, Deny, Deny]),
@@ -118,7 +118,7 @@ const DECISIONS: &[(Agent, &str, &str, [Field; 3])] = &[
 /// One recording.
 struct Recording {
     agent: Agent,
-    /// Such as `PreToolUse`.
+    /// Event name, such as `PreToolUse`.
     event: String,
     mode: String,
     input: Vec<u8>,
@@ -150,7 +150,7 @@ fn recording(name: &str) -> Recording {
     }
 }
 
-/// The decision in an output, read as the client reads it.
+/// Returns the decision in a reply, read as the client reads it.
 fn decision(agent: Agent, event: &str, output: &Value) -> Field {
     let field = match (agent, event) {
         (Agent::ClaudeCode | Agent::Codex, "PermissionRequest") => {
@@ -181,7 +181,7 @@ fn decision(agent: Agent, event: &str, output: &Value) -> Field {
     }
 }
 
-/// An output without its wording.
+/// Returns a reply without its wording.
 fn form(output: &Value) -> Value {
     const WORDING: [&str; 5] = [
         "permissionDecisionReason",

@@ -1,6 +1,5 @@
-//! Samples from documentation, of the agents and events that are not recorded: each is read as
-//! the event that it is, and each of its responses that this program sends is the reply to some
-//! answer.
+//! Tests samples from documentation, for agents and events without recordings: each is parsed as
+//! its event, and each response that this program sends is the reply to some answer.
 
 use hooks_guard::protocol::{Agent, Answer, Event, Reply, answer, done, failed, read};
 use serde_json::{Value, json};
@@ -14,19 +13,19 @@ enum By {
     Failed(&'static str),
     /// A tool that ran, or an event with nothing to decide.
     Done,
-    /// Never sent, and why.
+    /// Never sent, with the reason.
     Not(&'static str),
 }
 
 use By::{Allow, Ask, Deny, Done, Failed, Not};
 
-/// What the request of a sample is.
+/// Expected event of a sample's request.
 enum Is {
     /// A question about this command.
     Asks(&'static str),
     /// This command ran, and whether it succeeded.
     Ran(&'static str, Option<bool>),
-    /// The agent itself refused this command.
+    /// The agent itself denied this command.
     Refused(&'static str),
     Other,
 }
@@ -96,7 +95,7 @@ fn assert_same(what: &str, sample: &Value, reply: &Reply) {
         text => serde_json::from_str(text).unwrap(),
     };
     if sample.get("exit").is_none() {
-        // Of the plugin: the sample is what it does.
+        // For the plugin, the sample is the plugin's behaviour.
         assert_eq!(*sample, printed, "{what}");
         return;
     }
@@ -106,7 +105,8 @@ fn assert_same(what: &str, sample: &Value, reply: &Reply) {
     }
     if let Some(stdout) = sample.get("stdout") {
         let mut expected = stdout.clone();
-        // The agent is told the reason, which is better than the sample's bare "refused by policy".
+        // The reply contains the reason, which is better than the sample's bare "refused by
+        // policy".
         if expected["permission"] == "deny" {
             expected["agent_message"] = expected["user_message"].clone();
         }

@@ -1,4 +1,4 @@
-//! File tools: which files, and what is done to them.
+//! Tests file tools: their files and effects.
 
 use std::path::PathBuf;
 
@@ -66,7 +66,7 @@ fn file_tools_name_their_files() {
             Crud::Read,
             vec!["/srv/p"],
         ),
-        // The expression of a search is no path.
+        // The expression of a search is not a path.
         (
             Agent::ClaudeCode,
             "Grep",
@@ -88,7 +88,7 @@ fn file_tools_name_their_files() {
             Crud::Read,
             vec!["src"],
         ),
-        // A search without a folder reads the directory, whatever it is limited to.
+        // A search without a directory reads the current one, whatever its filter is.
         (
             Agent::Gemini,
             "search_file_content",
@@ -96,7 +96,7 @@ fn file_tools_name_their_files() {
             Crud::Read,
             vec!["*.json", "/srv/p"],
         ),
-        // A search that is limited to names of secrets reads these.
+        // A search filtered by names of secrets reads these files.
         (
             Agent::ClaudeCode,
             "Grep",
@@ -199,10 +199,10 @@ fn p_01_the_line_of_many_files_counts_those_that_it_leaves_out() {
     let told: Vec<_> = told.split(' ').skip(1).collect();
     assert_eq!(told, files[..told.len()]);
     assert_eq!(more, format!("{} more", files.len() - told.len()));
-    // What just fits is whole.
+    // A list that just fits is not shortened.
     let files = ["a".repeat(5_000), "b".repeat(10_000 - 5_000 - 11)];
     assert_eq!(length(&of(&files)), MAX_COMMAND_CHARS);
-    // One that fits into no line is there with its beginning.
+    // A path that fits into no line is shown by its beginning.
     let long = "c".repeat(20_000);
     for (files, end) in [
         (vec![long.clone()], "c…"),

@@ -1,4 +1,4 @@
-//! The cases in `cases/`: files of rules, and what should come of requests under them.
+//! Tests the cases in `cases/`: rules files, and the expected effects of requests.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ struct Case {
     agent: Option<String>,
     cwd: Option<String>,
     expect: Effect,
-    /// What the place of the rule has in it.
+    /// Text that the place of the deciding rule contains.
     by: Option<String>,
     remember: Option<bool>,
 }
@@ -71,7 +71,7 @@ fn rules_decide_as_the_cases_say() {
     assert!(count >= 150, "there are only {count} cases");
 }
 
-/// What is wrong about a case.
+/// Returns the problem of a case, if it fails.
 fn check(rules: &Rules, case: &Case) -> Option<String> {
     let mut request = match (&case.command, &case.tool, &case.path, &case.host) {
         (Some(text), None, None, None) => command(text),

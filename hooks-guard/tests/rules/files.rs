@@ -1,4 +1,4 @@
-//! Files of rules: mistakes in them, trust, links, tests and warnings.
+//! Tests rules files: mistakes, trust, links, tests and warnings.
 
 use std::fs;
 use std::path::Path;
@@ -56,9 +56,9 @@ environment = [\"A\"]
 #[test]
 fn what_makes_no_sense_is_a_mistake() {
     for (text, what) in [
-        ("x", "no TOML"),
+        ("x", "invalid TOML"),
         ("[[rule]]\nprogram = \"x\"", "no `effect`"),
-        ("[[rule]]\neffect = 1", "`effect` is no text"),
+        ("[[rule]]\neffect = 1", "`effect` is not a string"),
         ("[[rule]]\neffect = \"allow\"", "allows everything"),
         (
             "[[rule]]\neffect = \"allow\"\nagent = \"x\"",
@@ -70,39 +70,45 @@ fn what_makes_no_sense_is_a_mistake() {
             "[[rule]]\neffect = \"allow\"\nprogram = \"c*\"",
             "is a pattern",
         ),
-        ("[[rule]]\neffect = \"allow\"\nprogram = [1]", "is no text"),
+        (
+            "[[rule]]\neffect = \"allow\"\nprogram = [1]",
+            "is not a string",
+        ),
         (
             "[[rule]]\neffect = \"deny\"\nsubcommand = \"x\"",
             "no `program`",
         ),
         (
             "[[rule]]\neffect = \"deny\"\nprogram = \"x\"\nsubcommand = \"-x\"",
-            "option in it",
+            "contains an option",
         ),
-        ("[[rule]]\neffect = \"deny\"\npath = \"../x\"", "`..` in it"),
+        (
+            "[[rule]]\neffect = \"deny\"\npath = \"../x\"",
+            "contains `..`",
+        ),
         (
             "[[rule]]\neffect = \"deny\"\npath = \"~ada/x\"",
-            "somebody's home",
+            "another user's home",
         ),
         (
             "[[rule]]\neffect = \"deny\"\npath = \"a[\"",
-            "is no pattern",
+            "is not a valid pattern",
         ),
         (
             "[[rule]]\neffect = \"deny\"\nclass = \"WRITE\"",
-            "is no class",
+            "is not a class",
         ),
         (
             "[[rule]]\neffect = \"deny\"\ntool = \"Write\"\nprogram = \"x\"",
-            "about other tools",
+            "`tool` to other tools",
         ),
         (
             "[[rule]]\neffect = \"ask\"\nprogram = \"x\"\nsubstitutions = true",
-            "this is none",
+            "valid only in an `allow` rule",
         ),
         (
             "[[rule]]\neffect = \"allow\"\nprogram = \"x\"\nsubstitutions = \"yes\"",
-            "no truth value",
+            "is not a boolean",
         ),
         (
             "[[rule]]\neffect = \"allow\"\nprogram = \"x\"\nreason = \"\\u001b[2J\"",
@@ -114,9 +120,9 @@ fn what_makes_no_sense_is_a_mistake() {
         ),
         (
             "[[rule]]\neffect = \"allow\"\nprogram = \"x\"\n[[rule.test]]\nexpect = \"ask\"",
-            "does not say what it tries",
+            "has no command",
         ),
-        ("rule = 1", "is no list"),
+        ("rule = 1", "is not a list"),
     ] {
         let all = mistakes(text);
         assert!(all.iter().any(|one| one.contains(what)), "{text}: {all:?}");
@@ -132,7 +138,7 @@ fn what_is_too_large_is_refused() {
     let text = format!("[[rule]]\neffect = \"deny\"\nprogram = [{many}]");
     assert!(mistakes(&text)[0].contains("101 values"));
     let rules = "[[rule]]\neffect = \"ask\"\n".repeat(1001);
-    assert!(mistakes(&rules)[0].contains("1001 rules"));
+    assert!(mistakes(&rules)[0].contains("(1001)"));
     let text = " ".repeat(MOST_BYTES + 1);
     let error = Rules::parse(&text, "guard.toml", Origin::User, None, &places());
     assert!(matches!(error, Err(RulesError::TooLong { .. })));
@@ -197,8 +203,10 @@ fn a_list_of_trusted_files_that_is_none_is_an_error() {
     let list = folder.path().join("trust.json");
     assert_eq!(Trust::load(&list).expect("there is none"), Trust::nothing());
     fs::write(&list, "{}").expect("the file is written");
-    let error = Trust::load(&list).expect_err("it is no list").to_string();
-    assert!(error.contains("trust the files anew"), "{error}");
+    let error = Trust::load(&list)
+        .expect_err("it is not a list")
+        .to_string();
+    assert!(error.contains("trust the files again"), "{error}");
 }
 
 #[test]
@@ -275,7 +283,7 @@ fn links_are_followed() {
     assert_eq!(decide(&rules, &request).0, Effect::Deny);
 }
 
-/// As `rm -r` of it.
+/// Like `rm -r` of the directory.
 #[test]
 fn a_file_tool_that_deletes_a_folder_meets_what_is_guarded_in_it() {
     let rules =
@@ -383,7 +391,7 @@ program = "hooks-guard"
     assert!(has("2", "`guard.toml:6` is stricter"), "{all:#?}");
     assert!(has("2", "no test"), "{all:#?}");
     assert!(has("13", "none of its tests"), "{all:#?}");
-    assert!(has("20", "always asked about"), "{all:#?}");
+    assert!(has("20", "always need confirmation"), "{all:#?}");
     assert!(
         !all.iter().any(|one| one.starts_with("guard.toml:6:")),
         "{all:#?}"

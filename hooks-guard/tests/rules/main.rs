@@ -1,4 +1,4 @@
-//! Rules of one's own, by files of rules, commands and what should come of them.
+//! Tests user-defined rules by rules files, commands and expected effects.
 
 mod cases;
 mod files;
@@ -82,7 +82,7 @@ fn found(request: &PermissionRequest) -> Judgement {
     }
 }
 
-/// What is to be done about a request, and the verdict of the rules if there is one.
+/// Returns the effect for a request, and the verdict of the rules if there is one.
 fn decide(rules: &Rules, request: &PermissionRequest) -> (Effect, Option<Verdict>) {
     let found = found(request);
     let verdict = rules.judge(request, &found);

@@ -1,4 +1,4 @@
-//! What holds for any rules and any commands.
+//! Properties of any rules and any commands.
 
 use std::sync::LazyLock;
 
@@ -42,7 +42,7 @@ const COMMANDS: &[&str] = &[
 ];
 const EFFECTS: &[&str] = &["allow", "ask", "deny"];
 
-/// A rule of one of these effects.
+/// Generates a rule with one of these effects.
 fn rule(effects: &'static [&'static str]) -> impl Strategy<Value = String> {
     let program = proptest::sample::subsequence(PROGRAMS.to_vec(), 1..4);
     let path = proptest::option::of(proptest::sample::select(vec![
@@ -142,7 +142,7 @@ proptest! {
         assert_holds(&CLASSIFIER, &file.join("\n"), &text);
     }
 
-    /// An allowed command with something about it that the rule does not name.
+    /// Generates an allowed command with a feature that the rule does not name.
     #[test]
     fn an_allow_never_covers_what_it_does_not_name(
         words in proptest::collection::vec("[a-z]{1,6}", 0..4),
@@ -156,7 +156,7 @@ proptest! {
     }
 }
 
-/// `@` stands for the command.
+/// `@` is replaced by the command.
 const DECORATIONS: &[&str] = &[
     "@ > file",
     "@ >> file",

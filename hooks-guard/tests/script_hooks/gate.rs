@@ -1,4 +1,4 @@
-//! What a hook says, and what becomes of it.
+//! Tests the outputs of script hooks and their effects.
 
 use std::fs;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use hooks_guard::script::ScriptHooks;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-/// A gate whose classifier is that of the tables, with a hook of this body.
+/// Returns a gate with the tables' classifier and a hook with this body.
 fn gate(body: &str) -> Gate {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("hook.js");
@@ -22,7 +22,7 @@ async fn judged(gate: &Gate, command: &str) -> Judged {
     gate.judge(&PermissionRequest::new(command)).await
 }
 
-/// The runs of a gate, without their times.
+/// Returns the runs of a gate, without their times.
 async fn runs(gate: &Gate) -> Vec<Value> {
     let runs = gate.hooks().script_runs().await;
     let rows = runs.iter().map(|runs| {
@@ -123,7 +123,7 @@ async fn s_15_a_stop_denies_and_is_counted_by_its_class() {
     assert!(judged.ruling.denied && judged.error.is_none());
     let said = &judged.ruling.reasoning;
     assert!(said.starts_with("TooLate: no ls somewhere today"), "{said}");
-    // What is kept of the run has nothing of what the hook was given.
+    // The record of the run contains nothing of the hook's input.
     let kept = json!(["hook.js", "stopped", "TooLate", 1, "no [input] today"]);
     assert_eq!(runs(&gate).await, [kept]);
 }
@@ -153,7 +153,7 @@ async fn a_run_that_nobody_waits_for_is_not_lost() {
     let soon = Duration::from_millis(1);
     let cut_off = timeout(soon, judged(&gate, "ls")).await;
     assert!(cut_off.is_err(), "a loop takes longer");
-    let why = "nobody waited for its answer any longer";
+    let why = "its result was no longer needed";
     let kept = json!(["hook.js", "skipped", "", 1, why]);
     assert_eq!(runs(&gate).await, [kept]);
 }

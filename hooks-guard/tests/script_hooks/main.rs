@@ -1,6 +1,6 @@
-//! Hooks in JavaScript in front of the decision: in the gate, in the service, and on its page.
+//! Tests JavaScript hooks in the gate, in the service, and on the console's page.
 //!
-//! Needs the feature `script`, whose engine takes long to build.
+//! Requires the feature `script`, whose engine takes long to build.
 
 #[path = "../console/browser.rs"]
 #[allow(

@@ -1,4 +1,4 @@
-//! The service with hooks from its configuration, and its page.
+//! Tests the service with hooks from its configuration, and its page.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ export default ({ in: { command } }) => {
   return { out: command.includes('secret') ? { decision: 'ask', reason: 'is it one?' } : {} };
 };";
 
-/// A service with the hook, in a folder of its own.
+/// Starts a service with the hook, in a temporary directory.
 fn daemon() -> Daemon {
     let setup = Setup::new();
     let file = setup.folder().join("nightly.js");
@@ -45,7 +45,7 @@ fn p_06_the_service_asks_the_hooks_of_its_configuration() {
         "the hook is protected: {rule}"
     );
 
-    // The stricter of both counts.
+    // The stricter of both decides.
     let both = daemon.ask(&format!("echo deploy >> {}", file.display()));
     assert_eq!(
         (&both["rule"], &both["denied"]),
@@ -122,5 +122,5 @@ fn a_hook_that_cannot_be_used_keeps_the_service_from_starting() {
     assert!(!status.success());
     assert!(said.contains("cannot use the hook"), "{said}");
     let (_, said) = Setup::new().config("scripts = ['hook.js']").fail();
-    assert!(said.contains("give an absolute path"), "{said}");
+    assert!(said.contains("use an absolute path"), "{said}");
 }

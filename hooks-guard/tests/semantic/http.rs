@@ -1,4 +1,4 @@
-//! With a server of the test in place of a language model's.
+//! Tests the semantic stage with a test server in place of a language model.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A request as it came: its head, and its body.
+/// A request with its head and its body.
 #[derive(Clone, Debug)]
 struct Request {
     head: String,
@@ -27,14 +27,14 @@ impl Request {
     }
 }
 
-/// Gives every request the same response, to the byte.
+/// A server that sends every request the same bytes.
 struct Server {
     url: String,
     requests: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Server {
-    /// With an empty response it never answers.
+    /// Starts the server; with an empty response it never responds.
     async fn start(response: String) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -47,10 +47,10 @@ impl Server {
                 };
                 seen.lock().unwrap().push(request);
                 if response.is_empty() {
-                    // Held open until the client has had enough.
+                    // Keep the connection open until the client closes it.
                     let _ = stream.read(&mut [0]).await;
                 }
-                // The client may have gone, which is its right.
+                // The client may have closed the connection.
                 let _ = stream.write_all(response.as_bytes()).await;
             }
         });
@@ -280,7 +280,7 @@ async fn p_07_a_malformed_answer_is_none() {
         );
         assert_eq!(fully(model).await, by_tables("frobnicate"), "{body}");
     }
-    // The same without a fault, so that each fault above is the only one.
+    // Valid responses, so that each fault above is the only one.
     for body in [completion(good), format!(r#"{{"choices":[{choice}]}}"#)] {
         let server = Server::start(ok(&body)).await;
         assert_eq!(
@@ -379,7 +379,7 @@ async fn p_08_a_late_answer_is_none() {
     while server.requests().is_empty() {
         tokio::task::yield_now().await;
     }
-    // From here on only a limit can end it, and the shorter one does.
+    // From here on only a timeout can end it, and the shorter one does.
     tokio::time::pause();
     let answer = tokio::time::timeout(Duration::from_secs(60), asking).await;
     let error = answer.unwrap().unwrap().unwrap_err();
@@ -398,17 +398,17 @@ async fn p_08_the_classifier_does_not_wait_as_long_as_an_endpoint_would() {
     while server.requests().is_empty() {
         tokio::task::yield_now().await;
     }
-    // From here on only the limit of the classifier can end it.
+    // From here on only the timeout of the classifier can end it.
     tokio::time::pause();
     let verdict = asking.await.unwrap();
     assert_eq!(verdict.reasoning, Classification::timed_out().reasoning);
 }
 
-/// Names the proxy that the test's copy of itself is started with.
+/// Names the proxy with which the test starts itself again.
 const PROXY: &str = "HOOKS_GUARD_TEST_ENDPOINT";
 
-/// Variables of the environment can be set for another process only: the test
-/// starts itself again, and what runs there sends one request.
+/// Environment variables can only be set for another process: the test starts itself again, and
+/// that process sends one request.
 #[tokio::test]
 async fn a_proxy_is_used_only_if_asked_for() {
     if let Ok(asked) = std::env::var(PROXY) {

@@ -1,4 +1,4 @@
-//! Many open questions, written to a trail before a service opens it.
+//! Writes many pending questions to a trail before a service opens it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use hooks_guard::classify::{Crud, Decision, Method};
 use hooks_guard::{PermissionRequest, Ruling};
 use jiff::Timestamp;
 
-/// A question of a session, which waits for so long.
+/// Returns a question of a session that stays pending for `wait`.
 fn question(command: String, session: &str, wait: Duration) -> NewDecision {
     let now = Timestamp::now();
     NewDecision {
@@ -45,8 +45,8 @@ fn question(command: String, session: &str, wait: Duration) -> NewDecision {
     }
 }
 
-/// Writes so many questions of the session `flood`, and then one of the session `honest`, whose
-/// number is returned.
+/// Writes `count` questions of the session `flood`, and then one of the session `honest`, whose id
+/// is returned.
 pub(crate) fn flood(database: &Path, count: usize, length: usize, wait: Duration) -> i64 {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

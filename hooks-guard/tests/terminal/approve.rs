@@ -1,4 +1,4 @@
-//! `approve`: questions answered at a terminal.
+//! Tests `approve` in a terminal.
 
 use std::process::{Command, Stdio};
 
@@ -11,7 +11,7 @@ use crate::terminal::{Terminal, client_config};
 
 const CHOICES: &str = "[y] approve  [s] for this session  [a] always  [n] deny  [Enter] later: ";
 
-/// `approve` with the token given, at its first question.
+/// Starts `approve`, and enters the token.
 fn asked(daemon: &Daemon, arguments: &[&str]) -> Terminal {
     let words: Vec<&str> = [&["approve"], arguments].concat();
     let mut terminal = Terminal::start(daemon, &words);
@@ -30,7 +30,7 @@ fn approve_says_where_nothing_waits_without_a_token() {
     daemon.ask("ls");
     let terminal = Terminal::start(&daemon, &["approve"]);
     assert_eq!(terminal.end(), 0);
-    terminal.shows("nothing waits for an answer");
+    terminal.shows("no pending questions");
 }
 
 #[test]
@@ -48,12 +48,12 @@ fn approve_takes_each_answer_and_shows_what_it_is_about() {
         for part in [
             "DELETE  rm -r build",
             "agent claude-code, in /srv/x",
-            "`always` holds for claude-code in /srv/x",
+            "`always` applies to claude-code in /srv/x",
         ] {
             assert!(screen.contains(part), "`{part}` in {screen}");
         }
         assert!(!screen.contains(TOKEN), "{screen}");
-        // What is no answer is asked about again.
+        // An invalid answer prompts again.
         terminal.send("maybe\n");
         terminal.until(|screen| screen.matches(CHOICES).count() == 2);
         assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
@@ -111,7 +111,7 @@ fn approve_shows_nothing_that_moves_the_cursor_or_turns_the_text() {
         "unseen",
         "/a\\u{202e}b",
     ] {
-        // However the lines are broken.
+        // Ignore line breaks.
         let joined: String = screen.split('\n').collect();
         assert!(joined.contains(shown), "`{shown}` in {screen}");
     }

@@ -1,5 +1,5 @@
-//! `approve` and `watch` where very much waits, and where what waits cannot be read: neither says
-//! that nothing waits unless that is known.
+//! Tests `approve` and `watch` with many pending questions, and with lists that cannot be read:
+//! neither reports that no question is pending unless that is known.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -16,8 +16,8 @@ use crate::questions::flood;
 use crate::terminal::Terminal;
 
 const DOWN: &str = "\u{1b}[B";
-const NOTHING: &str = "nothing waits for an answer";
-/// What is said of a service that does not prove itself.
+const NOTHING: &str = "no pending questions";
+/// Message about a service that does not prove itself.
 const STRANGER: &str = "is not this user's hooks-guard";
 
 fn flooded(count: usize) -> (Daemon, i64) {
@@ -39,7 +39,7 @@ fn flood_approve_shows_every_session_and_how_many_wait() {
     terminal.send(&format!("{TOKEN}\n"));
     let screen = terminal.shows("[y] approve");
     for part in [
-        "20001 questions wait",
+        "20001 pending questions",
         "20000 of agent codex, session flood",
         "rm -r flood-",
     ] {
@@ -51,12 +51,12 @@ fn flood_approve_shows_every_session_and_how_many_wait() {
     terminal.send("y\n");
     terminal.shows(&format!("{honest}: APPROVED"));
     terminal.send("\u{3}");
-    // A single one is answered without a list.
+    // A single question is answered without a list.
     let mut terminal = Terminal::start(&daemon, &["approve", "--deny", "1"]);
     terminal.shows("operator's token: ");
     terminal.send(&format!("{TOKEN}\n"));
     assert_eq!(terminal.end(), 0, "{}", terminal.screen());
-    // And a flood is cleared at once.
+    // All others are denied at once.
     let arguments = [
         "approve",
         "--deny-all",
@@ -76,13 +76,13 @@ fn flood_approve_shows_every_session_and_how_many_wait() {
 
 #[test]
 fn flood_approve_comes_to_all_questions_though_pages_move() {
-    // More than two pages of one session, of which each answer moves the others forward.
+    // More than two pages of one session; each answer moves later questions forward.
     let (daemon, _) = flooded(230);
     let mut terminal = Terminal::of_size(&daemon, &["approve"], 60, 160);
     terminal.shows("operator's token: ");
     terminal.send(&format!("{TOKEN}\n"));
     terminal.shows("[y] approve");
-    // Every third is left open.
+    // Leave every third one pending.
     for number in 0..231 {
         terminal.send(if number % 3 == 0 { "\n" } else { "n\n" });
     }
@@ -115,38 +115,38 @@ fn approve_deny_all_is_bound_to_what_was_said() {
 fn flood_watch_shows_every_session_and_denies_one_at_once() {
     let (daemon, honest) = flooded(20_000);
     let mut terminal = Terminal::of_size(&daemon, &["watch"], 40, 120);
-    terminal.shows("operator's token (Enter to look on): ");
+    terminal.shows("operator's token (Enter for view only): ");
     terminal.send(&format!("{TOKEN}\n"));
-    let screen = terminal.shows("1–100 of 20,001 questions wait");
+    let screen = terminal.shows("1–100 of 20,001 pending questions");
     assert!(screen.contains("rm -r honest"), "{screen}");
     assert!(
         screen.contains("most: 20,000, of codex, session flood"),
         "{screen}"
     );
     terminal.send(">");
-    let screen = terminal.shows("101–200 of 20,001 questions wait");
+    let screen = terminal.shows("101–200 of 20,001 pending questions");
     assert!(screen.contains("100 DELETE"), "{screen}");
     terminal.send("<");
-    terminal.shows("1–100 of 20,001 questions wait");
-    // What is answered elsewhere is counted.
+    terminal.shows("1–100 of 20,001 pending questions");
+    // Answers from elsewhere are counted.
     daemon.respond(&json!(1), "DENIED").ok();
-    terminal.shows("1–100 of 20,000 questions wait");
+    terminal.shows("1–100 of 20,000 pending questions");
     terminal.send("N");
-    terminal.shows("choose a question first");
+    terminal.shows("select a question first");
     terminal.send(DOWN);
-    let screen = terminal.shows("because");
+    let screen = terminal.shows("reason");
     assert!(screen.contains("rm -r flood-"), "{screen}");
-    // Twice, and nothing in between.
+    // The key counts only if pressed twice in a row.
     terminal.send("N");
-    terminal.shows("N again denies all questions of agent codex, session flood");
+    terminal.shows("N again to deny all questions of agent codex, session flood");
     terminal.send("j");
     terminal.until(|screen| !screen.contains("N again"));
     terminal.send("k");
     terminal.send("N");
-    terminal.shows("N again denies all questions of agent codex, session flood");
+    terminal.shows("N again to deny all questions of agent codex, session flood");
     terminal.send("N");
-    terminal.shows("questions were denied");
-    let screen = terminal.shows("1 question waits");
+    terminal.shows("questions denied");
+    let screen = terminal.shows("1 pending question");
     assert!(screen.contains("rm -r honest"), "{screen}");
     daemon.respond(&json!(honest), "DENIED").ok();
     terminal.shows(NOTHING);
@@ -164,25 +164,25 @@ fn flood_watch_knows_what_waits_though_no_place_is_left_to_listen() {
     };
     let _strangers: Vec<_> = (0..64).map(listen).collect();
     daemon.ask("mkdir out");
-    // The operator has a place of its own.
+    // The service reserves a stream for the operator.
     let mut terminal = Terminal::of_size(&daemon, &["watch"], 40, 120);
-    terminal.shows("operator's token (Enter to look on): ");
+    terminal.shows("operator's token (Enter for view only): ");
     terminal.send(&format!("{TOKEN}\n"));
     terminal.shows(" connected");
-    terminal.shows("1 question waits");
-    // Who looks on reads it again and again.
+    terminal.shows("1 pending question");
+    // A viewer without a token polls.
     let mut looking = Terminal::of_size(&daemon, &["watch"], 40, 120);
-    looking.shows("operator's token (Enter to look on): ");
+    looking.shows("operator's token (Enter for view only): ");
     looking.send("\n");
-    looking.shows("read every second: ");
-    looking.shows("1 question waits");
+    looking.shows("polling every second: ");
+    looking.shows("1 pending question");
     daemon.ask("mkdir more");
-    looking.shows("2 questions wait");
-    terminal.shows("2 questions wait");
+    looking.shows("2 pending questions");
+    terminal.shows("2 pending questions");
 }
 
-/// A service of which one path has a response of one's own; `None` is no response at all. It has
-/// the key and proves itself, so that clients see the response and no stranger.
+/// A service with a faulty response on one path; `None` never responds. It has the key and proves
+/// itself, so that clients accept it.
 struct Faulty {
     daemon: Daemon,
 }
@@ -192,7 +192,7 @@ impl Faulty {
         Self::of(path, response, None)
     }
 
-    /// The responses of one path may have no proof, behind the handshake.
+    /// Starts the service; responses of one path may lack a proof after the handshake.
     fn of(path: &'static str, response: Option<Vec<u8>>, unproved: Option<&'static str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut daemon = Daemon::plain();
@@ -208,7 +208,7 @@ impl Faulty {
         Self { daemon }
     }
 
-    /// A program in a terminal that speaks to it.
+    /// Starts a program in a terminal as a client of this service.
     fn terminal(&self, arguments: &[&str]) -> Terminal {
         Terminal::of_size(&self.daemon, arguments, 40, 140)
     }
@@ -243,8 +243,8 @@ impl Proofs {
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// A response with a proof. What is no HTTP has none; a body that no client reads to its end
-    /// is not covered.
+    /// Adds a proof to a response. A response that is not HTTP gets none; a body that no client
+    /// reads to its end is not covered.
     fn add(&self, request: &str, mut response: Vec<u8>) -> Vec<u8> {
         let is_end = |four: &[u8]| four == b"\r\n\r\n";
         let Some(end) = response.windows(4).position(is_end) else {
@@ -274,7 +274,7 @@ fn whole(status: &str, body: &Value) -> Vec<u8> {
     .into_bytes()
 }
 
-/// The head of the next request; `None` if there is none.
+/// Returns the head of the next request; `None` if there is none.
 fn next_head(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -325,7 +325,7 @@ fn serve(
     let answer = if target.starts_with(path) {
         match response {
             Some(response) => response,
-            // As long as the client likes.
+            // Keep the connection open as long as the client does.
             None => {
                 thread::sleep(Duration::from_secs(60));
                 return;
@@ -353,7 +353,7 @@ fn serve(
     let _ = stream.write_all(&add(answer));
 }
 
-/// What is no complete list of questions.
+/// Responses that are not a complete list of questions.
 fn faults() -> Vec<(&'static str, Vec<u8>)> {
     let refused =
         |status: &str, code: &str| whole(status, &json!({ "error": "not now", "code": code }));
@@ -389,7 +389,7 @@ fn faults() -> Vec<(&'static str, Vec<u8>)> {
         list.as_object_mut().unwrap().remove(field);
         parts.push(("a list without one of its fields", whole("200 OK", &list)));
     }
-    // Cut off in the middle, by length and by chunks.
+    // Truncated, with a length and with chunks.
     let mut cut = whole("200 OK", &list);
     cut.truncate(cut.len() - 3);
     parts.push(("a list that is cut off", cut));
@@ -407,7 +407,7 @@ fn approve_says_that_nothing_waits_only_if_it_knows() {
     for (fault, response) in faults() {
         let faulty = Faulty::start("/api/hooks/pending", Some(response));
         let mut terminal = faulty.terminal(&["approve"]);
-        // The service may be busy with others only: then the operator is asked for the token.
+        // The service may be busy with other clients: then the operator is asked for the token.
         let screen = terminal.until(|screen| !screen.trim().is_empty());
         if screen.contains("operator's token") {
             terminal.send(&format!("{TOKEN}\n"));
@@ -415,22 +415,22 @@ fn approve_says_that_nothing_waits_only_if_it_knows() {
         assert_eq!(terminal.end(), 3, "{fault}: {}", terminal.screen());
         let screen = terminal.screen();
         assert!(!screen.contains(NOTHING), "{fault}: {screen}");
-        // It is the response that is refused, and not the service.
+        // The response is rejected, not the service.
         assert!(!screen.contains(STRANGER), "{fault}: {screen}");
     }
-    // A service that is as it should be is believed.
+    // A correct service is accepted.
     let faulty = Faulty::start("/no/path", None);
     let terminal = faulty.terminal(&["approve"]);
     terminal.shows(NOTHING);
     assert_eq!(terminal.end(), 0, "{}", terminal.screen());
-    // The same list without a proof is not.
+    // The list without a proof is rejected.
     let faulty = Faulty::of("/no/path", None, Some("/api/hooks/pending"));
     let terminal = faulty.terminal(&["approve"]);
     assert_eq!(terminal.end(), 3, "{}", terminal.screen());
     let screen = terminal.screen();
     assert!(screen.contains(STRANGER), "{screen}");
     assert!(!screen.contains(NOTHING), "{screen}");
-    // No service at all.
+    // Without a service.
     let mut faulty = Faulty::start("/no/path", None);
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     faulty.daemon.port = free.local_addr().unwrap().port();
@@ -451,7 +451,7 @@ fn approve_that_gets_no_answer_says_so() {
     terminal.shows("operator's token: ");
     terminal.send(&format!("{TOKEN}\n"));
     assert_eq!(terminal.end(), 3, "{}", terminal.screen());
-    let screen = terminal.shows("no answer within");
+    let screen = terminal.shows("no response within");
     assert!(!screen.contains(NOTHING), "{screen}");
 }
 
@@ -460,41 +460,41 @@ fn watch_says_that_nothing_waits_only_if_it_knows() {
     for (fault, response) in faults() {
         let faulty = Faulty::start("/api/hooks/pending", Some(response));
         let mut terminal = faulty.terminal(&["watch"]);
-        terminal.shows("operator's token (Enter to look on): ");
+        terminal.shows("operator's token (Enter for view only): ");
         terminal.send("\n");
-        let screen = terminal.shows("away: ");
+        let screen = terminal.shows("disconnected: ");
         assert!(
-            screen.contains("what waits is unknown"),
+            screen.contains("pending questions unknown"),
             "{fault}: {screen}"
         );
         assert!(!screen.contains(NOTHING), "{fault}: {screen}");
         assert!(!screen.contains(STRANGER), "{fault}: {screen}");
         terminal.send("q");
     }
-    // A list without a proof is none, and events without one are not heard.
+    // A list without a proof is rejected, and events without one are ignored.
     for path in ["/api/hooks/pending", "/api/hooks/events"] {
         let faulty = Faulty::of("/no/path", None, Some(path));
         let mut terminal = faulty.terminal(&["watch"]);
-        terminal.shows("operator's token (Enter to look on): ");
+        terminal.shows("operator's token (Enter for view only): ");
         terminal.send("\n");
         let screen = terminal.shows(STRANGER);
         assert!(!screen.contains(NOTHING), "{path}: {screen}");
         terminal.send("q");
     }
-    // The same where nothing answers, as long as it does not.
+    // Without any response.
     let faulty = Faulty::start("/api/hooks/pending", None);
     let mut terminal = faulty.terminal(&["watch"]);
-    terminal.shows("operator's token (Enter to look on): ");
+    terminal.shows("operator's token (Enter for view only): ");
     terminal.send("\n");
     for _ in 0..10 {
-        let screen = terminal.shows("what waits is unknown");
+        let screen = terminal.shows("pending questions unknown");
         assert!(!screen.contains(NOTHING), "{screen}");
         thread::sleep(Duration::from_millis(200));
     }
-    // And where a service is as it should be, it is known.
+    // With a correct service, the list is current.
     let faulty = Faulty::start("/no/path", None);
     let mut terminal = faulty.terminal(&["watch"]);
-    terminal.shows("operator's token (Enter to look on): ");
+    terminal.shows("operator's token (Enter for view only): ");
     terminal.send("\n");
     terminal.shows(NOTHING);
 }
@@ -508,7 +508,7 @@ fn doctor_calls_a_service_well_only_if_it_says_so() {
         let screen = terminal.shows("BAD  daemon: ");
         assert!(!screen.contains(STRANGER), "{fault}: {screen}");
     }
-    // A service that is as it should be is believed, and one without proofs is not.
+    // A correct service is accepted, and one without proofs is not.
     for (unproved, expected) in [(None, "ok   daemon: "), (Some("/health"), STRANGER)] {
         let faulty = Faulty::of("/no/path", None, unproved);
         let terminal = faulty.terminal(&["doctor"]);
@@ -522,11 +522,11 @@ fn watch_tells_since_when_what_waits_is_unknown() {
     let daemon = Daemon::plain();
     daemon.ask("mkdir out");
     let mut terminal = Terminal::of_size(&daemon, &["watch"], 40, 140);
-    terminal.shows("operator's token (Enter to look on): ");
+    terminal.shows("operator's token (Enter for view only): ");
     terminal.send("\n");
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     let setup = daemon.into_setup();
-    let screen = terminal.shows("what waits is unknown: ");
-    assert!(screen.contains("Z: 1 question waits"), "{screen}");
+    let screen = terminal.shows("pending questions unknown: ");
+    assert!(screen.contains("Z: 1 pending question"), "{screen}");
     drop(setup);
 }

@@ -1,4 +1,4 @@
-//! `approve` and `watch` in a real terminal, with a service that runs.
+//! Tests `approve` and `watch` in a real terminal, with a running service.
 #![cfg(target_os = "linux")]
 
 mod approve;

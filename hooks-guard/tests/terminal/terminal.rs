@@ -1,4 +1,4 @@
-//! A terminal, whose screen is read and whose keys are typed.
+//! A pseudoterminal with a screen to read and keys to send.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -13,10 +13,10 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::daemon::Daemon;
 
-/// Generous: a machine under load starts processes slowly.
+/// Generous timeout: a machine under load starts processes slowly.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A program in a terminal; ends with its value.
+/// A program in a terminal; killed when dropped.
 pub(crate) struct Terminal {
     process: PtyProcess,
     keys: File,
@@ -25,11 +25,11 @@ pub(crate) struct Terminal {
 
 struct Seen {
     screen: vt100::Parser,
-    /// All that was written.
+    /// All bytes written by the program.
     bytes: Vec<u8>,
 }
 
-/// A configuration by which clients find a daemon and its key.
+/// Returns a configuration with which clients find a daemon and its key.
 pub(crate) fn client_config(daemon: &Daemon) -> PathBuf {
     let folder = daemon.setup().folder();
     let config = folder.join("operator/client.toml");
@@ -50,7 +50,7 @@ fn size(rows: u16, columns: u16) -> Winsize {
 }
 
 impl Terminal {
-    /// The program with these arguments, for the daemon.
+    /// Starts the program with these arguments, as a client of the daemon.
     pub(crate) fn start(daemon: &Daemon, arguments: &[&str]) -> Self {
         Self::of_size(daemon, arguments, 40, 120)
     }
@@ -59,7 +59,7 @@ impl Terminal {
         Self::in_environment(daemon, arguments, rows, columns, &[])
     }
 
-    /// With these variables besides.
+    /// Starts the program with additional variables.
     pub(crate) fn in_environment(
         daemon: &Daemon,
         arguments: &[&str],
@@ -90,7 +90,7 @@ impl Terminal {
         let shown = Arc::clone(&seen);
         thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // An error is that the program has ended.
+            // An error means that the program has ended.
             while let Ok(count @ 1..) = output.read(&mut bytes) {
                 let mut shown = shown.lock().unwrap();
                 shown.screen.process(&bytes[..count]);
@@ -108,12 +108,12 @@ impl Terminal {
         self.seen.lock().unwrap().screen.screen().contents()
     }
 
-    /// Everything that was written so far, with what moves the cursor.
+    /// Returns all bytes written so far, with escape sequences.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.seen.lock().unwrap().bytes.clone()
     }
 
-    /// Whether the program has the whole screen for itself.
+    /// Returns `true` if the program uses the alternate screen.
     pub(crate) fn alternate(&self) -> bool {
         self.seen.lock().unwrap().screen.screen().alternate_screen()
     }
@@ -129,7 +129,7 @@ impl Terminal {
         self.keys.flush().unwrap();
     }
 
-    /// Waits until the screen is as it should be.
+    /// Waits until the screen fulfils a condition.
     #[track_caller]
     pub(crate) fn until(&self, what: impl Fn(&str) -> bool) -> String {
         let start = Instant::now();
@@ -160,7 +160,7 @@ impl Terminal {
         }
     }
 
-    /// Waits for its end, and gives its exit status.
+    /// Waits for the program's end, and returns its exit status.
     #[track_caller]
     pub(crate) fn end(&self) -> i32 {
         let start = Instant::now();
@@ -179,7 +179,7 @@ impl Terminal {
         }
     }
 
-    /// Ends it by a signal.
+    /// Ends the program by a signal.
     pub(crate) fn terminate(&mut self) {
         self.process
             .signal(rexpect::process::Signal::SIGTERM)

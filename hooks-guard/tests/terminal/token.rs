@@ -1,4 +1,4 @@
-//! The operator's token on the wire: what needs it has it, and nothing else.
+//! Tests that the operator's token is sent only with requests that need it.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,10 +12,10 @@ use serde_json::json;
 use crate::daemon::{Daemon, Setup, TOKEN};
 use crate::terminal::Terminal;
 
-/// Stands before a daemon, and keeps what clients send.
+/// A proxy of a daemon that records what clients send.
 struct Capture {
     port: u16,
-    /// What came on each connection.
+    /// Bytes received on each connection.
     sent: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
@@ -45,7 +45,7 @@ impl Capture {
         Self { port: own, sent }
     }
 
-    /// The requests, by their first lines, and whether each holds the token.
+    /// Returns the requests by their first lines, and whether each contains the token.
     fn requests(&self) -> Vec<(String, bool)> {
         let sent = self.sent.lock().unwrap();
         // Each connection begins with a handshake, which has no body.
@@ -62,8 +62,8 @@ impl Capture {
         requests.collect()
     }
 
-    /// Holds that the token is on what needs it, on nothing but that and what `may` have it, and
-    /// that there was such a request. A line may end before its query.
+    /// Asserts that there are requests as in `needs`, that they have the token, and that no others
+    /// have it except those in `may`. A line may omit its query.
     #[track_caller]
     fn assert_token_only_on(&self, needs: &[&str], may: &[&str]) {
         let requests = self.requests();
@@ -102,7 +102,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mut keep: impl FnMut(&[u8])) {
     let _ = to.shutdown(std::net::Shutdown::Write);
 }
 
-/// A daemon whose clients are captured.
+/// Starts a daemon with recorded clients.
 fn captured() -> (Daemon, Capture) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let published = listener.local_addr().unwrap();
@@ -114,7 +114,7 @@ fn captured() -> (Daemon, Capture) {
 }
 
 const ANSWER: &str = "POST /api/hooks/permission-response";
-/// What the service has places for that are the operator's own.
+/// Reads for which the service reserves capacity for the operator.
 const READS: [&str; 3] = [
     "GET /api/hooks/events",
     "GET /api/hooks/pending",
@@ -139,17 +139,17 @@ fn watch_sends_the_token_with_its_answers_and_what_it_lists_alone() {
     let (daemon, capture) = captured();
     daemon.ask("mkdir out");
     let mut terminal = Terminal::start(&daemon, &["watch"]);
-    terminal.shows("operator's token (Enter to look on): ");
+    terminal.shows("operator's token (Enter for view only): ");
     terminal.send(&format!("{TOKEN}\n"));
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     // The first question, approved.
     terminal.send("\u{1b}[B");
     terminal.shows("mkdir out");
     terminal.send("y");
-    terminal.shows("nothing waits for an answer");
-    // What happens is read again after it.
+    terminal.shows("no pending questions");
+    // The events are read again afterwards.
     daemon.ask("mkdir more");
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     capture.assert_token_only_on(&[ANSWER], &READS);
 }
 
@@ -181,11 +181,11 @@ async fn a_client_sends_the_token_with_what_needs_it_alone() {
         .post("/api/hooks/permission-response", &body, limit)
         .await
         .unwrap();
-    // There is none of this number.
+    // No approval has this id.
     let _ = client.delete("/api/hooks/remembered/4711", limit).await;
     let needs = [&[ANSWER, "DELETE /api/hooks/remembered/4711"], &READS[..]].concat();
     capture.assert_token_only_on(&needs, &[]);
-    // Without a key the client cannot know who would get it.
+    // Without a key the client cannot know who would receive the token.
     let unproved = Client::new(Address::Tcp(address)).with_token(TOKEN);
     let before = capture.requests().len();
     let error = unproved.post("/api/hooks/permission-response", &body, limit);

@@ -1,4 +1,4 @@
-//! `watch`: the inbox and what happens, as a terminal shows them.
+//! Tests `watch`: questions and events in a terminal.
 
 use std::io::{Read, Write};
 
@@ -13,14 +13,14 @@ const PAGE_UP: &str = "\u{1b}[5~";
 const PAGE_DOWN: &str = "\u{1b}[6~";
 const ESCAPE: &str = "\u{1b}";
 
-/// `watch`, connected, with this token.
+/// Starts `watch` with this token, and waits for the connection.
 fn watching(daemon: &Daemon, token: &str) -> Terminal {
     sized(daemon, token, 40, 120)
 }
 
 fn sized(daemon: &Daemon, token: &str, rows: u16, columns: u16) -> Terminal {
     let mut terminal = Terminal::of_size(daemon, &["watch"], rows, columns);
-    terminal.shows("operator's token (Enter to look on): ");
+    terminal.shows("operator's token (Enter for view only): ");
     terminal.send(&format!("{token}\n"));
     terminal.shows(" connected");
     terminal
@@ -37,26 +37,26 @@ fn watch_shows_what_waits_and_what_happens_as_it_happens() {
     let daemon = Daemon::plain();
     let before = daemon.ask("mkdir before");
     let terminal = watching(&daemon, TOKEN);
-    terminal.shows("1 question waits");
-    let screen = terminal.shows("waits: mkdir before");
+    terminal.shows("1 pending question");
+    let screen = terminal.shows("pending: mkdir before");
     assert!(terminal.alternate());
     assert!(!screen.contains(TOKEN));
     let body = json!({"command": "rm -r build", "agent": "codex", "cwd": "/srv/x"});
     let ruling = daemon.post(&body).ok();
-    let screen = terminal.shows("2 questions wait");
+    let screen = terminal.shows("2 pending questions");
     assert!(screen.contains("DELETE"), "{screen}");
-    // Neither is chosen by itself.
-    assert!(screen.contains("Nothing is chosen"), "{screen}");
-    terminal.shows("waits: rm -r build");
+    // No question is selected automatically.
+    assert!(screen.contains("No question selected"), "{screen}");
+    terminal.shows("pending: rm -r build");
     daemon.ask("git status");
     terminal.shows("allowed: git status");
     daemon.respond(&before["id"], "APPROVED").ok();
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     terminal.shows("APPROVED by operator: mkdir before");
     daemon.executed(&before["id"], &before["secret"]).ok();
     terminal.shows("ran: mkdir before");
     daemon.respond(&ruling["id"], "DENIED").ok();
-    terminal.shows("nothing waits for an answer");
+    terminal.shows("no pending questions");
 }
 
 #[test]
@@ -74,16 +74,16 @@ fn watch_answers_what_is_chosen_by_key() {
             "agent": "codex",
         });
         let ruling = daemon.post(&body).ok();
-        terminal.shows("1 question waits");
+        terminal.shows("1 pending question");
         terminal.send(DOWN);
-        let screen = terminal.shows("because");
-        for part in ["▶", "/srv/x", "codex", "`always` holds for codex"] {
+        let screen = terminal.shows("reason");
+        for part in ["▶", "/srv/x", "codex", "`always` applies to codex"] {
             assert!(screen.contains(part), "`{part}` in {screen}");
         }
         terminal.send(key);
         assert_eq!(answered(&daemon, &ruling["id"]), response);
-        terminal.shows("nothing waits for an answer");
-        terminal.shows("was answered");
+        terminal.shows("no pending questions");
+        terminal.shows(" answered");
         let all = daemon.get("/api/hooks/remembered").ok();
         assert_eq!(all["remembered"].as_array().unwrap().len(), remembered);
     }
@@ -97,22 +97,22 @@ fn watch_answers_nothing_that_is_not_chosen() {
     let daemon = Daemon::plain();
     let mut terminal = watching(&daemon, TOKEN);
     let first = daemon.ask("mkdir first");
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     for key in ["y", "a", "s", "n"] {
         terminal.send(key);
-        terminal.shows("choose a question first");
+        terminal.shows("select a question first");
         terminal.send(ESCAPE);
-        terminal.until(|screen| !screen.contains("choose a question first"));
+        terminal.until(|screen| !screen.contains("select a question first"));
     }
     terminal.send(DOWN);
-    terminal.shows("because");
-    // It is answered by somebody else; the next one does not get the key that was meant for it.
+    terminal.shows("reason");
+    // The question is answered elsewhere; the next one must not get the key that was meant for it.
     let second = daemon.ask("rm -r everything");
-    terminal.shows("2 questions wait");
+    terminal.shows("2 pending questions");
     daemon.respond(&first["id"], "DENIED").ok();
     terminal.shows("1: DENIED, by operator");
     terminal.send("y");
-    terminal.shows("choose a question first");
+    terminal.shows("select a question first");
     for ruling in [&first, &second] {
         assert_ne!(daemon.record(&ruling["id"])["user_response"], "APPROVED");
     }
@@ -124,15 +124,15 @@ fn watch_without_the_token_answers_nothing_until_it_is_typed() {
     let daemon = Daemon::plain();
     let ruling = daemon.ask("mkdir out");
     let mut terminal = watching(&daemon, "");
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     terminal.send(DOWN);
-    terminal.shows("because");
+    terminal.shows("reason");
     terminal.send("y");
     terminal.shows("needs the operator's token");
     terminal.send("twrong-token-of-somebody\r");
     terminal.until(|screen| !screen.contains('•'));
     terminal.send("y");
-    terminal.shows("this is not the operator's token");
+    terminal.shows("wrong operator's token");
     assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
     terminal.send(&format!("t{TOKEN}"));
     let screen = terminal.shows(&"•".repeat(TOKEN.len()));
@@ -140,7 +140,7 @@ fn watch_without_the_token_answers_nothing_until_it_is_typed() {
     terminal.send("\r");
     terminal.until(|screen| !screen.contains('•'));
     terminal.send(DOWN);
-    terminal.shows("because");
+    terminal.shows("reason");
     terminal.send("y");
     assert_eq!(answered(&daemon, &ruling["id"]), "APPROVED");
     let bytes = String::from_utf8_lossy(&terminal.bytes()).into_owned();
@@ -153,21 +153,21 @@ fn watch_comes_back_when_the_service_does() {
     let port = daemon.port;
     let open = daemon.ask("mkdir open");
     let mut terminal = watching(&daemon, TOKEN);
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     let setup = daemon.into_setup();
-    terminal.shows("away: ");
-    // What waits may be answered as soon as it is there again, on the same port.
+    terminal.shows("disconnected: ");
+    // Pending questions can be answered again after a restart on this port.
     let address = format!("127.0.0.1:{port}");
     let daemon = setup.listen(Some(&address)).start();
     daemon.ask("mkdir meanwhile");
     terminal.shows(" connected");
-    terminal.shows("2 questions wait");
-    terminal.shows("waits: mkdir meanwhile");
+    terminal.shows("2 pending questions");
+    terminal.shows("pending: mkdir meanwhile");
     terminal.send(DOWN);
-    terminal.shows("because");
+    terminal.shows("reason");
     terminal.send("n");
     assert_eq!(answered(&daemon, &open["id"]), "DENIED");
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
 }
 
 #[test]
@@ -180,9 +180,9 @@ fn watch_shows_nothing_that_moves_the_cursor_or_turns_the_text() {
     });
     daemon.post(&body).ok();
     let mut terminal = watching(&daemon, TOKEN);
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     terminal.send(DOWN);
-    let screen = terminal.shows("because");
+    let screen = terminal.shows("reason");
     for shown in [
         "a\\u{1b}]0;owned\\u{7}b",
         "\\u{202e}c\\u{200b}",
@@ -209,23 +209,23 @@ fn watch_follows_the_size_of_its_terminal_and_answers_nothing_unseen() {
     let long = format!("mkdir {} the-end", "long-name ".repeat(200));
     let ruling = daemon.ask(&long);
     let mut terminal = sized(&daemon, TOKEN, 24, 80);
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     terminal.send(DOWN);
-    let screen = terminal.shows("lines below");
+    let screen = terminal.shows("more lines");
     assert!(!screen.contains("the-end"), "{screen}");
     for _ in 0..30 {
         terminal.send(PAGE_DOWN);
     }
-    terminal.until(|screen| screen.contains("because") && !screen.contains("lines below"));
+    terminal.until(|screen| screen.contains("reason") && !screen.contains("more lines"));
     terminal.resize(50, 160);
     let screen = terminal.until(|screen| screen.lines().any(|line| line.chars().count() > 130));
-    assert!(screen.contains("1 question waits"), "{screen}");
+    assert!(screen.contains("1 pending question"), "{screen}");
     terminal.resize(6, 30);
     terminal.shows("at least 40");
     terminal.send("y");
-    terminal.shows("is not shown is not answered");
+    terminal.shows("enlarge the terminal");
     terminal.resize(24, 80);
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
     terminal.send("y");
     assert_eq!(answered(&daemon, &ruling["id"]), "APPROVED");
@@ -237,45 +237,46 @@ fn watch_approves_nothing_whose_end_has_not_been_shown() {
     let long = format!("mkdir {} the-end", "long-name ".repeat(200));
     let first = daemon.ask(&long);
     let mut terminal = sized(&daemon, TOKEN, 24, 80);
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     terminal.send(DOWN);
-    terminal.shows("lines below");
+    terminal.shows("more lines");
     for key in ["y", "s", "a"] {
         terminal.send(key);
-        terminal.shows("what is not shown is not approved");
+        terminal.shows("scroll to the end before approving");
         terminal.send(PAGE_DOWN);
-        terminal.until(|screen| !screen.contains("not approved"));
+        terminal.until(|screen| !screen.contains("before approving"));
     }
-    // In fewer lines it would have come to the end with some left out: it begins anew.
+    // With fewer rows the view would be at the end without having shown some lines, so it starts
+    // again.
     for _ in 0..2 {
         terminal.send(PAGE_DOWN);
     }
     terminal.resize(24, 160);
     terminal.until(|screen| {
-        screen.contains("lines below") && screen.lines().any(|line| line.chars().count() > 130)
+        screen.contains("more lines") && screen.lines().any(|line| line.chars().count() > 130)
     });
     terminal.send("y");
-    terminal.shows("what is not shown is not approved");
+    terminal.shows("scroll to the end before approving");
     assert_eq!(daemon.record(&first["id"])["user_response"], Value::Null);
-    // Whoever has come to the end may look at the beginning again.
+    // A user who has seen the end may scroll back.
     for _ in 0..30 {
         terminal.send(PAGE_DOWN);
     }
-    terminal.until(|screen| screen.contains("because") && !screen.contains("lines below"));
+    terminal.until(|screen| screen.contains("reason") && !screen.contains("more lines"));
     for _ in 0..30 {
         terminal.send(PAGE_UP);
     }
-    terminal.shows("lines below");
+    terminal.shows("more lines");
     terminal.send("y");
     assert_eq!(answered(&daemon, &first["id"]), "APPROVED");
-    terminal.shows("nothing waits for an answer");
-    // The next question has to be looked at by itself; to deny it takes no more than its beginning.
+    terminal.shows("no pending questions");
+    // The next question must be read, too; denying it needs only its beginning.
     let second = daemon.ask(&format!("{long}-of-another"));
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     terminal.send(DOWN);
-    terminal.shows("lines below");
+    terminal.shows("more lines");
     terminal.send("y");
-    terminal.shows("what is not shown is not approved");
+    terminal.shows("scroll to the end before approving");
     terminal.send("n");
     assert_eq!(answered(&daemon, &second["id"]), "DENIED");
 }
@@ -288,9 +289,9 @@ fn watch_shows_no_colours_where_none_are_wanted() {
         let mut terminal = Terminal::in_environment(&daemon, &["watch"], 24, 80, variables);
         terminal.shows("operator's token");
         terminal.send("\n");
-        terminal.shows("1 question waits");
+        terminal.shows("1 pending question");
         let bytes = String::from_utf8_lossy(&terminal.bytes()).into_owned();
-        // Red, by whichever way it is said.
+        // All escape sequences for red.
         let red = ["38;5;1;", "38;5;1m", "[31m", "[91m"];
         let red = red.iter().any(|red| bytes.contains(red));
         assert_eq!(red, coloured, "{bytes:?}");
@@ -305,14 +306,14 @@ fn watch_lets_go_of_what_ran_out_of_time() {
     let daemon = clock.on(Setup::new()).start();
     let mut terminal = watching(&daemon, TOKEN);
     daemon.ask("mkdir out");
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     terminal.send(DOWN);
-    terminal.shows("because");
+    terminal.shows("reason");
     clock.forward(400);
     terminal.shows("TIMEOUT");
-    terminal.shows("nothing waits for an answer");
+    terminal.shows("no pending questions");
     terminal.send("y");
-    terminal.shows("choose a question first");
+    terminal.shows("select a question first");
 }
 
 #[test]
@@ -328,7 +329,7 @@ fn watch_leaves_the_terminal_as_it_was_on_a_signal() {
     assert_eq!(terminal.end(), 0);
 }
 
-/// A process that answers everything, and keeps what it got.
+/// Starts a program that responds to everything, and records what it receives.
 fn stranger(port: u16) -> std::sync::Arc<std::sync::Mutex<Vec<u8>>> {
     let listener = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
     let heard = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -368,13 +369,14 @@ fn watch_does_not_ask_for_a_token_that_a_stranger_would_get() {
     assert!(heard.starts_with("GET /api/hooks/identity "), "{heard}");
 }
 
-/// A stranger that comes while `watch` runs gets neither the token nor an answer.
+/// Another program that takes the service's place while `watch` runs receives neither the token nor
+/// an answer.
 #[test]
 fn watch_says_that_a_stranger_took_the_place_of_the_service() {
     let daemon = Daemon::plain();
     let ruling = daemon.ask("mkdir out");
     let mut terminal = watching(&daemon, TOKEN);
-    terminal.shows("1 question waits");
+    terminal.shows("1 pending question");
     let port = daemon.port;
     drop(daemon);
     terminal.shows("no service listens");

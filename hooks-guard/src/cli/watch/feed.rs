@@ -1,4 +1,5 @@
-//! Asks the service, and listens to it; comes back by itself where it was away.
+//! Reads questions and events from the service, and reconnects after a failure. In: a client. Out:
+//! messages for the model.
 
 use std::time::Duration;
 
@@ -12,27 +13,31 @@ use tokio::time::sleep;
 use super::super::questions;
 use super::model::{Answer, Happened, Link, Message};
 
-/// How long the service may take to answer.
+/// Timeout of one request to the service.
 const LIMIT: Duration = Duration::from_secs(10);
-/// How long nothing may come: it sends something every 15 seconds.
+/// Maximum time without data: the service sends something every 15 seconds.
 const SILENCE: Duration = Duration::from_secs(40);
-/// How many decisions of before are shown.
+/// Number of earlier decisions shown at the start.
 const BEFORE: u64 = 20;
-/// How long to wait before the next try.
+/// Delay before the next connection.
 const AGAIN: Duration = Duration::from_secs(1);
-/// How long to wait before what waits is read anew.
+/// Delay before the pending questions are read again.
 const MOMENT: Duration = Duration::from_millis(300);
 
-/// Sends what happens, until the receiver is dropped. Each connection is made by the client of that time,
-/// which may have been given a token since.
+/// Sends events to the model until the receiver is dropped. Each connection uses the current
+/// client, which may have received a token since the last one.
 pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<Message>) {
     let mut last = None;
     loop {
         let client = clients.borrow().clone();
         let ended = listen(&client, &to, &mut last).await;
         let told = match ended {
-            Ok(()) => vec![Message::Link(Link::Down("the service ends".to_owned()))],
-            // What waits can be read all the same.
+            Ok(()) => vec![Message::Link(Link::Down(
+                "the service closed the \
+                 connection"
+                    .to_owned(),
+            ))],
+            // The pending questions can still be read.
             Err(error) if is_crowded(&error) => match pending(&client, false).await {
                 Ok(pending) => {
                     let why = error.to_string();
@@ -51,12 +56,12 @@ pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<Me
     }
 }
 
-/// Returns whether too many listen already.
+/// Returns `true` if the service has too many listeners.
 fn is_crowded(error: &ClientError) -> bool {
     matches!(error, ClientError::Refused { code, .. } if code == "TOO_MANY_LISTENERS")
 }
 
-/// Listens until the connection ends; an error is why it did, if that is known.
+/// Reads events until the connection ends. An error holds the reason, if it is known.
 async fn listen(
     client: &Client,
     to: &mpsc::Sender<Message>,
@@ -92,7 +97,7 @@ async fn listen(
                     "asked" => Some(Happened::Asked),
                     "answered" => Some(Happened::Answered),
                     "executed" => Some(Happened::Executed),
-                    // Of no concern here.
+                    // An event that `watch` does not show.
                     _ => None,
                 };
                 let record = serde_json::from_str(&event.data).ok();
@@ -117,7 +122,7 @@ fn data(event: &Event) -> Value {
     serde_json::from_str(&event.data).unwrap_or_default()
 }
 
-/// What happened last before anybody listened, the oldest first.
+/// Returns the latest events before the connection, oldest first.
 async fn before(client: &Client) -> Result<Vec<Message>, ClientError> {
     let path = format!("/api/hooks/decisions?limit={BEFORE}");
     let mut value = client.get(&path, LIMIT).await?;
@@ -134,7 +139,7 @@ async fn before(client: &Client) -> Result<Vec<Message>, ClientError> {
     Ok(told.collect())
 }
 
-/// The first page of what waits.
+/// Reads the first page of pending questions.
 async fn pending(client: &Client, anew: bool) -> Result<Message, ClientError> {
     let page = questions::page(client, None).await?;
     Ok(Message::Pending {
@@ -145,7 +150,7 @@ async fn pending(client: &Client, anew: bool) -> Result<Message, ClientError> {
     })
 }
 
-/// Reads a page of what waits anew, a moment later: much may happen at once.
+/// Reads a page of pending questions again after a short delay, because events come in bursts.
 pub(super) async fn read_again(client: Client, after: Option<String>, to: mpsc::Sender<Message>) {
     sleep(MOMENT).await;
     let message = match questions::page(&client, after.as_deref()).await {
@@ -157,17 +162,17 @@ pub(super) async fn read_again(client: Client, after: Option<String>, to: mpsc::
         },
         Err(error) => Message::Unknown(error.to_string()),
     };
-    // An error means that the view has ended.
+    // An error means that the view is closed.
     let _ = to.send(message).await;
 }
 
-/// Denies all questions of the session of a question, and tells what came of it.
+/// Denies all questions of a question's session, and sends the result to the model.
 pub(super) async fn deny_session(client: Client, id: i64, to: mpsc::Sender<Message>) {
     let denied = questions::deny_all(&client, &questions::session_of(id)).await;
     let _ = to.send(Message::Denied(denied)).await;
 }
 
-/// Sends an answer, and tells what came of it.
+/// Sends an answer, and sends the result to the model.
 pub(super) async fn answer(client: Client, answer: Answer, to: mpsc::Sender<Message>) {
     let body = json!({
         "id": answer.id,
@@ -179,6 +184,6 @@ pub(super) async fn answer(client: Client, answer: Answer, to: mpsc::Sender<Mess
         id: answer.id,
         result: sent.await.map(drop),
     };
-    // An error means that the view has ended.
+    // An error means that the view is closed.
     let _ = to.send(message).await;
 }

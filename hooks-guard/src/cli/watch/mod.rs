@@ -1,10 +1,10 @@
-//! `watch`: what waits for an answer and what happens, in a terminal, for as long as one looks.
+//! Implements `watch`, which shows pending questions and events in a terminal and sends answers.
 //!
-//! | Module | Is |
+//! | Module | Contents |
 //! |---|---|
-//! | [`feed`] | asks the service, and listens to it |
-//! | [`model`] | what is known, what is chosen, and what a key does to it |
-//! | [`view`] | how that looks |
+//! | [`feed`] | Reads from the service |
+//! | [`model`] | State, selection and key bindings |
+//! | [`view`] | Rendering |
 
 mod feed;
 mod model;
@@ -26,11 +26,11 @@ use super::failure::Failure;
 use super::setup::{Setup, address, runtime};
 use model::{Effect, Message, State};
 
-/// How many messages wait to be shown.
+/// Capacity of the channel of messages.
 const WAITING: usize = 1024;
-/// How often the time that is left is shown anew.
+/// Interval at which the remaining times are redrawn.
 const TICK: Duration = Duration::from_secs(1);
-/// How long the service may take to say that it is the right one.
+/// Timeout of the first request.
 const SHORT: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
@@ -39,23 +39,23 @@ pub(crate) struct Options {
     setup: Setup,
 }
 
-/// The token is read from the terminal, as `approve` does.
+/// Runs `watch`. The token is read from the terminal, as in `approve`.
 pub(crate) fn watch(options: Options) -> Result<bool, Failure> {
     let loaded = options.setup.load()?;
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Failure::Other(
-            "this needs a terminal; run it in one, or read `GET /api/hooks/events`".to_owned(),
+            "`watch` needs a terminal; run it in one, or read `GET /api/hooks/events`".to_owned(),
         ));
     }
     let place = address(&loaded.config);
     let client = loaded.client()?;
     let runtime = runtime()?;
-    // Nothing there may come yet; another process there must not have the token.
+    // No service need run yet, but another program at its address must not get the token.
     let looked = runtime.block_on(client.get("/health", SHORT));
     if let Err(error @ ClientError::Unproved(_)) = looked {
         return Err(error.into());
     }
-    let token = rpassword::prompt_password("operator's token (Enter to look on): ")?;
+    let token = rpassword::prompt_password("operator's token (Enter for view only): ")?;
     let state = State::new(match &place {
         Address::Tcp(address) => format!("http://{address}"),
         Address::Unix(path) => path.display().to_string(),
@@ -63,7 +63,7 @@ pub(crate) fn watch(options: Options) -> Result<bool, Failure> {
     let mut terminal = ratatui::try_init()?;
     let done = runtime.block_on(run(&mut terminal, state, client, token));
     ratatui::restore();
-    // Whoever reads keys still waits for one.
+    // The thread that reads keys is still blocked.
     runtime.shutdown_background();
     done?;
     Ok(true)
@@ -95,8 +95,8 @@ async fn run(
             message = messages.recv() => {
                 let Some(message) = message else { return Ok(()) };
                 effects.push(state.update(message));
-                // What came at the same time is drawn at the same time; but a key is read by who
-                // has seen what it is about.
+                // Handle queued messages before the next frame, but draw before a key is handled:
+                // the user must have seen what a key applies to.
                 while !matches!(effects.last(), Some(Effect::Draw))
                     && let Ok(message) = messages.try_recv()
                 {
@@ -129,7 +129,7 @@ async fn run(
     }
 }
 
-/// Ends with the terminal, or when nobody wants keys any more.
+/// Reads keys until the terminal is closed or the receiver is dropped.
 fn read_keys(sender: &mpsc::Sender<Message>) {
     loop {
         let message = match event::read() {

@@ -1,8 +1,9 @@
-//! What is known, what is chosen, and what a key does to it.
+//! State, selection and key bindings of `watch`. In: messages (keys, events, questions). Out:
+//! effects, and the state that the view draws.
 //!
-//! Nothing is chosen by itself, and an answer is only for what is chosen and to be seen: a
-//! question that comes or goes while a key is pressed must not get the answer of another. What is
-//! approved has been shown to its end.
+//! Nothing is selected automatically, and an answer applies only to the selected, visible question:
+//! if a question appears or vanishes while a key is pressed, the answer must not go to another one.
+//! A question can be approved only after it was shown to its end.
 
 use std::collections::VecDeque;
 
@@ -15,59 +16,60 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::super::questions::{PAGE, Questions};
 
-/// How much of what happened is kept.
+/// Maximum number of stored events.
 const KEPT: usize = 500;
 
-/// Something to be taken notice of.
+/// A message to the model.
 #[derive(Debug)]
 pub(super) enum Message {
     Key(KeyEvent),
-    /// The terminal has another size.
+    /// The terminal was resized.
     Redraw,
-    /// The terminal is gone.
+    /// The terminal is closed.
     Closed,
     Link(Link),
-    /// What waits for an answer, as the service listed it at a time.
+    /// A page of pending questions, as the service listed it at a time.
     Pending {
         page: Questions,
         at: Timestamp,
-        /// The cursor of the page; `None` is the first one.
+        /// Cursor of the page; `None` is the first page.
         after: Option<String>,
-        /// Whether it is the first page because everything is read anew.
+        /// `true` for the first page of a complete reload.
         anew: bool,
     },
-    /// What waits could not be read.
+    /// The pending questions could not be read.
     Unknown(String),
     Happened(Happened),
-    /// How many questions of a session were denied.
+    /// Number of denied questions of a session.
     Denied(Result<u64, ClientError>),
-    /// What came of an answer.
+    /// Result of an answer.
     Sent {
         id: i64,
         result: Result<(), ClientError>,
     },
 }
 
-/// Whether the service is there.
+/// State of the connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Link {
     Connecting,
     Up,
-    /// It refuses to tell what happens, for this reason; what waits is read every second.
+    /// The service refuses the event stream, for this reason; pending questions are read every
+    /// second.
     Polling(String),
     Down(String),
 }
 
-/// What is known of the questions that wait.
+/// Whether the list of pending questions is current.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It is up to date.
+    /// The list is current.
     Now,
-    /// It cannot be read, for this reason.
+    /// The list cannot be read, for this reason.
     Unknown(String),
 }
 
-/// Something in the trail.
+/// An event of the trail.
 #[derive(Debug)]
 pub(super) enum Happened {
     Asked(Box<AuditRecord>),
@@ -77,7 +79,7 @@ pub(super) enum Happened {
     Missed,
 }
 
-/// An answer to be sent.
+/// An answer to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) id: i64,
@@ -85,61 +87,62 @@ pub(super) struct Answer {
     pub(super) remember: Remember,
 }
 
-/// What is to be done.
+/// An effect for the event loop to run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     None,
-    /// Nothing more is read before this has been drawn.
+    /// Draws before the next message is handled.
     Draw,
     Quit,
     Answer(Answer),
-    /// All questions of the session of this question are denied.
+    /// Denies all questions of this question's session.
     DenySession(i64),
-    /// The page of what waits behind this cursor is read anew; `None` is the first one.
+    /// Reads the page at this cursor again; `None` is the first page.
     ReadAgain(Option<String>),
-    /// The operator's token from now on.
+    /// Sets the operator's token.
     Token(String),
 }
 
-/// All that is shown.
+/// The state that the view draws.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) address: String,
     pub(super) link: Link,
     pub(super) has_token: bool,
-    /// What waits, the oldest first; of more than a page, the oldest of each session first.
+    /// Pending questions, oldest first; if there are several pages, the oldest of each session
+    /// first.
     pub(super) pending: Vec<AuditRecord>,
-    /// How many questions wait; those of `pending` and others.
+    /// Number of all pending questions, on this page and others.
     pub(super) total: u64,
-    /// The sessions with most questions.
+    /// The sessions with the most questions.
     pub(super) sessions: Vec<SessionQuestions>,
-    /// The cursor of the page that is wanted, and how many questions are on the pages before; the
-    /// first page has no cursor.
+    /// Cursor of the requested page, and the number of questions on earlier pages; the first page
+    /// has no cursor.
     after: Option<String>,
     wanted_before: u64,
-    /// How many questions are on the pages before the one that is shown.
+    /// Number of questions on pages before the displayed one.
     pub(super) before: u64,
-    /// The cursor of the next page.
+    /// Cursor of the next page.
     pub(super) next: Option<String>,
     pub(super) known: Known,
-    /// When `pending` was last up to date.
+    /// When `pending` was last current.
     pub(super) known_at: Option<Timestamp>,
-    /// Whether it is being read anew.
+    /// `true` while a page is being read.
     reading: bool,
-    /// Whether something happened since that began.
+    /// `true` if an event arrived since that read began.
     outdated: bool,
-    /// The question all of whose session is denied if the key is pressed again.
+    /// The question whose session is denied if the key is pressed again.
     denying: Option<i64>,
     pub(super) chosen: Option<i64>,
-    /// The first line of the details that is shown.
+    /// First displayed line of the details.
     pub(super) scroll: u16,
-    /// How far the details can be scrolled; by who draws them.
+    /// Maximum of `scroll`; set by the view.
     pub(super) most_scroll: u16,
-    /// Whether the chosen question has been drawn; by who draws it.
+    /// `true` if the selected question has been drawn; set by the view.
     pub(super) seen: bool,
-    /// Whether its end has been drawn since it was chosen; by who draws it.
+    /// `true` if its end has been drawn since it was selected; set by the view.
     pub(super) read: bool,
-    /// How wide the details were when they were drawn last; by who draws them.
+    /// Width of the details when they were last drawn; set by the view.
     pub(super) width: u16,
     pub(super) happened: VecDeque<Happened>,
     pub(super) notice: String,
@@ -160,7 +163,7 @@ impl State {
             wanted_before: 0,
             before: 0,
             next: None,
-            known: Known::Unknown("it was not read yet".to_owned()),
+            known: Known::Unknown("not read yet".to_owned()),
             known_at: None,
             reading: false,
             outdated: false,
@@ -177,7 +180,7 @@ impl State {
         }
     }
 
-    /// The chosen question.
+    /// Returns the selected question.
     pub(super) fn question(&self) -> Option<&AuditRecord> {
         let id = self.chosen?;
         self.pending.iter().find(|record| record.id == id)
@@ -207,7 +210,7 @@ impl State {
                 }
                 match after == self.after {
                     true => self.take(page, at),
-                    // Another page is wanted by now.
+                    // Another page has been requested since.
                     false => self.outdated = true,
                 }
             }
@@ -233,14 +236,14 @@ impl State {
         }
     }
 
-    /// Wants another page.
+    /// Requests another page.
     fn turn(&mut self, after: Option<String>, before: u64) {
         self.after = after;
         self.wanted_before = before;
     }
 
     fn take(&mut self, page: Questions, at: Timestamp) {
-        // Answers move questions forward: there may be none on this page any more.
+        // Answers move questions forward, so this page may be empty now.
         if page.pending.is_empty() && self.after.is_some() {
             self.turn(None, 0);
             self.outdated = true;
@@ -258,13 +261,13 @@ impl State {
         self.known_at = Some(at);
     }
 
-    /// Whether all that waits is shown.
+    /// Returns `true` if every pending question is displayed.
     pub(super) fn is_whole(&self) -> bool {
         self.total == self.pending.len() as u64
     }
 
-    /// Takes notice of a question that was asked or answered. Of more questions than are shown,
-    /// an event says too little: they are read anew.
+    /// Updates the count for a question that was asked or answered. If there are more questions
+    /// than displayed, an event does not suffice: the page is read again.
     fn count(&mut self, record: &AuditRecord) {
         let was_whole = self.is_whole();
         let before = self.pending.len();
@@ -280,7 +283,7 @@ impl State {
         if waits {
             self.total += 1;
         }
-        // It may have been one of those that are not shown.
+        // The question may be on another page.
         self.outdated |= waits || !was_whole && record.deadline.is_some();
     }
 
@@ -294,7 +297,7 @@ impl State {
                     let said = record
                         .user_response
                         .map_or("answered", |said| said.as_str());
-                    let by = record.answered_by.as_deref().unwrap_or("somebody");
+                    let by = record.answered_by.as_deref().unwrap_or("unknown");
                     self.notice = format!("{}: {said}, by {}", record.id, escape(by));
                 }
             }
@@ -306,12 +309,11 @@ impl State {
 
     fn sent(&mut self, id: i64, result: Result<(), ClientError>) {
         match result {
-            Ok(()) => self.notice = format!("{id} was answered"),
+            Ok(()) => self.notice = format!("{id} answered"),
             Err(ClientError::Refused { status: 401, .. }) => {
                 self.has_token = false;
-                self.notice = format!(
-                    "{id} was not answered: this is not the operator's token; type it after t"
-                );
+                self.notice =
+                    format!("{id} was not answered: wrong operator's token; press t to enter it");
             }
             Err(error) => {
                 self.notice = format!("{id} was not answered: {}", escape(&error.to_string()));
@@ -322,23 +324,23 @@ impl State {
     fn denied(&mut self, result: Result<u64, ClientError>) {
         self.outdated = true;
         self.notice = match result {
-            Ok(1) => "1 question was denied".to_owned(),
-            Ok(count) => format!("{count} questions were denied"),
+            Ok(1) => "1 question denied".to_owned(),
+            Ok(count) => format!("{count} questions denied"),
             Err(ClientError::Refused { status: 401, .. }) => {
                 self.has_token = false;
-                "nothing was denied: this is not the operator's token; type it after t".to_owned()
+                "nothing was denied: wrong operator's token; press t to enter it".to_owned()
             }
-            Err(error) => format!("not all were denied: {}", escape(&error.to_string())),
+            Err(error) => format!("not all questions denied: {}", escape(&error.to_string())),
         };
     }
 
-    /// The next page of what waits, or the first one.
+    /// Requests the next page, or the first one.
     fn show_page(&mut self, next: bool) -> Effect {
         match (next, self.next.clone()) {
-            // It is on its way.
+            // A page is already being read.
             _ if self.before != self.wanted_before => return Effect::Draw,
             (true, None) => {
-                self.notice = "this is the last page; < shows the first one".to_owned();
+                self.notice = "last page; press < for the first".to_owned();
                 return Effect::Draw;
             }
             (true, after) => self.turn(after, self.before + self.pending.len() as u64),
@@ -349,26 +351,29 @@ impl State {
         Effect::ReadAgain(self.after.clone())
     }
 
-    /// Asks for the key a second time before it denies all questions of the chosen one's session.
+    /// Denies all questions of the selected question's session; requires the key a second time.
     fn deny_session(&mut self, denying: Option<i64>) -> Effect {
         let Some(question) = self.question() else {
-            self.notice = "choose a question first, with ↑ or ↓".to_owned();
+            self.notice = "select a question first (↑ or ↓)".to_owned();
             return Effect::Draw;
         };
         let id = question.id;
         if !self.has_token {
-            self.notice = "an answer needs the operator's token; type it after t".to_owned();
+            self.notice = "answering needs the operator's token; press t to enter it".to_owned();
             return Effect::Draw;
         }
         if denying == Some(id) {
             self.choose(None);
-            self.notice = "the questions of that session are being denied".to_owned();
+            self.notice = "denying the questions of this session …".to_owned();
             return Effect::DenySession(id);
         }
         let name = |text: &Option<String>| escape(text.as_deref().unwrap_or("-"));
         let (agent, session) = (name(&question.agent), name(&question.session_id));
         self.denying = Some(id);
-        self.notice = format!("N again denies all questions of agent {agent}, session {session}");
+        self.notice = format!(
+            "press N again to deny all questions of agent {agent}, session \
+             {session}"
+        );
         Effect::Draw
     }
 
@@ -434,7 +439,7 @@ impl State {
         }
     }
 
-    /// To the next or to the one before; to the first or the last if none is chosen.
+    /// Selects the next or the previous question; the first or the last if none is selected.
     fn step(&mut self, down: bool) {
         let at = self
             .chosen
@@ -451,24 +456,24 @@ impl State {
 
     fn answer(&mut self, approved: bool, remember: Remember) -> Effect {
         let Some(id) = self.chosen else {
-            self.notice = "choose a question first, with ↑ or ↓".to_owned();
+            self.notice = "select a question first (↑ or ↓)".to_owned();
             return Effect::Draw;
         };
         if !self.seen {
-            self.notice = "make the terminal larger: what is not shown is not answered".to_owned();
+            self.notice = "enlarge the terminal to see the question before answering".to_owned();
             return Effect::Draw;
         }
-        // What is at the end of a long command may be what it is about; to deny it is safe.
+        // The end of a long command may be the dangerous part; denying is always safe.
         if approved && !self.read {
-            self.notice = "PgDn to its end first: what is not shown is not approved".to_owned();
+            self.notice = "scroll to the end before approving (PgDn)".to_owned();
             return Effect::Draw;
         }
         if !self.has_token {
-            self.notice = "an answer needs the operator's token; type it after t".to_owned();
+            self.notice = "answering needs the operator's token; press t to enter it".to_owned();
             return Effect::Draw;
         }
         self.choose(None);
-        self.notice = format!("{id} is being answered");
+        self.notice = format!("answering {id} …");
         Effect::Answer(Answer {
             id,
             approved,

@@ -1,4 +1,4 @@
-//! How it looks. Whatever somebody else wrote is escaped.
+//! Draws the state of `watch`. In: the state. Out: one frame. Text from other programs is escaped.
 
 use std::borrow::Cow;
 
@@ -14,19 +14,19 @@ use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wra
 
 use super::model::{Happened, Known, Link, State};
 
-/// Less than that shows nothing that could be answered.
+/// Minimum size of the terminal; a smaller one cannot show a question.
 const LEAST: (u16, u16) = (40, 14);
-/// What is shown of a command where it is one line of many, in characters.
+/// Maximum number of characters of a command in a list.
 const SHORT: usize = 300;
 
 const KEYS: &str =
-    "↑↓ choose  y approve  s session  a always  n deny  N all  PgDn  t token  q quit";
+    "↑↓ select  y approve  s session  a always  n deny  N all  PgDn  t token  q quit";
 
 pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State, now: Timestamp) {
     let area = frame.area();
     state.seen = false;
     if area.width < LEAST.0 || area.height < LEAST.1 {
-        let least = format!("at least {} × {}, please", LEAST.0, LEAST.1);
+        let least = format!("needs at least {} × {}", LEAST.0, LEAST.1);
         let text = vec![Line::from(least), said(state)];
         frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
         return;
@@ -72,11 +72,11 @@ fn title(state: &State) -> Line<'_> {
         Link::Connecting => Span::raw("connecting"),
         Link::Up => Span::styled("connected", Style::new().fg(Color::Green)),
         Link::Polling(why) => Span::styled(
-            format!("read every second: {}", escape(why)),
+            format!("polling every second: {}", escape(why)),
             Style::new().fg(Color::Yellow),
         ),
         Link::Down(why) => Span::styled(
-            format!("away: {}", escape(why)),
+            format!("disconnected: {}", escape(why)),
             Style::new().fg(Color::Red),
         ),
     };
@@ -126,12 +126,13 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &State, now: Timestamp, area: Rect) 
     frame.render_stateful_widget(list, area, &mut scrolled);
 }
 
-/// What is known of what waits. That nothing does is said only while it is known.
+/// Returns the heading of pending questions. Says that there are none only while the list is
+/// current.
 fn waiting(state: &State) -> String {
     let count = match (state.total, state.pending.len()) {
-        (0, _) => "nothing waits for an answer".to_owned(),
-        (1, 1) => "1 question waits".to_owned(),
-        (total, _) if state.is_whole() => format!("{total} questions wait"),
+        (0, _) => "no pending questions".to_owned(),
+        (1, 1) => "1 pending question".to_owned(),
+        (total, _) if state.is_whole() => format!("{total} pending questions"),
         (total, shown) => {
             let (first, last) = (state.before + 1, state.before + shown as u64);
             let (first, last, total) = (grouped(first), grouped(last), grouped(total));
@@ -139,7 +140,7 @@ fn waiting(state: &State) -> String {
                 Some(_) => "> next page",
                 None => "< first page",
             };
-            format!("{first}–{last} of {total} questions wait, {page}")
+            format!("{first}–{last} of {total} pending questions, {page}")
         }
     };
     let why = match &state.known {
@@ -147,15 +148,15 @@ fn waiting(state: &State) -> String {
         Known::Unknown(why) => escape(why),
     };
     match state.known_at {
-        None => format!("what waits is unknown: {why}"),
+        None => format!("pending questions unknown: {why}"),
         Some(at) => {
             let at = at.strftime("%H:%M:%SZ");
-            format!("what waits is unknown: {why}; at {at}: {count}")
+            format!("pending questions unknown: {why}; at {at}: {count}")
         }
     }
 }
 
-/// A number with its thousands apart.
+/// Formats a number with thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -168,7 +169,7 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// How long there is still for an answer.
+/// Formats the time left for an answer.
 fn left(record: &AuditRecord, now: Timestamp) -> String {
     let Some(deadline) = record.deadline else {
         return String::new();
@@ -185,14 +186,14 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
     let Some(record) = state.question() else {
         let text = match state.pending.is_empty() {
             true => "",
-            false => "Nothing is chosen: ↑ or ↓ chooses a question, and shows all of it.",
+            false => "No question selected. Press ↑ or ↓ to select one and see all of it.",
         };
         frame.render_widget(Paragraph::new(text).block(block("")), area);
         return;
     };
     let field = |name: &'static str, value: Option<String>| {
         let value = value.filter(|value| !value.is_empty())?;
-        let name = Span::styled(format!("{name:<9}"), dim());
+        let name = Span::styled(format!("{name:<11}"), dim());
         Some(Line::from(vec![name, Span::raw(escape(&value))]))
     };
     let confidence = format!("{:.2}", record.confidence);
@@ -201,15 +202,15 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
     let cwd = record.cwd.as_ref().map(|cwd| cwd.display().to_string());
     lines.extend(
         [
-            field("because", Some(record.reasoning.clone())),
-            field("sure", Some(confidence)),
+            field("reason", Some(record.reasoning.clone())),
+            field("confidence", Some(confidence)),
             field("in", cwd),
             field("agent", record.agent.clone()),
             field("session", record.session_id.clone()),
             field("always", record.always.clone()),
             field("context", record.context.clone()),
             field("rule", record.rule.clone()),
-            field("more", Some(record.explanation.clone())),
+            field("details", Some(record.explanation.clone())),
         ]
         .into_iter()
         .flatten(),
@@ -219,7 +220,7 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
     let text = Paragraph::new(lines).wrap(Wrap { trim: false });
     let inner = area.height.saturating_sub(1);
     let all = u16::try_from(text.line_count(area.width)).unwrap_or(u16::MAX);
-    // In another width these are other lines, of which some would never have been shown.
+    // With another width the lines break differently, and some would never have been shown.
     if state.width != area.width && !state.read {
         state.scroll = 0;
     }
@@ -231,7 +232,7 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
     let mut block = block(title).title_style(style);
     if state.scroll < state.most_scroll {
         let below = state.most_scroll - state.scroll;
-        block = block.title(Line::from(format!(" {below} lines below: PgDn ")).right_aligned());
+        block = block.title(Line::from(format!(" {below} more lines (PgDn) ")).right_aligned());
     }
     frame.render_widget(text.block(block).scroll((state.scroll, 0)), area);
 }
@@ -243,13 +244,13 @@ fn draw_happened(frame: &mut Frame<'_>, state: &State, area: Rect) {
         .take(area.height.into())
         .map(line)
         .collect();
-    frame.render_widget(Paragraph::new(lines).block(block(" what happened ")), area);
+    frame.render_widget(Paragraph::new(lines).block(block(" events ")), area);
 }
 
 fn line(happened: &Happened) -> Line<'static> {
     let (record, at, what) = match happened {
         Happened::Cleaned => return Line::from("old decisions were deleted"),
-        Happened::Missed => return Line::from("something happened that was not told"),
+        Happened::Missed => return Line::from("some events were missed"),
         Happened::Asked(record) => (record, Some(record.timestamp), asked(record)),
         Happened::Answered(record) => {
             let said = record.user_response.map_or("-", |said| said.as_str());
@@ -259,7 +260,7 @@ fn line(happened: &Happened) -> Line<'static> {
         }
         Happened::Executed(record) => {
             let what = match record.exit_status {
-                Some(status) => format!("ran, with exit status {status}"),
+                Some(status) => format!("ran, exit status {status}"),
                 None => "ran".to_owned(),
             };
             (record, record.executed_at, what)
@@ -280,8 +281,8 @@ fn asked(record: &AuditRecord) -> String {
     match (record.decision_requires_confirmation, record.deadline) {
         _ if record.denied => "denied by a rule",
         (false, _) => "allowed",
-        (true, Some(_)) => "waits",
-        (true, None) => "left to its agent",
+        (true, Some(_)) => "pending",
+        (true, None) => "left to the agent's prompt",
     }
     .to_owned()
 }

@@ -1,10 +1,11 @@
-//! Commands that are guarded by their names. In: a part of a command. Out: which protection it touches.
+//! Commands that are protected by name. In: a part of a command. Out: the protection that it
+//! touches.
 
 use super::super::scene::base_name;
 use super::matter::{Matter, active};
 use crate::classify::Part;
 
-/// What may be asked of the guard by everybody: it changes nothing.
+/// Commands of the guard that change nothing.
 const HARMLESS: &[&str] = &["check", "explain", "help"];
 
 pub(super) fn judge(part: &Part) -> Option<Matter> {
@@ -19,7 +20,7 @@ pub(super) fn judge(part: &Part) -> Option<Matter> {
         return None;
     }
     if let Some(at) = rest.iter().position(|word| binary(word)) {
-        // To build or test the package of this name is no order to it.
+        // Building or testing the package of this name does not run the guard.
         let package = at > 0 && matches!(rest[at - 1], "-p" | "--package");
         let builds = [
             "build", "test", "check", "clippy", "doc", "bench", "fmt", "nextest", "t", "b", "c",
@@ -101,7 +102,7 @@ const LATER_UNITS: &[&str] = &[
     "set-default",
 ];
 
-/// Whether a word names the guard's program; a folder may have the same name.
+/// Returns `true` if a word names the guard's program. A directory may have this name, too.
 fn binary(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     let above = word.rsplit(['/', '\\']).nth(1);
@@ -113,7 +114,7 @@ fn own(name: &str) -> bool {
     matches!(name, "hooks-guard" | "hooks-guard.exe")
 }
 
-/// Whether words after the guard's name only have it show something.
+/// Returns `true` if the words after the guard's name only display something.
 fn harmless(words: &[&str]) -> bool {
     let facts = ["--help", "-h", "--version", "-V"];
     match words {

@@ -1,4 +1,4 @@
-//! Files that are guarded. In: a part of a command, or a path. Out: which protection it touches.
+//! Protected files. In: a part of a command, or a path. Out: the protection that it touches.
 
 use std::path::Path;
 
@@ -8,23 +8,23 @@ use super::matter::{Matter, Protected, active};
 use super::places::{ANYWHERE, ROOTED};
 use crate::classify::{Crud, Part, Tables, UNKNOWN, Word};
 
-/// A guarded path: its parts, lowercase, `*` for anything within one.
+/// A protected path: its components in lower case; `*` matches within one component.
 #[derive(Clone, Debug)]
 struct Guard {
     matter: Matter,
     parts: Vec<String>,
-    /// From the root, in place of anywhere.
+    /// `true` if the path starts at the root; `false` if it matches anywhere.
     rooted: bool,
-    /// With all that lies in it.
+    /// `true` if everything below the path is protected.
     below: bool,
-    /// Whether reading counts too.
+    /// `true` if reading is protected, too.
     reads: bool,
 }
 
-/// Stands for what a pattern of file names stands for.
+/// Placeholder for text that a file name pattern matches.
 const WILD: &str = "\u{F0002}";
 
-/// All that is guarded.
+/// All protected paths.
 #[derive(Clone, Debug)]
 pub(super) struct Files {
     guards: Vec<Guard>,
@@ -83,7 +83,7 @@ impl Files {
         }
     }
 
-    /// What is guarded at a path that is touched so.
+    /// Returns the protection of a path for this effect.
     pub(super) fn touched(&self, path: &Located, effect: Crud) -> Option<Matter> {
         path.names.iter().find_map(|name| {
             let parts = parts_of(name);
@@ -94,7 +94,8 @@ impl Files {
         })
     }
 
-    /// The same, with what lies in a folder that goes away.
+    /// Returns the protection of a path for this effect, including protected files in a directory
+    /// that is removed or moved.
     pub(super) fn reached(
         &self,
         scene: &Scene<'_>,
@@ -107,7 +108,7 @@ impl Files {
         })
     }
 
-    /// What is guarded in a folder that goes away with all that lies in it.
+    /// Returns the protection of a file inside a directory that is removed or moved as a whole.
     fn inside(&self, scene: &Scene<'_>, path: &Located) -> Option<Matter> {
         let cwd = scene
             .request
@@ -130,7 +131,8 @@ impl Files {
         })
     }
 
-    /// What a part of a command touches that is guarded, and by which name.
+    /// Returns the protection that a part of a command touches, with the path as the command names
+    /// it.
     pub(super) fn judge(&self, scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
         let named = part.redirections.iter().chain(&part.touches);
         for touch in named {
@@ -155,7 +157,7 @@ impl Files {
             .chain(part.assignments.iter().map(|one| &one.value));
         for word in words {
             for text in texts(&word.text) {
-                // Git is told where a repository is.
+                // An argument that tells git where a repository is.
                 if name == "git" && (text == ".git" || text.ends_with("/.git")) {
                     continue;
                 }
@@ -169,7 +171,7 @@ impl Files {
             return self.own_read(scene, part);
         }
         if name == "mv" || name == "rename" {
-            // The last one is where it goes.
+            // The last argument is the destination.
             let last = part.words.len().saturating_sub(1);
             for word in part.words[..last].iter().skip(1) {
                 if let Some(matter) = self.inside(scene, &locate(scene, word)) {
@@ -193,8 +195,8 @@ impl Files {
             .or_else(|| self.own_read(scene, part))
     }
 
-    /// What a part reads of the guard's own files: by code in its words, or as all that lies in a
-    /// folder.
+    /// Returns the guard's own file that a part reads, by code in its words or by reading a whole
+    /// directory.
     fn own_read(&self, scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
         let own = |path: &Located, is: fn(&Guard, &[String]) -> bool| {
             let guards = || self.guards.iter().filter(|one| one.matter == Matter::Files);
@@ -204,7 +206,7 @@ impl Files {
         let touches = |path: &Located| own(path, |guard, parts| guard.matches(parts, true));
         let holds = |path: &Located| own(path, Guard::above);
         let by_code = named_in_code(part).find(|token| touches(&scene.start.locate(token)));
-        // A folder, with all that lies in it; or one of the files, by a name that is not known.
+        // A directory read as a whole, or a file with an unknown name.
         let read = part.reads.iter().find(|read| {
             let path = locate(scene, &read.path);
             touches(&path) || read.below && holds(&path)
@@ -215,12 +217,12 @@ impl Files {
     }
 }
 
-/// What looks like a path within the text of code: of words, documents and what is piped.
+/// Returns text that looks like a path within code: words, here-documents and piped text.
 fn named_in_code(part: &Part) -> impl Iterator<Item = &str> {
     let input = part.input.iter().flatten();
     let words = part.words.iter().skip(1).chain(&part.documents);
     let code = words.map(|word| &word.text).chain(input);
-    // A repository is no more than named.
+    // Code that only names a repository is harmless.
     code.flat_map(|text| tokens(text))
         .filter(|token| !token.ends_with(".git"))
 }
@@ -228,14 +230,15 @@ fn named_in_code(part: &Part) -> impl Iterator<Item = &str> {
 fn locate(scene: &Scene<'_>, word: &Word) -> Located {
     match word.known {
         true => scene.start.locate(&word.text),
-        // What stands for names of files is compared as such.
+        // File name patterns are compared as patterns.
         false => scene
             .start
             .locate(&word.text.replace(['*', '?', '['], WILD)),
     }
 }
 
-/// What a word may name: itself, what stands after `=`, `:` or `@`, or after a letter's option.
+/// Returns the texts that a word may name: the word itself, and the text after `=`, `:`, `@` or a
+/// one-letter option.
 fn texts(word: &str) -> impl Iterator<Item = &str> {
     let joined = word
         .strip_prefix('-')
@@ -246,7 +249,7 @@ fn texts(word: &str) -> impl Iterator<Item = &str> {
         .chain(split.map(|(at, c)| &word[at + c.len_utf8()..]).take(20))
 }
 
-/// Pieces of code that look like paths.
+/// Splits code into tokens that look like paths.
 fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let path = |c: char| c.is_alphanumeric() || "._-/~+@".contains(c) || c == UNKNOWN;
     text.split(move |c| !path(c))
@@ -254,7 +257,7 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
         .take(2000)
 }
 
-/// Where programs that copy into a folder put what they are given.
+/// Returns the destinations of programs that copy into a directory.
 fn placed(name: &str, part: &Part) -> Vec<String> {
     const COPIES: &[&str] = &["cp", "mv", "install", "ln", "rsync", "scp", "ditto"];
     if !Tables::embedded().is_one_of(name, COPIES) {
@@ -301,7 +304,7 @@ impl Guard {
                     .zip(&self.parts)
                     .enumerate()
                     .all(|(at, (a, b))| {
-                        // The first one has to be more than any name.
+                        // The first component must be more specific than a wildcard.
                         let least = match reads {
                             true if self.matter == Matter::Files => 0,
                             true => 2,
@@ -313,7 +316,7 @@ impl Guard {
         let unknown = path.first().is_some_and(|first| first.contains(UNKNOWN));
         if unknown {
             let known = &path[1..];
-            // The end of what is guarded may be what is known.
+            // The known end of a path may be the end of a protected path.
             let least = if reads { 2.min(length) } else { 1 };
             return (0..length).any(|skip| {
                 let rest = &self.parts[skip..];
@@ -330,7 +333,7 @@ impl Guard {
         }
     }
 
-    /// Whether a folder holds what is guarded.
+    /// Returns `true` if a directory contains a protected path.
     fn above(&self, path: &[String]) -> bool {
         let holds = |path: &[String]| {
             path.len() < self.parts.len()
@@ -343,12 +346,12 @@ impl Guard {
     }
 }
 
-/// Whether a part of a path, perhaps a pattern, may be a guarded one. A pattern counts from `least`
-/// characters that it begins with.
+/// Returns `true` if a path component, possibly a pattern, may match a protected one. A pattern
+/// counts only if it begins with at least `least` literal characters.
 fn fits(part: &str, guarded: &str, least: usize) -> bool {
     if let Some((head, _)) = part.split_once(WILD) {
         let start = guarded.split('*').next().unwrap_or(guarded);
-        // A pattern does not stand for a dot at the start.
+        // A pattern does not match a leading dot.
         let hidden = guarded.starts_with('.') && head.is_empty();
         return !hidden
             && head.len() >= least

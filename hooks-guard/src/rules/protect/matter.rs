@@ -1,5 +1,5 @@
-//! What is guarded. In: a part of a command. Out: whether the part matters to a protection; the names
-//! and reasons of the protections.
+//! Names and reasons of the protections. In: a part of a command. Out: whether the part can matter
+//! to a protection.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,26 +7,27 @@ use std::path::PathBuf;
 use crate::classify::Part;
 use crate::rules::verdict::changes;
 
-/// The places that the guard itself needs, and those of the agents.
+/// Places of the guard and of agents' settings that the protections cover.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Protected {
-    /// Where the guard listens.
+    /// Address on which the guard listens.
     pub listen: Option<SocketAddr>,
-    /// Its Unix socket.
+    /// The guard's Unix socket.
     pub socket: Option<PathBuf>,
-    /// Its own files and folders: configuration, rules, what is trusted, the database, the binary.
+    /// The guard's files and directories: configuration, rules, list of trusted files, database,
+    /// binary.
     pub files: Vec<PathBuf>,
-    /// The settings of agents.
+    /// Settings files of agents.
     pub settings: Vec<PathBuf>,
-    /// Its process.
+    /// Process id of the guard.
     pub pid: Option<u32>,
-    /// The user's home.
+    /// The user's home directory.
     pub home: PathBuf,
 }
 
 impl Protected {
-    /// The places of a user of whom only the home is known.
+    /// Creates the places of a user of whom only the home directory is known.
     pub fn new(home: impl Into<PathBuf>) -> Self {
         Self {
             home: home.into(),
@@ -35,7 +36,7 @@ impl Protected {
     }
 }
 
-/// What is guarded.
+/// A protection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Matter {
     Port,
@@ -72,23 +73,24 @@ impl Matter {
 
     pub(super) fn why(self) -> &'static str {
         match self {
-            Self::Port => "it may speak to the guard itself",
+            Self::Port => "it may connect to the guard",
             Self::Files => "it touches the guard's own files",
-            Self::Process => "it may stop the guard, or look into it",
-            Self::Commands => "it would give orders to the guard",
-            Self::Settings => "it may change what agents ask about",
+            Self::Process => "it may stop or inspect the guard",
+            Self::Commands => "it would control the guard",
+            Self::Settings => "it may change when agents ask",
             Self::ShellStart => "it may change what every new shell runs",
             Self::Git => "it may change what git runs",
-            Self::Later => "it may have something run later, when nobody asks",
-            Self::Ssh => "it touches what opens other machines",
+            Self::Later => "it may run something later, without confirmation",
+            Self::Ssh => "it touches credentials for other machines",
             Self::Programs => "it may change what later commands run",
-            Self::Secrets => "it reads files that may be secrets",
-            Self::Unknown => "what it changes or runs is only known when it runs",
+            Self::Secrets => "it reads files that may contain secrets",
+            Self::Unknown => "what it changes or runs is unknown until it runs",
         }
     }
 }
 
-/// Whether something about a part matters: it does more than read, or is asked about.
+/// Returns `true` if a part can matter to a protection: it does more than read, or needs
+/// confirmation.
 pub(super) fn active(part: &Part) -> bool {
     part.ask || changes(part.effect)
 }

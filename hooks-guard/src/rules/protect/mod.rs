@@ -1,6 +1,7 @@
-//! The protections: what is asked about every time, whatever is allowed, and never remembered, because
-//! it would let a program approve itself or act later without a question. In: a request with its
-//! judgement. Out: a verdict, if a protection is touched.
+//! The built-in protections: actions that always need confirmation, whatever rules allow, and whose
+//! approval is never remembered, because they would let a program approve its own requests or act
+//! later without a question. In: a request with its classification. Out: a verdict, if a protection
+//! is touched.
 
 mod commands;
 mod files;
@@ -18,7 +19,7 @@ use super::verdict::{Effect, Verdict};
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use files::Files;
 
-/// The protections, made ready.
+/// The compiled protections.
 #[derive(Clone, Debug)]
 pub(super) struct Guarded {
     places: Protected,
@@ -33,9 +34,9 @@ impl Guarded {
         }
     }
 
-    /// Whether a request touches what is protected.
+    /// Returns a verdict if a request touches a protection.
     pub(super) fn judge(&self, scene: &Scene<'_>) -> Option<Verdict> {
-        // Access to the network runs and touches nothing by itself.
+        // Access to the network does not run a program or touch a file by itself.
         if scene.request.network.is_some() {
             return None;
         }
@@ -65,7 +66,7 @@ impl Guarded {
         for part in parts {
             let here = self.in_part(scene, part);
             match here {
-                // Something more particular is told first.
+                // A more specific protection takes precedence.
                 Some((Matter::Unknown, _)) => found = found.or(here),
                 Some(_) => return here,
                 None => {}
@@ -99,7 +100,7 @@ impl Guarded {
     }
 }
 
-/// Whether a part changes files, or runs text, that is only known when it runs.
+/// Returns `true` if a part changes files or runs text that are unknown until it runs.
 fn unseen(part: &Part) -> bool {
     let unknown = |text: &str| text.contains(UNKNOWN);
     let touches = part.touches.iter().chain(&part.redirections);

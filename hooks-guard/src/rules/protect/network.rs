@@ -1,4 +1,5 @@
-//! The guard's address. In: a part of a command. Out: whether the part may speak to the guard.
+//! Protects the guard's address. In: a part of a command. Out: whether the part may connect to the
+//! guard.
 
 use std::net::IpAddr;
 
@@ -8,7 +9,7 @@ use super::super::scene::base_name;
 use super::matter::{Matter, Protected, active};
 use crate::classify::{Part, Tables, UNKNOWN};
 
-/// Programs that connect to an address among their words, each by one of its names.
+/// Programs that connect to an address in their arguments, one name per program.
 const CLIENTS: &[&str] = &[
     "curl",
     "wget",
@@ -78,7 +79,7 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     };
     let listen = places.listen?;
     let port = listen.port();
-    // Where it listens on every address, each of them may be this machine's.
+    // If the guard listens on every address, each address may belong to this machine.
     let anywhere = listen.ip().is_unspecified();
     let own = |host: &str| ours(host, listen.ip(), anywhere);
     if sockets.any(|path| {
@@ -103,13 +104,13 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
         let hosts = words().filter(|word| !word.starts_with('-'));
         let mut strong = hosts.filter(|word| !covers(word, port)).map(own);
         let two = Tables::embedded().is_one_of(name, HOST_AND_PORT);
-        // Without ports it tries the usual ones; `-p-` is all of them.
+        // Without ports, `nmap` scans the usual ones; `-p-` means all.
         let scans = name == "nmap"
             && !words().any(|word| word.starts_with("-p") && word != "-p-" || word == "-sn");
         if two && (ports || scans) && strong.any(|who| who != Who::Other) {
             return Some(Matter::Port);
         }
-        // `--proxy localhost`, `--connect-to`: the address stands by itself.
+        // `--proxy localhost`, `--connect-to`: the host is a separate word.
     }
     let least = if client { Who::Perhaps } else { Who::Ours };
     let input = part
@@ -130,7 +131,7 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
         if client && whole_url_unknown(text) {
             return Some(Matter::Unknown);
         }
-        // Code may hold host and port apart.
+        // Code may contain host and port separately.
         let code = active(part) && text.contains(['(', '\'', '"', '\n']);
         if code && numbers(text).any(|number| number == u64::from(port)) && names_loopback(text) {
             return Some(Matter::Port);
@@ -139,8 +140,8 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     None
 }
 
-/// Returns whether a command sets a variable to the guard's address, and one of its parts may connect
-/// to it: `export http_proxy=…; npm view x`.
+/// Returns `true` if a command sets a variable to the guard's address, and one of its parts may
+/// connect to it: `export http_proxy=…; npm view x`.
 pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> {
     let listen = places.listen?;
     let anywhere = listen.ip().is_unspecified();
@@ -171,8 +172,9 @@ pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> 
     values.find(hit).map(str::to_owned)
 }
 
-/// Returns whether host and port of the guard stand in a part each for itself: `-h localhost -p 3000`.
-/// Without a host, a program that could be told one means this machine.
+/// Returns `true` if host and port of the guard are separate words of a part, as in
+/// `-h localhost -p 3000`. Without a host, a program with an option for one defaults to this
+/// machine.
 fn apart(part: &Part, port: u16, own: impl Fn(&str) -> Who) -> bool {
     let words = part.words.iter().skip(1).map(|word| &word.text);
     let values = part.assignments.iter().map(|one| &one.value.text);
@@ -191,7 +193,7 @@ fn apart(part: &Part, port: u16, own: impl Fn(&str) -> Who) -> bool {
     if !tokens.iter().any(is_port) {
         return false;
     }
-    // A number alone is seldom an address.
+    // A number without dots is seldom an address.
     let is_here = |token: &&str| token.parse::<u16>().is_err() && own(token) == Who::Ours;
     if tokens.iter().any(is_here) {
         return true;
@@ -208,11 +210,11 @@ fn apart(part: &Part, port: u16, own: impl Fn(&str) -> Who) -> bool {
     here && !elsewhere && options.clone().any(is_option)
 }
 
-/// Whether a host is this machine.
+/// Whose address a host is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     Other,
-    /// A name that may stand for any address.
+    /// A name that may mean any address.
     Perhaps,
     Ours,
 }
@@ -237,7 +239,7 @@ fn ours(host: &str, listen: IpAddr, anywhere: bool) -> Who {
     }
 }
 
-/// Returns whether a name stands for this machine: by itself, or by the name server of its domain.
+/// Returns `true` if a name means this machine, by itself or by its domain's name server.
 fn is_local_name(host: &str) -> bool {
     LOCAL.iter().any(|name| {
         let above = host.strip_suffix(name);
@@ -245,7 +247,7 @@ fn is_local_name(host: &str) -> bool {
     })
 }
 
-/// Names that lead to this machine, with all names below them.
+/// Names of this machine, including all names below them.
 const LOCAL: &[&str] = &[
     "localhost",
     "localhost.localdomain",
@@ -266,7 +268,7 @@ const LOCAL: &[&str] = &[
     "local-ip.co",
 ];
 
-/// Returns the addresses that stand in the labels of a name, for which some name servers answer:
+/// Returns the addresses in the labels of a name that some name servers resolve to these addresses:
 /// `127.0.0.1.nip.io`, `app-7f000001.nip.io`, `--1.sslip.io`.
 fn addresses_in(host: &str) -> impl Iterator<Item = IpAddr> {
     let mut found = Vec::new();
@@ -291,8 +293,8 @@ fn addresses_in(host: &str) -> impl Iterator<Item = IpAddr> {
     found.into_iter()
 }
 
-/// The hosts that stand before the port in a text, or before none where the port is the usual one;
-/// and whether what stands there can only be a host.
+/// Returns the hosts before the port in a text, or hosts without a port if the port is the default
+/// one, each with `true` if the text can only be a host.
 fn addresses(text: &str, port: u16) -> Vec<(&str, bool)> {
     let mut hosts = Vec::new();
     for (at, _) in text.match_indices([':', ',', '/']) {
@@ -301,11 +303,10 @@ fn addresses(text: &str, port: u16) -> Vec<(&str, bool)> {
             .find(|c: char| !c.is_ascii_digit())
             .unwrap_or(after.len());
         let hit = match &text[at..=at] {
-            // Of `300{0,1}` it is not followed which ports these are.
+            // The ports of `300{0,1}` are not expanded.
             ":" if digits > 0 && after[digits..].starts_with(['{', '[']) => true,
             ":" => after[..digits].parse() == Ok(port) || covers_list(after, port),
-            // `TCP:localhost,port=3000`, `localhost/3000`
-            // also `localhost,3000`
+            // `TCP:localhost,port=3000`, `localhost/3000` also `localhost,3000`
             "," => {
                 after
                     .strip_prefix("port=")
@@ -347,7 +348,7 @@ fn host_before(text: &str) -> &str {
     &text[start..]
 }
 
-/// Lists and ranges of ports: `{3000,3001}`, `[2999-3001]`.
+/// Returns `true` if a list or range contains the port: `{3000,3001}`, `[2999-3001]`.
 fn covers_list(text: &str, port: u16) -> bool {
     let inner = text
         .strip_prefix(['{', '['])
@@ -355,7 +356,7 @@ fn covers_list(text: &str, port: u16) -> bool {
     inner.is_some_and(|inner| inner.split(',').any(|one| covers(one, port)))
 }
 
-/// Whether a word is the port, or a range that has it.
+/// Returns `true` if a word is the port, or a range that contains it.
 fn covers(word: &str, port: u16) -> bool {
     if word.parse() == Ok(port) {
         return true;
@@ -368,7 +369,7 @@ fn covers(word: &str, port: u16) -> bool {
     })
 }
 
-/// Whether nothing of an address is known.
+/// Returns `true` if nothing of an address is known.
 fn whole_url_unknown(text: &str) -> bool {
     let rest = text.split("://").nth(1).unwrap_or(text);
     rest.starts_with(UNKNOWN)

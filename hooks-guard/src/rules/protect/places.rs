@@ -1,9 +1,9 @@
-//! The paths that are guarded for everybody. In: nothing; constants. Out: patterns of paths by what
-//! they protect.
+//! Paths that are protected for every user. In: nothing; constants. Out: path patterns, by
+//! protection.
 
 use super::matter::Matter;
 
-/// Guarded wherever they lie. `/` at the end: with all that lies in it.
+/// Protected wherever they are. A trailing `/` includes everything below.
 pub(super) const ANYWHERE: &[(Matter, &[&str])] = &[
     (
         Matter::Settings,
@@ -27,7 +27,7 @@ pub(super) const ANYWHERE: &[(Matter, &[&str])] = &[
             "opencode.jsonc",
             ".opencode/plugin*/",
             ".config/opencode/",
-            // What a project forbids.
+            // A project's rules.
             ".hooks-guard.toml",
         ],
     ),
@@ -110,7 +110,7 @@ pub(super) const ANYWHERE: &[(Matter, &[&str])] = &[
     ),
 ];
 
-/// Guarded from the root.
+/// Protected at these absolute paths.
 pub(super) const ROOTED: &[(Matter, &[&str])] = &[
     (
         Matter::ShellStart,

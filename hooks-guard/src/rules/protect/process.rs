@@ -1,5 +1,5 @@
-//! The guard's process. In: a part of a command. Out: whether the part may stop the guard or look into
-//! it.
+//! Protects the guard's process. In: a part of a command. Out: whether the part may stop or inspect
+//! the guard.
 
 use regex::RegexBuilder;
 
@@ -7,7 +7,7 @@ use super::super::scene::base_name;
 use super::matter::{Matter, active};
 use crate::classify::{Part, UNKNOWN};
 
-/// What the process may be called.
+/// Names of the process.
 const NAMES: &[&str] = &[
     "hooks-guard",
     "hooks-guard serve",
@@ -21,7 +21,7 @@ pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Matter> {
         base_name(first),
         "gdb" | "lldb" | "strace" | "ltrace" | "reptyr" | "gcore" | "perf" | "bpftrace"
     );
-    // Looking into it is enough.
+    // Inspecting the process needs confirmation, too.
     if !looks && !active(part) {
         return None;
     }
@@ -30,7 +30,7 @@ pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Matter> {
     let own = |word: &&str| pid.is_some_and(|pid| word.parse() == Ok(u64::from(pid)));
     let hit = match base_name(first) {
         "kill" | "skill" | "snice" | "renice" | "taskset" | "prlimit" | "chrt" | "ionice" => {
-            // A group, or everything.
+            // A process group, or all processes.
             let group = rest.iter().skip(1).any(|word| {
                 word.strip_prefix('-').is_some_and(|number| {
                     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
@@ -61,23 +61,23 @@ pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Matter> {
     hit.then_some(Matter::Process)
 }
 
-/// What an option has joined to it: `-p123`, `--pid=123`.
+/// Returns the value attached to an option: `-p123`, `--pid=123`.
 fn joined(word: &str) -> Option<&str> {
     let rest = word.strip_prefix('-')?;
     Some(rest.trim_start_matches(|c: char| !c.is_ascii_digit()))
 }
 
-/// Whether a pattern of processes fits the guard's.
+/// Returns `true` if a process pattern matches the guard's process.
 fn fits(pattern: &str) -> bool {
     let built = RegexBuilder::new(pattern)
         .case_insensitive(true)
         .size_limit(1 << 18)
         .build();
-    // What cannot be read may fit.
+    // An invalid pattern may match.
     built.map_or(true, |regex| NAMES.iter().any(|name| regex.is_match(name)))
 }
 
-/// Whether a unit may be the guard's: patterns count.
+/// Returns `true` if a systemd unit may be the guard's; patterns count.
 fn fits_unit(word: &str) -> bool {
     let word = word.to_lowercase();
     word.contains("hooks-guard") || (word.contains(['*', '?', '[']) && !word.starts_with('-'))

@@ -1,5 +1,6 @@
-//! Files that may be secrets by where a request runs, and by where links lead: what the tables cannot
-//! know. In: a part of a command. Out: whether it reads one.
+//! Protects files that may be secrets depending on where a request runs and where links lead, which
+//! the classifier's tables cannot know. In: a part of a command. Out: the file, if the part reads
+//! one.
 
 use super::super::scene::Scene;
 use super::matter::Matter;
@@ -7,17 +8,17 @@ use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use crate::protocol::{lists, searches};
 use crate::request::FileAccess;
 
-/// Returns what a part of a command reads that may be a secret.
+/// Returns a file that a part of a command reads and that may be a secret.
 pub(super) fn judge(scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
     let read = part.reads.iter().find(|read| {
         let path = read.path.text.as_str();
-        // What the tables know by the path alone they ask about themselves.
+        // The tables already ask about paths that they know.
         !is_secret(path, read.below) && reaches(scene, path, read.below)
     });
     read.map(|read| (Matter::Secrets, read.path.text.clone()))
 }
 
-/// Returns what a tool reads that may be a secret.
+/// Returns a file that a tool reads and that may be a secret.
 pub(super) fn in_file(scene: &Scene<'_>, access: &FileAccess) -> Option<(Matter, String)> {
     let below = searches(&access.tool);
     if access.effect != Crud::Read || lists(&access.tool) {
@@ -31,13 +32,13 @@ pub(super) fn in_file(scene: &Scene<'_>, access: &FileAccess) -> Option<(Matter,
     path.map(|path| (Matter::Secrets, path.into_owned()))
 }
 
-/// Returns whether a path leads to files that may be secrets, from each folder in which the request
-/// may run.
+/// Returns `true` if a path leads to files that may be secrets, from any directory in which the
+/// request may run.
 fn reaches(scene: &Scene<'_>, path: &str, below: bool) -> bool {
     let start = &scene.start;
     let located = start.locate(path).names;
     let known = located.into_iter().filter(|name| !name.contains(UNKNOWN));
-    // Of a path with open parts, `locate` keeps the end alone.
+    // For a path with unknown components, `locate` keeps only the end.
     let open = start.folders.iter().filter(|folder| {
         let relative = !path.starts_with(['/', '~']);
         relative && path.contains(UNKNOWN) && !folder.contains(UNKNOWN)
@@ -48,7 +49,7 @@ fn reaches(scene: &Scene<'_>, path: &str, below: bool) -> bool {
         .any(|name| is_secret(&at_home(scene, &name), below))
 }
 
-/// Returns a path with `~` for the user's home.
+/// Returns a path with `~` for the user's home directory.
 fn at_home(scene: &Scene<'_>, path: &str) -> String {
     let homes = scene.homes.iter().filter(|home| home.len() > 1);
     let rest = homes.filter_map(|home| path.strip_prefix(home.as_str()));
