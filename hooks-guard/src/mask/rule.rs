@@ -1,6 +1,7 @@
 //! One pattern behind which a secret stands. In: a text. Out: the places that the pattern finds, and
 //! whether what stands there is a secret.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -51,20 +52,20 @@ pub(super) enum Doubt {
     Much,
 }
 
-impl Rule {
-    /// A rule of which all that it finds is a secret, as far as `counts` says so.
-    pub(super) fn secret(need: Need, pattern: &str, counts: Counts) -> Self {
-        Self {
-            need,
-            scope: None,
-            pattern: Pattern::new(pattern),
-            kind: Kind::Secret,
-            counts,
-            doubt: Doubt::No,
-            finds_words: true,
-        }
+/// Returns a rule of which all that it finds is a secret, as far as `counts` says so.
+pub(super) fn secret(need: Need, pattern: impl Into<Source>, counts: Counts) -> Rule {
+    Rule {
+        need,
+        scope: None,
+        pattern: Pattern::new(pattern),
+        kind: Kind::Secret,
+        counts,
+        doubt: Doubt::No,
+        finds_words: true,
     }
+}
 
+impl Rule {
     /// Says that what it finds may be of several strings.
     pub(super) fn strings(mut self) -> Self {
         self.finds_words = false;
@@ -72,7 +73,7 @@ impl Rule {
     }
 
     /// Looks for it only where this pattern matches.
-    pub(super) fn within(mut self, scope: &str) -> Self {
+    pub(super) fn within(mut self, scope: impl Into<Source>) -> Self {
         self.scope = Some(Pattern::new(scope));
         self
     }
@@ -108,28 +109,50 @@ impl Rule {
     }
 }
 
-/// Compiled where it is needed first: together they take longer than everything else that a hook
-/// does. `\w` is what it is in ASCII, of which tokens are made: the letters of all languages would be
-/// most of a pattern.
+/// The text of a pattern, as a rule writes it.
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    Literal(&'static str),
+    /// Returns a text that has other constants in it. Called if the pattern is compiled.
+    Built(fn() -> String),
+}
+
+impl From<&'static str> for Source {
+    fn from(text: &'static str) -> Self {
+        Self::Literal(text)
+    }
+}
+
+/// A regular expression, compiled on first use: all of them take longer to compile than everything
+/// else that a hook does. `\w` is what it is in ASCII, of which tokens are made: the letters of all
+/// languages would be most of a pattern.
 pub(super) struct Pattern {
-    pub(super) text: String,
+    source: Source,
     compiled: OnceLock<Regex>,
 }
 
 impl Pattern {
-    pub(super) fn new(text: &str) -> Self {
+    pub(super) fn new(source: impl Into<Source>) -> Self {
         Self {
-            text: text
-                .replace(r"\w", "[[:word:]]")
-                // A command goes on behind an escaped line break.
-                .replace(r"[^;|&\n]*", r"(?:[^;|&\n\\]|\\(?s:.))*"),
+            source: source.into(),
             compiled: OnceLock::new(),
         }
     }
 
+    /// Returns the text that is compiled.
+    pub(super) fn text(&self) -> String {
+        let text = match self.source {
+            Source::Literal(text) => Cow::Borrowed(text),
+            Source::Built(build) => Cow::Owned(build()),
+        };
+        text.replace(r"\w", "[[:word:]]")
+            // A command goes on behind an escaped line break.
+            .replace(r"[^;|&\n]*", r"(?:[^;|&\n\\]|\\(?s:.))*")
+    }
+
     pub(super) fn get(&self) -> &Regex {
         self.compiled.get_or_init(|| {
-            Regex::new(&self.text).expect("the pattern is part of this file, and a test uses it")
+            Regex::new(&self.text()).expect("the pattern is part of this file, and a test uses it")
         })
     }
 }

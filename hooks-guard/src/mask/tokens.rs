@@ -69,6 +69,11 @@ impl Token {
         self
     }
 
+    /// Returns the text without which there is no such token.
+    pub(super) const fn mark(&self) -> &'static str {
+        self.mark
+    }
+
     /// Returns where a text has such tokens.
     pub(super) fn find<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
         let marks = text.match_indices(self.mark).map(|(at, _)| at);
