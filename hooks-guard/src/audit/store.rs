@@ -100,7 +100,8 @@ impl AuditStore {
     }
 
     /// As [`open`](Self::open), for a process that records one thing and ends:
-    /// [`changes`](Self::changes) tells it nothing.
+    /// [`changes`](Self::changes) tells it nothing. In SQLite, reads and writes share one connection
+    /// and wait for each other.
     ///
     /// # Errors
     ///
