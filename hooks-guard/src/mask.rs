@@ -183,7 +183,11 @@ fn replaced(text: &str, ranges: &[Hidden]) -> String {
 /// Returns the ranges to mask, ordered and without overlaps.
 fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
     let mut found: Vec<Hidden> = Vec::new();
-    for token in TOKENS {
+    let asked = Text::new(text);
+    for token in TOKENS
+        .iter()
+        .filter(|token| asked.may_contain(token.mark()))
+    {
         found.extend(token.find(text).map(|range| {
             let end = syntax.end(range.start, range.end);
             (range.start..end, Kind::Secret)
@@ -201,7 +205,6 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
     let digests = LazyCell::new(|| digests(text, reader));
     let entries = LazyCell::new(|| names_of_entries(text));
     let mut by_chance = Vec::new();
-    let asked = Text::new(text);
     let may_find = |rule: &&rule::Rule| rule.may_count(reader) && asked.has(rule.need);
     for rule in RULES.iter().filter(may_find) {
         for window in rule.windows(text) {

@@ -436,11 +436,12 @@ pub(crate) fn homes(places: &Places) -> Homes {
 /// Returns the settings files of agents in a home directory: at their default places, and where
 /// variables move them, which a project may have set.
 fn agents_settings(home: &Path) -> Vec<PathBuf> {
+    let fixed = Homes::new(home, |_| None);
     let moved = Homes::new(home, |name| std::env::var_os(name).map(PathBuf::from));
-    let mut files = settings_files(&Homes::new(home, |_| None), None);
-    files.extend(settings_files(&moved, None));
-    files.sort();
-    files.dedup();
+    let mut files = settings_files(&fixed, None);
+    if moved != fixed {
+        files.extend(settings_files(&moved, None));
+    }
     files
 }
 

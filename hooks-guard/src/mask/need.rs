@@ -13,12 +13,44 @@ pub(super) enum Need {
     Run(usize, fn(u8) -> bool),
     /// This substring, and a run of these characters of this length.
     RunWith(&'static str, usize, fn(u8) -> bool),
+    /// This text, and an option with this letter, in any case; written in lower case.
+    OptionWith(&'static str, u8),
+}
+
+/// The pairs of neighbouring bytes of a text, hashed into a bitmap: a filter before a search. Mostly
+/// none of the hundreds of words that are searched is in the text; `ls -la` −8 % instructions.
+struct Pairs([u64; 64]);
+
+impl Pairs {
+    fn of(text: &str) -> Self {
+        let mut pairs = Self([0; 64]);
+        for pair in text.as_bytes().windows(2) {
+            let (word, bit) = Self::place(pair[0], pair[1]);
+            pairs.0[word] |= bit;
+        }
+        pairs
+    }
+
+    fn place(first: u8, second: u8) -> (usize, u64) {
+        (usize::from(first & 63), 1 << (second & 63))
+    }
+
+    /// Returns whether the text may contain a word; false is certain.
+    fn may_contain(&self, word: &str) -> bool {
+        let &[first, second, ..] = word.as_bytes() else {
+            return true;
+        };
+        let (word, bit) = Self::place(first, second);
+        self.0[word] & bit != 0
+    }
 }
 
 /// A text, prepared for the checks.
 pub(super) struct Text<'a> {
     text: &'a str,
     lower: String,
+    pairs: Pairs,
+    lower_pairs: Pairs,
 }
 
 impl<'a> Text<'a> {
@@ -28,11 +60,30 @@ impl<'a> Text<'a> {
             // Includes characters that patterns treat as case variants.
             false => text.to_lowercase().replace('\u{17f}', "s"),
         };
-        Self { text, lower }
+        Self {
+            text,
+            pairs: Pairs::of(text),
+            lower_pairs: Pairs::of(&lower),
+            lower,
+        }
+    }
+
+    /// Returns whether a word may be in the text as it is written; false is certain.
+    pub(super) fn may_contain(&self, word: &str) -> bool {
+        self.pairs.may_contain(word)
     }
 
     fn has_any(&self, words: &[&str]) -> bool {
-        words.iter().any(|word| self.lower.contains(word))
+        words
+            .iter()
+            .any(|word| self.lower_pairs.may_contain(word) && self.lower.contains(word))
+    }
+
+    fn has_option(&self, letter: u8) -> bool {
+        self.lower.split('-').skip(1).any(|option| {
+            let mut letters = option.bytes().take_while(u8::is_ascii_alphabetic);
+            letters.any(|byte| byte == letter)
+        })
     }
 
     fn has_run(&self, length: usize, of: fn(u8) -> bool) -> bool {
@@ -46,9 +97,10 @@ impl<'a> Text<'a> {
     pub(super) fn has(&self, need: Need) -> bool {
         match need {
             Need::Any(words) => self.has_any(words),
-            Need::AnyWith(words, of) => self.text.contains(of) && self.has_any(words),
+            Need::AnyWith(words, of) => self.has_any(words) && self.text.contains(of),
             Need::Run(length, of) => self.has_run(length, of),
             Need::RunWith(part, length, of) => self.text.contains(part) && self.has_run(length, of),
+            Need::OptionWith(part, letter) => self.text.contains(part) && self.has_option(letter),
         }
     }
 }

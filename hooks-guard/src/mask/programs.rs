@@ -7,7 +7,8 @@ use regex::{Captures, Regex};
 
 use super::need::Need::{Any, AnyWith};
 use super::need::READS;
-use super::rule::{QUOTED, Rule, VALUE, always, literal, literal_no_option, of_a_setting};
+use super::rule::Source::Built;
+use super::rule::{QUOTED, Rule, VALUE, always, literal, literal_no_option, of_a_setting, secret};
 
 /// Commands that make a program read a password from its standard input.
 const READERS: &str = r"(?:\bsudo\s+(?:-[a-zA-Z-]+\s+)*-\w*S|password-stdin|with-token|--stdin|-stdin|\bchpasswd|\bnewusers|\bcryptsetup|\bpasswd\b|\bvncpasswd|\bsmbpasswd|\bpdbedit|passphrase-fd|\bkinit\b|\bkpasswd|\bht(?:passwd|digest)\b|\bsu\s|\bmkpasswd\b|\bwpa_passphrase\b|\bssh-add\b|\bsecret-tool\s+store|\b(?:go)?pass\s+(?:insert|otp)|\bgpg-preset-passphrase|\bkadmin(?:\.local)?\b|\bkeyctl\s+padd|\bdoas\b|\b(?:gocryptfs|encfs|cryfs|securefs|veracrypt|truecrypt|ecryptfs-\S+)\b|\bzfs\s+load-key|\blpass\s+login|\bop\s+signin|\bkeepassxc-cli\b|\bsystemd-creds\s+encrypt|\bsecurity\s+unlock-keychain|\bwg\s+(?:pubkey|set)\b|\bx11vnc\s+-storepasswd|\bconfig\s+set\s+--secret|\bopenssl\s+[^|;&\n]*?-(?:pass(?:in|out)?\s+(?:stdin|fd:0)|stdin)|\bvault\s+login\s+-|\brclone\s+obscure\s+-|--unlock\b|\bbw\s+unlock|\bsecrets?\s+(?:set|put|create|add|versions\s+add)\b|\bkeyring\s+set\b|\bvercel\s+env\s+add\b|\\+password\b)";
@@ -68,7 +69,6 @@ fn pair(option: &str) -> String {
 
 /// Short options that only these programs use for a password.
 fn options() -> Vec<Rule> {
-    let secret = Rule::secret;
     vec![
         secret(
             Any(&[
@@ -81,9 +81,9 @@ fn options() -> Vec<Rule> {
                 "rar",
                 "sshpass",
             ]),
-            &format!(
+            Built(|| format!(
                 r"\b(?:mysql|mariadb|mycli|xtrabackup|mariabackup|7z|7za|7zr|rar|unrar|sshpass)[\w.-]*\s(?:[^;|&\n]*?\s)?-h?p({VALUE})"
-            ),
+            )),
             literal,
         ),
         secret(
@@ -96,10 +96,10 @@ fn options() -> Vec<Rule> {
                 "sshpass", "mongo", "login", "cqlsh", "influx", "sqlcmd", "bcp", "isql", "osql",
                 "tsql", "sqsh", "mycli", "cypher-shell", "twine", "psexec", "rdesktop", "hdbsql", "ncftp",
             ]),
-            &of_program(
+            Built(|| of_program(
                 r"sshpass|mongo\w*|az\s+login|cqlsh|influx|sqlcmd|bcp|isql|osql|tsql|sqsh|mycli|cypher-shell|twine|psexec\d*|rdesktop|hdbsql|ncftp\w*|(?:docker|podman|nerdctl|helm|buildah|skopeo|oras|crane|oc|cf|ibmcloud)\b[^;|&\n]*?\blogin",
                 "[pP]",
-            ),
+            )),
             no_long_option,
         ),
         secret(
@@ -110,76 +110,76 @@ fn options() -> Vec<Rule> {
                 "altool", "mutool", "msoffcrypto", "steghide", "aescrypt", "tpm2_", "isql-fb",
                 "unlock-keychain", "create-keychain", "pkcs11-tool", "winrs", "couchbase",
             ]),
-            &of_program(
+            Built(|| of_program(
                 r"(?:uv|poetry)\s+publish|veracrypt|truecrypt|zuluCrypt-cli|rabbitmqadmin|cb(?:q|import|export|restore|transfer|backupmgr)|couchbase-cli|crackmapexec|cme|nxc|netexec|evil-winrm|smbmap|certipy(?:-ad)?|bloodhound-python|enum4linux(?:-ng)?|medusa|ldapdomaindump|beeline|sqlline|sendxmpp|racadm|ilorest|openfortivpn|altool|mutool|msoffcrypto-tool|steghide|aescrypt|tpm2_\w+|isql-fb|security\s+(?:unlock|create)-keychain|pkcs11-tool|winrs",
                 "p",
-            ),
+            )),
             literal_no_option,
         ),
         secret(
             Any(&["zip", "ipmitool", "mosquitto", "cbc", "exaplus", "p4", "ykman", "piv-tool", "mqttx", "dscl", "security"]),
-            &of_program(
+            Built(|| of_program(
                 r"zip|unzip|zipcloak|ipmitool|mosquitto_\w+|cbc(?:-\w+)?|exaplus|p4|ykman|yubico-piv-tool|mqttx|dscl|security\s+import",
                 "P",
-            ),
+            )),
             literal_no_option,
         ),
         secret(
             Any(&["kadmin", "vsql", "pk12util", "generic-password", "internet-password"]),
-            &of_program(
+            Built(|| of_program(
                 r"kadmin(?:\.local)?|vsql|pk12util|security\s+add-(?:generic|internet)-password",
                 "w",
-            ),
+            )),
             literal_no_option,
         ),
         secret(
             Any(&["pk12util", "ccrypt"]),
-            &of_program("pk12util|ccrypt", "[WK]"),
+            Built(|| of_program("pk12util|ccrypt", "[WK]")),
             literal_no_option,
         ),
         secret(
             Any(&["swaks", "sendemail", "nzsql", "nzload", "xe", "gsec", "gbak"]),
-            &format!(
+            Built(|| format!(
                 r"\b(?:swaks\b[^;|&\n]*?\s-ap|sendemail\b[^;|&\n]*?\s-xp|(?:nzsql|nzload|xe)\b[^;|&\n]*?\s-pw|(?:gsec|gbak)\b[^;|&\n]*?\s-pas?)\s+({VALUE})"
-            ),
+            )),
             literal_no_option,
         ),
         secret(
             Any(&["partition-list"]),
-            &of_program(r"security\s+set-key-partition-list", "k"),
+            Built(|| of_program(r"security\s+set-key-partition-list", "k")),
             literal_no_option,
         ),
         secret(
             Any(&["signtool"]),
-            &format!(r"(?i)\bsigntool\b[^;|&\n]*?\s[/-]p\s+({VALUE})"),
+            Built(|| format!(r"(?i)\bsigntool\b[^;|&\n]*?\s[/-]p\s+({VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["source"]),
-            &of_program(r"nuget\s+(?:add|update)\s+source", "p"),
+            Built(|| of_program(r"nuget\s+(?:add|update)\s+source", "p")),
             literal_no_option,
         ),
         secret(
             Any(&["hashes"]),
-            &format!(r"\s-{{1,2}}hashes[ =]({VALUE})"),
+            Built(|| format!(r"\s-{{1,2}}hashes[ =]({VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["uv", "rancher", "login"]),
-            &of_program(r"uv\s+publish|rancher\s+login|(?:glab|tea)\b[^;|&\n]*?\slogin", "t"),
+            Built(|| of_program(r"uv\s+publish|rancher\s+login|(?:glab|tea)\b[^;|&\n]*?\slogin", "t")),
             literal_no_option,
         ),
         secret(
             Any(&["<("]),
-            &format!(
+            Built(|| format!(
                 r"<\(\s*(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE})"
-            ),
+            )),
             literal,
         )
         .within(r"\bsecrets?\s+(?:set|put|create|add|versions)\b[^;|&\n]*"),
         // A file whose name shows its content.
         secret(
-            Any(&[">"]),
+            AnyWith(&["echo", "printf"], |c| c == '>'),
             r#"(?i)\b(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*(?:["'][^\s"'\\]+\\n([^\s"'\\]+)(?:\\n)?["']|["'](?:passw(?:or)?d|passphrase|secret|token)[ \t]+([^\s"'\\]+)["']|([^\s;|&<>)"'`\\]+|"[^\s"]+"|'[^\s']+'))\s*>+\s*[^\s;|&]*(?:passw(?:or)?d|passphrase|pass|secret|token|cred(?:ential)?s?|auth)(?:\.txt|\.key|[_.-]?file)?(?:["']?\s*(?:[;&|)\n]|\z))"#,
             |captures, text| {
                 let whole = captures.get(0).map_or("", |group| group.as_str());
@@ -189,20 +189,20 @@ fn options() -> Vec<Rule> {
         // A command that prints the secret.
         secret(
             Any(&["command", "cmd", "eval", "helper", "process"]),
-            &format!(
+            Built(|| format!(
                 r"(?i)(?:pass|secret|token|key|auth|cred|pin)[\w.-]*(?:command|cmd|eval|helper|process)[ =]+['\x22]?(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|%s\S*\s+)*({VALUE})"
-            ),
+            )),
             literal_no_option,
         ),
         // `user:password`, or the password alone.
         secret(
             Any(&["creds"]),
-            &pair(r"\s--(?:src-|dest-)?creds[ =]"),
+            Built(|| pair(r"\s--(?:src-|dest-)?creds[ =]")),
             literal_no_option,
         ),
         secret(
             Any(&["http", "xh"]),
-            &pair(r"\s(?:-a\s*|--auth[ =])"),
+            Built(|| pair(r"\s(?:-a\s*|--auth[ =])")),
             literal_no_option,
         )
         .within(r"\b(?:https?|httpie|xhs?)\s[^;|&\n]*"),
@@ -218,99 +218,99 @@ fn options() -> Vec<Rule> {
         // Files that are the output of a command that prints the secret.
         secret(
             Any(&["<("]),
-            &format!(
+            Built(|| format!(
                 r"(?i)\b[\w-]*(?:pass|secret|token|key|cred|auth|seed|psk)[\w-]*[ =]+(?:file:|@)?<\(\s*(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE}(?:[ \t]+{VALUE})*)"
-            ),
+            )),
             literal,
         ),
         secret(
             Any(&["redis-cli", "valkey-cli", "keydb-cli"]),
-            &of_program("(?:redis|valkey|keydb)-cli", "a"),
+            Built(|| of_program("(?:redis|valkey|keydb)-cli", "a")),
             literal_no_option,
         ),
         secret(
             Any(&["ldap"]),
-            &of_program(r"ldap\w+", "w"),
+            Built(|| of_program(r"ldap\w+", "w")),
             literal_no_option,
         ),
         secret(
             Any(&["ldappasswd", "slappasswd"]),
-            &format!(r"\s-[sa]\s*({VALUE})"),
+            Built(|| format!(r"\s-[sa]\s*({VALUE})")),
             literal_no_option,
         )
         .within(r"\b(?:ldappasswd|slappasswd)\b[^;|&\n]*"),
         secret(
             Any(&["openssl"]),
-            &of_program("openssl", r"(?:[kK]|hmac)\s"),
+            Built(|| of_program("openssl", r"(?:[kK]|hmac)\s")),
             literal_no_option,
         ),
-        secret(Any(&["pass:"]), &format!(r"\bpass:({VALUE})"), literal),
+        secret(Any(&["pass:"]), Built(|| format!(r"\bpass:({VALUE})")), literal),
         secret(
             Any(&["key:"]),
-            &format!(r"\bmacopt\s+(?:hex)?key:({VALUE})"),
+            Built(|| format!(r"\bmacopt\s+(?:hex)?key:({VALUE})")),
             literal,
         ),
         // `-storepass x`, but not `-storepass:env NAME`.
         secret(
             Any(&["storepass", "keypass"]),
-            &format!(r"(?i)(?:^|\s)-{{1,2}}(?:src|dest)?(?:store|key)pass(?:wd)?[ =]+({VALUE})"),
+            Built(|| format!(r"(?i)(?:^|\s)-{{1,2}}(?:src|dest)?(?:store|key)pass(?:wd)?[ =]+({VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["keytool"]),
-            &of_program("keytool", "new"),
+            Built(|| of_program("keytool", "new")),
             literal_no_option,
         ),
         secret(
             Any(&["useradd", "usermod", "adduser", "groupadd", "groupmod"]),
-            &format!(r"\s-[a-zA-Z]*p\s*({VALUE})"),
+            Built(|| format!(r"\s-[a-zA-Z]*p\s*({VALUE})")),
             literal_no_option,
         )
         .within(r"\b(?:useradd|usermod|adduser|groupadd|groupmod)\b[^;|&\n]*"),
         secret(
             Any(&["ssh-keygen"]),
-            &format!(r"\s-[NP]\s*({VALUE})"),
+            Built(|| format!(r"\s-[NP]\s*({VALUE})")),
             literal_no_option,
         )
         .within(r"\bssh-keygen\b[^;|&\n]*"),
         secret(
             AnyWith(&["pw"], char::is_whitespace),
-            &format!(r"\s-[uo]?pw\s+({VALUE})"),
+            Built(|| format!(r"\s-[uo]?pw\s+({VALUE})")),
             literal_no_option,
         )
         .within(r"\b(?:plink|pscp|psftp|putty|pdf\w+|kadmin(?:\.local)?)\b[^;|&\n]*"),
         secret(
             Any(&["snmp"]),
-            &format!(r"\s-[AXc]\s*({VALUE})"),
+            Built(|| format!(r"\s-[AXc]\s*({VALUE})")),
             literal_no_option,
         )
         .within(r"\bsnmp\w+\s[^;|&\n]*"),
         secret(
             Any(&["nuget", "gem"]),
-            &of_program(r"nuget|gem\s+push", "k"),
+            Built(|| of_program(r"nuget|gem\s+push", "k")),
             literal_no_option,
         ),
         secret(
             Any(&["/p:"]),
-            &format!(r"\b(?:x?freerdp\d*|wlfreerdp)\b[^;|&\n]*?\s/p:({VALUE})"),
+            Built(|| format!(r"\b(?:x?freerdp\d*|wlfreerdp)\b[^;|&\n]*?\s/p:({VALUE})")),
             literal,
         ),
         secret(
             Any(&["doveadm"]),
-            &of_program(r"doveadm\s+pw", "p"),
+            Built(|| of_program(r"doveadm\s+pw", "p")),
             literal_no_option,
         ),
         secret(
             Any(&["plaintext"]),
-            &format!(r"\bcaddy\b[^;|&\n]*?\s--?plaintext[ =]({VALUE})"),
+            Built(|| format!(r"\bcaddy\b[^;|&\n]*?\s--?plaintext[ =]({VALUE})")),
             literal_no_option,
         ),
         // `curl -E cert:password`
         secret(
             Any(&["curl"]),
-            &format!(
+            Built(|| format!(
                 r#"\s(?:-[a-wyzA-WYZ]*E\s*|--(?:proxy-)?cert[ =])(?:"[^":]*:([^"]+)|'[^':]*:([^']+)|[^\s:"']+:({VALUE}))"#
-            ),
+            )),
             |captures, text| !text.starts_with("//") && literal(captures, text),
         )
         .within(r"\bcurl\b[^;|&\n]*"),
@@ -323,7 +323,7 @@ fn options() -> Vec<Rule> {
         // `user%password`, `user,password`
         secret(
             Any(&["%"]),
-            &format!(r"(?:^|\s)--user[ =][^\s%]+%({VALUE})"),
+            Built(|| format!(r"(?:^|\s)--user[ =][^\s%]+%({VALUE})")),
             literal,
         ),
         secret(
@@ -333,7 +333,7 @@ fn options() -> Vec<Rule> {
         ),
         secret(
             Any(&["lftp", "open"]),
-            &format!(r"\b(?:lftp|open)\b[^;|&\n]*?\s-u\s*[^\s,]+,({VALUE})"),
+            Built(|| format!(r"\b(?:lftp|open)\b[^;|&\n]*?\s-u\s*[^\s,]+,({VALUE})")),
             literal,
         ),
     ]
@@ -341,23 +341,22 @@ fn options() -> Vec<Rule> {
 
 /// Secrets among the operands of programs.
 fn places() -> Vec<Rule> {
-    let secret = Rule::secret;
     vec![
         secret(
             Any(&["networksetup"]),
-            &format!(
+            Built(|| format!(
                 r"(?i)\bnetworksetup\s+-(?:setairportnetwork\s+\S+\s+{VALUE}|addpreferredwirelessnetworkatindex\s+\S+\s+{VALUE}\s+\S+\s+\S+|setpppoepassword\s+{VALUE}|set\w*proxy\s+{VALUE}\s+\S+\s+\S+\s+on\s+\S+)\s+({VALUE})"
-            ),
+            )),
             literal,
         ),
         secret(
             Any(&["dscl"]),
-            &format!(r"\bdscl\b[^;|&\n]*?\s-?passwd\s+\S+\s+({VALUE}(?:[ \t]+{VALUE})?)"),
+            Built(|| format!(r"\bdscl\b[^;|&\n]*?\s-?passwd\s+\S+\s+({VALUE}(?:[ \t]+{VALUE})?)")),
             literal,
         ),
         secret(
             Any(&["put-parameter"]),
-            &format!(r"\s--value[ =]({VALUE})"),
+            Built(|| format!(r"\s--value[ =]({VALUE})")),
             |captures, text| {
                 let text = text.trim_start_matches(['"', '\'']);
                 !text.starts_with("file://") && literal(captures, text)
@@ -368,62 +367,62 @@ fn places() -> Vec<Rule> {
         ),
         secret(
             Any(&["user-secrets"]),
-            &format!(r"\buser-secrets\s+set\s+(?:--?(?:p|project|id|file|c|configuration)[ =]\S+\s+|-\S+\s+)*{VALUE}\s+({VALUE})"),
+            Built(|| format!(r"\buser-secrets\s+set\s+(?:--?(?:p|project|id|file|c|configuration)[ =]\S+\s+|-\S+\s+)*{VALUE}\s+({VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["alias", "config"]),
-            &format!(
+            Built(|| format!(
                 r"\bmc(?:li)?\s+(?:alias\s+set|config\s+host\s+add)\s+(?:-\S+\s+)*\S+\s+\S+\s+{VALUE}\s+({VALUE})"
-            ),
+            )),
             literal_no_option,
         ),
         secret(
             Any(&["admin"]),
-            &format!(r"\bmc(?:li)?\s+admin\s+user\s+add\s+\S+\s+{VALUE}\s+({VALUE})"),
+            Built(|| format!(r"\bmc(?:li)?\s+admin\s+user\s+add\s+\S+\s+{VALUE}\s+({VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["keyctl"]),
-            &format!(r"\bkeyctl\s+(?:add\s+\S+\s+{VALUE}|p?update\s+\S+)\s+({VALUE})"),
+            Built(|| format!(r"\bkeyctl\s+(?:add\s+\S+\s+{VALUE}|p?update\s+\S+)\s+({VALUE})")),
             literal,
         ),
         // The option has no value: the words are a name and a value.
         secret(
             Any(&["pulumi"]),
-            &format!(r"\bconfig\s+set(?:\s+-\S+)*\s+[^-\s]\S*(?:\s+-\S+)*\s+({VALUE})"),
+            Built(|| format!(r"\bconfig\s+set(?:\s+-\S+)*\s+[^-\s]\S*(?:\s+-\S+)*\s+({VALUE})")),
             literal_no_option,
         )
         .within(r"\bpulumi\b[^;|&\n]*--secret\b[^;|&\n]*"),
         secret(
             Any(&["rclone"]),
-            &format!(r"(?i)\s(?:pass|\w*(?:passw|secret|token|_key)\w*)\s+({VALUE})"),
+            Built(|| format!(r"(?i)\s(?:pass|\w*(?:passw|secret|token|_key)\w*)\s+({VALUE})")),
             of_a_setting,
         )
         .within(r"\brclone\s+config\s+(?:create|update|password)\s[^;|&\n]*"),
         secret(
             Any(&["sops"]),
-            &format!(r"\bsops\s+set\s+(?:-\S+\s+)*\S+\s+{VALUE}\s+({VALUE})"),
+            Built(|| format!(r"\bsops\s+set\s+(?:-\S+\s+)*\S+\s+{VALUE}\s+({VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["radtest"]),
-            &format!(r"\bradtest\s+(?:-\w\s+\S+\s+)*{VALUE}\s+({VALUE})"),
+            Built(|| format!(r"\bradtest\s+(?:-\w\s+\S+\s+)*{VALUE}\s+({VALUE})")),
             literal,
         ),
         secret(
             Any(&["using"]),
-            &format!(r"(?i)\b(?:connect|attach)\s+to\s+\S+\s+user\s+\S+\s+using\s+({VALUE})"),
+            Built(|| format!(r"(?i)\b(?:connect|attach)\s+to\s+\S+\s+user\s+\S+\s+using\s+({VALUE})")),
             literal,
         ),
         secret(
             Any(&["vault"]),
-            &format!(r"\bvault\s+login\s+(?:-\S+\s+)*({VALUE})"),
+            Built(|| format!(r"\bvault\s+login\s+(?:-\S+\s+)*({VALUE})")),
             |captures, text| !text.contains('=') && literal_no_option(captures, text),
         ),
         secret(
             Any(&["vault", "bao"]),
-            &format!(r"\s[\w./][\w./-]*=({VALUE})"),
+            Built(|| format!(r"\s[\w./][\w./-]*=({VALUE})")),
             |captures, text| {
                 let whole = captures.get(0).map_or("", |group| group.as_str());
                 let name = whole.trim_start().split('=').next().unwrap_or_default();
@@ -437,137 +436,137 @@ fn places() -> Vec<Rule> {
         .within(r"\b(?:vault|bao)\s+(?:kv\s+)?(?:put|patch|write|login)\b[^;|&\n]*"),
         secret(
             Any(&["secret"]),
-            &format!(r"\s[A-Za-z_]\w*=({VALUE})"),
+            Built(|| format!(r"\s[A-Za-z_]\w*=({VALUE})")),
             literal,
         )
         .within(r"\bsecrets?\s+(?:set|import|put|add|create)\s[^;|&\n]*"),
         secret(
             Any(&["passwd"]),
-            &format!(
+            Built(|| format!(
                 r"\b(?:ht|mosquitto_)passwd\s+(?:-\S+\s+(?:[0-9]+\s+)?)*-[a-zA-Z]*b[a-zA-Z]*\s+(?:-\S+\s+(?:[0-9]+\s+)?)*(?:[^-\s]\S*\s+){{1,2}}({VALUE})\s*(?:$|[;|&>)\n])"
-            ),
+            )),
             literal_no_option,
         ),
         secret(
             Any(&["mkpasswd"]),
-            &format!(
+            Built(|| format!(
                 r"\bmkpasswd(?:\s+-[mSRC]\s*[^\s-]\S*|\s+--(?:method|salt|rounds)[ =]\S+|\s+-\S+)*\s+({VALUE})"
-            ),
+            )),
             literal_no_option,
         ),
         secret(
             Any(&["openssl"]),
-            &format!(r"\bopenssl\s+passwd(?:\s+-(?:salt|in)\s+\S+|\s+-\w+)*\s+({VALUE})"),
+            Built(|| format!(r"\bopenssl\s+passwd(?:\s+-(?:salt|in)\s+\S+|\s+-\w+)*\s+({VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["wpa_passphrase"]),
-            &format!(r"\bwpa_passphrase\s+{VALUE}\s+({VALUE})"),
+            Built(|| format!(r"\bwpa_passphrase\s+{VALUE}\s+({VALUE})")),
             literal,
         ),
         secret(
             Any(&["set_network"]),
-            &format!(r"\bset_network\s+[0-9]+\s+(?:psk|password|wep_key[0-9])\s+({VALUE})"),
+            Built(|| format!(r"\bset_network\s+[0-9]+\s+(?:psk|password|wep_key[0-9])\s+({VALUE})")),
             literal,
         ),
         secret(
             Any(&["nmcli"]),
-            &format!(
+            Built(|| format!(
                 r"(?i)\s(?:psk|password|passwd|[\w-]+\.[\w-]*(?:psk|password|passwd|wep-key[0-9]?|pin|secrets?))\s+({VALUE})"
-            ),
+            )),
             literal,
         )
         .within(r"\bnmcli\b[^;|&\n]*"),
         secret(
             Any(&["iwconfig"]),
-            &format!(r"\biwconfig\s+\S+\s+key\s+({VALUE})"),
+            Built(|| format!(r"\biwconfig\s+\S+\s+key\s+({VALUE})")),
             literal,
         ),
         secret(
             Any(&["smbclient"]),
-            &format!(r"\bsmbclient\s+(?://|\\\\)\S+\s+({VALUE})"),
+            Built(|| format!(r"\bsmbclient\s+(?://|\\\\)\S+\s+({VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["net"]),
-            &format!(r"(?i)\bnet\s+use\s+(?:\w:\s+|\*\s+)?['\x22]?\\{{2,}}\S+\s+(?:/user:\S+\s+)?({VALUE})"),
+            Built(|| format!(r"(?i)\bnet\s+use\s+(?:\w:\s+|\*\s+)?['\x22]?\\{{2,}}\S+\s+(?:/user:\S+\s+)?({VALUE})")),
             |_, text| !text.starts_with(['/', '*']),
         ),
         secret(
             Any(&["net"]),
-            &format!(r"(?i)\bnet\s+user\s+[^/\s]\S*\s+({VALUE})"),
+            Built(|| format!(r"(?i)\bnet\s+user\s+[^/\s]\S*\s+({VALUE})")),
             |_, text| !text.starts_with(['/', '*']),
         ),
         secret(
             Any(&["schtasks"]),
-            &format!(r"(?i)\bschtasks\b[^;|&\n]*?\s/rp\s+({VALUE})"),
+            Built(|| format!(r"(?i)\bschtasks\b[^;|&\n]*?\s/rp\s+({VALUE})")),
             literal,
         ),
         secret(
             Any(&["mysqladmin", "mariadb-admin"]),
-            &format!(r"\b(?:mysqladmin|mariadb-admin)\b[^;|&\n]*?\spassword\s+({VALUE})"),
+            Built(|| format!(r"\b(?:mysqladmin|mariadb-admin)\b[^;|&\n]*?\spassword\s+({VALUE})")),
             literal,
         ),
         secret(
             Any(&["rabbitmqctl"]),
-            &format!(
+            Built(|| format!(
                 r"\brabbitmqctl\b[^;|&\n]*?\s(?:add_user|change_password|authenticate_user)\s+{VALUE}\s+({VALUE})"
-            ),
+            )),
             literal,
         ),
         secret(
             Any(&["bw"]),
-            &format!(r"\bbw\s+(?:unlock\s+|login\s+[^-\s]\S*\s+)({VALUE})"),
+            Built(|| format!(r"\bbw\s+(?:unlock\s+|login\s+[^-\s]\S*\s+)({VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["rclone"]),
-            &format!(r"\brclone\s+obscure\s+({VALUE})"),
+            Built(|| format!(r"\brclone\s+obscure\s+({VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["cargo"]),
-            &format!(r"\bcargo\s+login\s+(?:--registry[ =]\S+\s+)?({VALUE})"),
+            Built(|| format!(r"\bcargo\s+login\s+(?:--registry[ =]\S+\s+)?({VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["authtoken"]),
-            &format!(r"\b(?:add-)?authtoken\s+({VALUE})"),
+            Built(|| format!(r"\b(?:add-)?authtoken\s+({VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["encrypt_string", "unseal", "set-initial-password"]),
-            &format!(r"\b(?:encrypt_string|operator\s+unseal|set-initial-password)\s+({VALUE})"),
+            Built(|| format!(r"\b(?:encrypt_string|operator\s+unseal|set-initial-password)\s+({VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["qpdf"]),
-            &format!(r"\bqpdf\b[^;|&\n]*?--encrypt\s+({VALUE}\s+{VALUE})"),
+            Built(|| format!(r"\bqpdf\b[^;|&\n]*?--encrypt\s+({VALUE}\s+{VALUE})")),
             literal_no_option,
         ),
         secret(
             Any(&["_pw"]),
-            &format!(r"\b(?:user|owner|input)_pw\s+({VALUE})"),
+            Built(|| format!(r"\b(?:user|owner|input)_pw\s+({VALUE})")),
             literal,
         ),
         // Settings with name and value in separate words.
         secret(
             Any(&["config"]),
-            &format!(
+            Built(|| format!(
                 r#"(?i)\bconfig(?:ure)?\s+(?:set\s+|add\s+|-\S+\s+)*["']?[\w./:@-]*(?:token|secret|passw(?:or)?d|api_?key|_auth|authtoken|accesskey|access_key|private_?key)[\w.-]*["']?\s+({VALUE})"#
-            ),
+            )),
             of_a_setting,
         ),
         secret(
             Any(&["http-basic"]),
-            &format!(r"\bhttp-basic\.\S+\s+{VALUE}\s+({VALUE})"),
+            Built(|| format!(r"\bhttp-basic\.\S+\s+{VALUE}\s+({VALUE})")),
             literal,
         ),
         secret(
             Any(&["set"]),
-            &format!(
+            Built(|| format!(
                 r"(?i)\b(?:setenv|setx|set\s+-\w+|env[: ](?:set|add))\s+\w*(?:token|secret|passw(?:or)?d|passphrase|pwd|api_?key|_key|_pass)\w*\s+({VALUE})"
-            ),
+            )),
             of_a_setting,
         ),
         secret(
@@ -583,13 +582,12 @@ const ACCOUNT: &str = r#"(?:["'][^"':\s\\]+:((?:\\[^n]|[^"'\\\n])+)|(?:\\n|\n)[^
 
 /// Standard input of a program, written in the command.
 fn inputs() -> Vec<Rule> {
-    let secret = Rule::secret;
     vec![
         secret(
-            Any(READS),
-            &format!(
+            AnyWith(READS, |c| c == '|'),
+            Built(|| format!(
                 r"\b(?:echo|printf|yes)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE}(?:[ \t]+{VALUE})*)\s*\|\s*[^|;&\n]*?{READERS}"
-            ),
+            )),
             |captures, text| !is_told_apart(captures) && literal(captures, text),
         ),
         // Accounts: the name before the first colon is kept.
@@ -598,34 +596,34 @@ fn inputs() -> Vec<Rule> {
             ACCOUNT,
             literal,
         )
-        .within(&format!(
+        .within(Built(|| format!(
             r"\b(?:echo|printf|yes)\s+{VALUE}(?:[ \t]+{VALUE})*\s*\|\s*[^|;&\n]*?\b(?:chpasswd|newusers)\b"
-        )),
+        ))),
         secret(
             Any(&["chpasswd", "newusers"]),
             ACCOUNT,
             literal,
         )
-        .within(&format!(r"\b(?:chpasswd|newusers)\b[^|;&\n]*?<<<\s*{VALUE}")),
+        .within(Built(|| format!(r"\b(?:chpasswd|newusers)\b[^|;&\n]*?<<<\s*{VALUE}"))),
         // Several values in a group.
         secret(
-            Any(READS),
-            &format!(
+            AnyWith(READS, |c| c == '|'),
+            Built(|| format!(
                 r"\b(?:echo|printf)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE})(?:\s*;\s*(?:echo|printf|sleep|cat)\b[^;|&\n()]*)*\s*;?\s*[)}}]\s*\|\s*[^|;&\n]*?{READERS}"
-            ),
+            )),
             literal,
         ),
         secret(
-            Any(READS),
-            &format!(r"{READERS}[^|;&\n]*?<<<\s*({VALUE})"),
+            AnyWith(READS, |c| c == '<'),
+            Built(|| format!(r"{READERS}[^|;&\n]*?<<<\s*({VALUE})")),
             |captures, text| !is_told_apart(captures) && literal(captures, text),
         ),
         // A format string that labels its arguments as secrets.
         secret(
             Any(&["printf"]),
-            &format!(
+            Built(|| format!(
                 r#"(?i)\bprintf\s+(?:"[^"\n]*(?:passw(?:or)?d|secret|token)[^"\n]*%s[^"\n]*"|'[^'\n]*(?:passw(?:or)?d|secret|token)[^'\n]*%s[^'\n]*')((?:[ \t]+{VALUE})+)"#
-            ),
+            )),
             |captures, text| literal(captures, text.trim()),
         ),
     ]
@@ -642,7 +640,6 @@ fn is_told_apart(captures: &Captures<'_>) -> bool {
 
 /// Files and protocols with passwords.
 fn networks() -> Vec<Rule> {
-    let secret = Rule::secret;
     const GAP: &str = r"(?:\s|\\n|\\t|\\r)+";
     // The password after a user, which is not an option, a redirection or a comment.
     const SECOND: &str =
@@ -652,9 +649,9 @@ fn networks() -> Vec<Rule> {
         // `.netrc`
         secret(
             Any(&["machine", "default"]),
-            &format!(
+            Built(|| format!(
                 r#"\b(?:machine{GAP}\S+?|default)(?:{GAP}(?:login|user|account){GAP}[^\s\\]+)*{GAP}passw(?:or)?d{GAP}("[^"]*"|[^\s"'\\]+)"#
-            ),
+            )),
             literal,
         ),
         // `.pgpass`
@@ -667,27 +664,27 @@ fn networks() -> Vec<Rule> {
         // Input of FTP clients.
         secret(
             Any(&["ftp"]),
-            &format!(r"(?m)^\s*(?:quote\s+)?(?:user\s+\S+[ \t]+|pass[ \t]+)({VALUE})"),
+            Built(|| format!(r"(?m)^\s*(?:quote\s+)?(?:user\s+\S+[ \t]+|pass[ \t]+)({VALUE})")),
             literal,
         )
         .within(r"(?is)\A.*ftp.*\z"),
         // Input of Redis clients.
         secret(
             Any(&["redis", "valkey", "keydb", "6379"]),
-            &format!(
+            Built(|| format!(
                 r#"(?i)(?:\b(?:redis|valkey|keydb)-cli(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+|\b(?:echo|printf)\s+(?:-\w+\s+)*|^\s*|\bhello\s+[0-9]\s+|["'\n])auth[ \t]+(?:{REDIS}[ \t]+({SECOND})(?:[\s;|&"'\\)]|\z)|({REDIS}))"#
-            ),
+            )),
             literal,
         )
         .within(r"(?is)\A.*(?:redis|valkey|keydb|6379).*\z"),
         secret(
             Any(&["requirepass", "masterauth"]),
-            &format!(r"(?i)\b(?:requirepass|masterauth)\s+({REDIS})"),
+            Built(|| format!(r"(?i)\b(?:requirepass|masterauth)\s+({REDIS})")),
             |captures, text| !text.starts_with(".*") && literal(captures, text),
         ),
         secret(
             Any(&["migrate"]),
-            &format!(r"(?i)\sauth(?:2\s+{REDIS})?\s+({REDIS})"),
+            Built(|| format!(r"(?i)\sauth(?:2\s+{REDIS})?\s+({REDIS})")),
             literal,
         )
         .within(r"(?i)\bmigrate\s[^;|&\n]*"),
@@ -702,64 +699,77 @@ fn networks() -> Vec<Rule> {
 
 /// Input that scripts type at password prompts.
 fn typed() -> Vec<Rule> {
-    let secret = Rule::secret;
     vec![
         secret(
             Any(&["send"]),
-            &format!(
-                r"(?is)(?:assw(?:or)?d|assphrase|\bpin\b|\botp\b|verification code|one-time).{{0,120}}?\bsend(?:_user)?\s+(?:--?\w*\s+)*({QUOTED}|\{{[^}}]*\}}|[^\s;\x22'{{}}]+)"
-            ),
+            Built(|| {
+                format!(
+                    r"(?is)(?:assw(?:or)?d|assphrase|\bpin\b|\botp\b|verification code|one-time).{{0,120}}?\bsend(?:_user)?\s+(?:--?\w*\s+)*({QUOTED}|\{{[^}}]*\}}|[^\s;\x22'{{}}]+)"
+                )
+            }),
             no_variable,
         ),
         secret(
             Any(&["send"]),
-            &format!(
-                r"(?is)(?:assw(?:or)?d|assphrase|\bpin\b|\botp\b).{{0,120}}?\.(?:send|sendline|write)\(\s*b?({QUOTED})"
-            ),
+            Built(|| {
+                format!(
+                    r"(?is)(?:assw(?:or)?d|assphrase|\bpin\b|\botp\b).{{0,120}}?\.(?:send|sendline|write)\(\s*b?({QUOTED})"
+                )
+            }),
             no_variable,
         ),
         secret(
             Any(&["pexpect"]),
-            &format!(r"\bpexpect\.sendline\(\s*b?({QUOTED})"),
+            Built(|| format!(r"\bpexpect\.sendline\(\s*b?({QUOTED})")),
             no_variable,
         ),
         // Calls with a name and a password.
         secret(
             Any(&["auth", "changeuserpassword", ".login", "credential"]),
-            &format!(
-                r"(?i)(?:\.auth|changeUserPassword|\.login|(?:basic|digest)auth|\bauth\s*=\s*|NetworkCredential)\(\s*{QUOTED}\s*,\s*b?({QUOTED})"
-            ),
+            Built(|| {
+                format!(
+                    r"(?i)(?:\.auth|changeUserPassword|\.login|(?:basic|digest)auth|\bauth\s*=\s*|NetworkCredential)\(\s*{QUOTED}\s*,\s*b?({QUOTED})"
+                )
+            }),
             literal,
         ),
         secret(
             Any(&["pdo(", "connect", "mysqli("]),
-            &format!(
-                r"(?i)(?:\bPDO|\bmysqli|connect(?:ion)?)\(\s*{QUOTED}\s*,\s*{QUOTED}\s*,\s*({QUOTED})"
-            ),
+            Built(|| {
+                format!(
+                    r"(?i)(?:\bPDO|\bmysqli|connect(?:ion)?)\(\s*{QUOTED}\s*,\s*{QUOTED}\s*,\s*({QUOTED})"
+                )
+            }),
             literal,
         ),
         secret(
             Any(&["create_"]),
-            &format!(r"(?i)\bcreate_(?:super)?user\(\s*{QUOTED}\s*,\s*{QUOTED}\s*,\s*({QUOTED})"),
+            Built(|| {
+                format!(r"(?i)\bcreate_(?:super)?user\(\s*{QUOTED}\s*,\s*{QUOTED}\s*,\s*({QUOTED})")
+            }),
             literal,
         ),
         secret(
             Any(&["bcrypt", "hash", "make_password", "hashpw"]),
-            &format!(
-                r"(?i)\b(?:bcrypt(?:\.\w+)?|Hash::make|(?:generate_)?password_hash|make_password|hashpw)\(\s*b?({QUOTED})"
-            ),
+            Built(|| {
+                format!(
+                    r"(?i)\b(?:bcrypt(?:\.\w+)?|Hash::make|(?:generate_)?password_hash|make_password|hashpw)\(\s*b?({QUOTED})"
+                )
+            }),
             literal,
         ),
         secret(
             Any(&["setenvironmentvariable", "putenv", "setdefault"]),
-            &format!(
-                r#"(?i)\b(?:SetEnvironmentVariable|putenv|setdefault)\(\s*\\?["'][^"']*(?:token|secret|passw(?:or)?d|api_?key|_key)[^"']*["']\s*,\s*({QUOTED})"#
-            ),
+            Built(|| {
+                format!(
+                    r#"(?i)\b(?:SetEnvironmentVariable|putenv|setdefault)\(\s*\\?["'][^"']*(?:token|secret|passw(?:or)?d|api_?key|_key)[^"']*["']\s*,\s*({QUOTED})"#
+                )
+            }),
             literal,
         ),
         secret(
             Any(&["securestring"]),
-            &format!(r"(?i)\bConvertTo-SecureString\s+(?:-String\s+)?({VALUE})"),
+            Built(|| format!(r"(?i)\bConvertTo-SecureString\s+(?:-String\s+)?({VALUE})")),
             literal_no_option,
         ),
     ]
@@ -767,7 +777,6 @@ fn typed() -> Vec<Rule> {
 
 /// Seeds of one-time passwords.
 fn seeds() -> Vec<Rule> {
-    let secret = Rule::secret;
     vec![
         secret(
             Any(&["otp", "2fa", "mfa", "oath", "authenticator"]),
@@ -786,19 +795,21 @@ fn seeds() -> Vec<Rule> {
         .within(r"(?is)\A.*(?:otp|2fa|mfa|oath|authenticator).*\z"),
         secret(
             Any(&["oathtool"]),
-            &format!(
-                r"\boathtool\b(?:\s+(?:-[dswcNS]|--(?:digits|window|counter|now|start-time|time-step-size))[ =]\S+|\s+-\S+)*\s+({VALUE})"
-            ),
+            Built(|| {
+                format!(
+                    r"\boathtool\b(?:\s+(?:-[dswcNS]|--(?:digits|window|counter|now|start-time|time-step-size))[ =]\S+|\s+-\S+)*\s+({VALUE})"
+                )
+            }),
             literal_no_option,
         ),
         secret(
             Any(&["otp("]),
-            &format!(r"(?i)\b[TH]OTP\(\s*({QUOTED})"),
+            Built(|| format!(r"(?i)\b[TH]OTP\(\s*({QUOTED})")),
             literal,
         ),
         secret(
             Any(&["oath"]),
-            &format!(r"\boath\s+(?:accounts\s+)?add\s+(?:-\S+\s+)*{VALUE}\s+({VALUE})"),
+            Built(|| format!(r"\boath\s+(?:accounts\s+)?add\s+(?:-\S+\s+)*{VALUE}\s+({VALUE})")),
             literal_no_option,
         ),
     ]

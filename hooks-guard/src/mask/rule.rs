@@ -1,6 +1,7 @@
 //! A masking rule: a pattern for the context of a secret. Takes a text; returns the matches, and
 //! checks that a match is a secret.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -51,20 +52,20 @@ pub(super) enum Doubt {
     Much,
 }
 
-impl Rule {
-    /// Returns a rule whose matches are secrets if `counts` returns `true`.
-    pub(super) fn secret(need: Need, pattern: &str, counts: Counts) -> Self {
-        Self {
-            need,
-            scope: None,
-            pattern: Pattern::new(pattern),
-            kind: Kind::Secret,
-            counts,
-            doubt: Doubt::No,
-            finds_words: true,
-        }
+/// Returns a rule whose matches are secrets if `counts` returns `true`.
+pub(super) fn secret(need: Need, pattern: impl Into<Source>, counts: Counts) -> Rule {
+    Rule {
+        need,
+        scope: None,
+        pattern: Pattern::new(pattern),
+        kind: Kind::Secret,
+        counts,
+        doubt: Doubt::No,
+        finds_words: true,
     }
+}
 
+impl Rule {
     /// Sets that a match may consist of several strings.
     pub(super) fn strings(mut self) -> Self {
         self.finds_words = false;
@@ -72,7 +73,7 @@ impl Rule {
     }
 
     /// Restricts the rule to matches of `scope`.
-    pub(super) fn within(mut self, scope: &str) -> Self {
+    pub(super) fn within(mut self, scope: impl Into<Source>) -> Self {
         self.scope = Some(Pattern::new(scope));
         self
     }
@@ -108,28 +109,50 @@ impl Rule {
     }
 }
 
+/// The text of a pattern, as a rule writes it.
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    Literal(&'static str),
+    /// Returns a text that has other constants in it. Called if the pattern is compiled.
+    Built(fn() -> String),
+}
+
+impl From<&'static str> for Source {
+    fn from(text: &'static str) -> Self {
+        Self::Literal(text)
+    }
+}
+
 /// Regular expression that is compiled on first use: compiling all patterns takes longer than
 /// everything else in a hook. `\w` is restricted to ASCII, the alphabet of tokens: with all Unicode
 /// letters it would be most of a pattern.
 pub(super) struct Pattern {
-    pub(super) text: String,
+    source: Source,
     compiled: OnceLock<Regex>,
 }
 
 impl Pattern {
-    pub(super) fn new(text: &str) -> Self {
+    pub(super) fn new(source: impl Into<Source>) -> Self {
         Self {
-            text: text
-                .replace(r"\w", "[[:word:]]")
-                // A command continues after an escaped line break.
-                .replace(r"[^;|&\n]*", r"(?:[^;|&\n\\]|\\(?s:.))*"),
+            source: source.into(),
             compiled: OnceLock::new(),
         }
     }
 
+    /// Returns the text that is compiled.
+    pub(super) fn text(&self) -> String {
+        let text = match self.source {
+            Source::Literal(text) => Cow::Borrowed(text),
+            Source::Built(build) => Cow::Owned(build()),
+        };
+        text.replace(r"\w", "[[:word:]]")
+            // A command goes on behind an escaped line break.
+            .replace(r"[^;|&\n]*", r"(?:[^;|&\n\\]|\\(?s:.))*")
+    }
+
     pub(super) fn get(&self) -> &Regex {
         self.compiled.get_or_init(|| {
-            Regex::new(&self.text).expect("the pattern is part of this file, and a test uses it")
+            Regex::new(&self.text()).expect("the pattern is part of this file, and a test uses it")
         })
     }
 }

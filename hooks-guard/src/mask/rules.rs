@@ -7,9 +7,10 @@ use regex::Captures;
 
 use super::hidden::Kind;
 use super::need::NAMES;
-use super::need::Need::{Any, AnyWith, Run, RunWith};
+use super::need::Need::{Any, AnyWith, OptionWith, Run, RunWith};
+use super::rule::Source::Built;
 use super::rule::{
-    Doubt, Pattern, Rule, VALUE, always, literal, literal_no_option, names_a_source,
+    Doubt, Pattern, Rule, VALUE, always, literal, literal_no_option, names_a_source, secret,
 };
 use super::{programs, sql};
 
@@ -95,7 +96,6 @@ pub(super) static NAMES_OF_ENTRIES: LazyLock<Pattern> = LazyLock::new(|| {
 });
 
 fn general() -> Vec<Rule> {
-    let secret = Rule::secret;
     vec![
         secret(
             Any(&["-----begin"]),
@@ -143,7 +143,7 @@ fn general() -> Vec<Rule> {
         ),
         secret(Any(&["pk_"]), r"\b(pk_[0-9]{5,}_[A-Z0-9]{30,})\b", always),
         secret(
-            Any(&["/"]),
+            RunWith("/", 10, |byte| byte.is_ascii_digit()),
             r"\b([12]/[0-9]{10,}(?:/[0-9]{10,})?:[0-9a-f]{32})\b",
             always,
         ),
@@ -177,7 +177,7 @@ fn general() -> Vec<Rule> {
         // Headers.
         secret(
             Any(&["bearer", "negotiate", "aws4-hmac-sha256"]),
-            &format!(r"(?i)\b(?:bearer|negotiate|aws4-hmac-sha256)[ \t]+({VALUE})"),
+            Built(|| format!(r"(?i)\b(?:bearer|negotiate|aws4-hmac-sha256)[ \t]+({VALUE})")),
             |captures, text| {
                 let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
                 !methods.contains(&text) && literal_no_option(captures, text)
@@ -185,9 +185,9 @@ fn general() -> Vec<Rule> {
         ),
         secret(
             Any(&["authorization"]),
-            &format!(
+            Built(|| format!(
                 r#"(?i)\bauthorization\\*["']?(?:\s*:[ \t]+(?-i:[A-Z][A-Za-z-]{{2,}})[ \t]+|\s*[:=]\s*(?:(?:basic|bearer|token|digest|api-?key|api-token|ssws|geniekey|splunk|oauth|hawk|bot|jwt|key|ntlm|mac|signature|sharedkey|zoho-oauthtoken|client-id)\\?\s+)?)({VALUE})"#
-            ),
+            )),
             of_a_header,
         ),
         // Everything after the header name, for any scheme.
@@ -221,33 +221,33 @@ fn general() -> Vec<Rule> {
         // Assignments, settings, JSON, URL queries, long options.
         secret(
             AnyWith(NAMES, |c| matches!(c, ':' | '=')),
-            &format!(r#"(?i)["']?\b{NAME}\\*["']?\]?(?:\s+\+?:?=\s+|\+?:?=|\s*:\s*)({VALUE})"#),
+            Built(|| format!(r#"(?i)["']?\b{NAME}\\*["']?\]?(?:\s+\+?:?=\s+|\+?:?=|\s*:\s*)({VALUE})"#)),
             of_a_name,
         ),
         secret(
             AnyWith(NAMES, char::is_whitespace),
-            &format!(r"(?i)(?:^|\s)-{{1,2}}{NAME}\s+({VALUE})"),
+            Built(|| format!(r"(?i)(?:^|\s)-{{1,2}}{NAME}\s+({VALUE})")),
             |captures, text| !text.starts_with('-') && of_a_name(captures, text),
         ),
         secret(
             Any(&["--from-literal"]),
-            &format!(r"\s--from-literal[ =][\w.-]+=({VALUE})"),
+            Built(|| format!(r"\s--from-literal[ =][\w.-]+=({VALUE})")),
             literal,
         ),
         secret(
             Any(&["secret"]),
-            &format!(r"\bsecrets?\b[^;|&\n]*?\s(?:--(?:value|body)[ =]|-b[ =]?)({VALUE})"),
+            Built(|| format!(r"\bsecrets?\b[^;|&\n]*?\s(?:--(?:value|body)[ =]|-b[ =]?)({VALUE})")),
             literal,
         ),
         // `--user NAME:PASSWORD`; the name may be kept.
         secret(
-            Any(&[":"]),
+            OptionWith(":", b'u'),
             r#"(?:^|\s)(?:-[a-zA-Z]*[uU]|--(?:proxy-)?user)[ =]?(?:"[^"':]*:([^"]+)|'[^"':]*:([^']+)|[^\s"':]*:((?:[^\s"'\\]|\\.)+))"#,
             |captures, text| !text.starts_with("//") && literal(captures, text),
         ),
         secret(
             Any(&["%"]),
-            &format!(r"(?:^|\s)-U\s*[^\s%]+%({VALUE})"),
+            Built(|| format!(r"(?:^|\s)-U\s*[^\s%]+%({VALUE})")),
             literal,
         ),
         // Random-looking text.

@@ -393,7 +393,7 @@ proptest! {
                 let found = rule.pattern.get().find_at(&text, window.start);
                 found.is_some_and(|found| found.start() < window.end)
             });
-            prop_assert!(!found || asked.has(rule.need), "{}: {text:?}", rule.pattern.text);
+            prop_assert!(!found || asked.has(rule.need), "{}: {text:?}", rule.pattern.text());
         }
     }
 

@@ -69,6 +69,11 @@ impl Token {
         self
     }
 
+    /// Returns a text that every such token contains.
+    pub(super) const fn mark(&self) -> &'static str {
+        self.mark
+    }
+
     /// Returns the ranges of such tokens in a text.
     pub(super) fn find<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
         let marks = text.match_indices(self.mark).map(|(at, _)| at);

@@ -25,8 +25,7 @@ pub struct Rules {
 #[derive(Clone, Debug)]
 pub(super) struct Inner {
     pub(super) rules: Vec<Rule>,
-    places: Protected,
-    guarded: protect::Guarded,
+    guarded: Arc<protect::Guarded>,
     pub(super) project: Option<Folder>,
 }
 
@@ -37,8 +36,7 @@ impl Rules {
         Self {
             inner: Arc::new(Inner {
                 rules: Vec::new(),
-                places: places.clone(),
-                guarded: protect::Guarded::new(places),
+                guarded: Arc::new(protect::Guarded::new(places)),
                 project: None,
             }),
         }
@@ -112,8 +110,7 @@ impl Rules {
         Ok(Self {
             inner: Arc::new(Inner {
                 rules,
-                places: places.clone(),
-                guarded: protect::Guarded::new(places),
+                guarded: Arc::new(protect::Guarded::new(places)),
                 project,
             }),
         })
@@ -128,7 +125,6 @@ impl Rules {
         Self {
             inner: Arc::new(Inner {
                 rules,
-                places: self.inner.places.clone(),
                 guarded: self.inner.guarded.clone(),
                 project: project.cloned(),
             }),
@@ -178,9 +174,9 @@ impl Rules {
         found: &'a Judgement,
     ) -> Scene<'a> {
         let Inner {
-            places, project, ..
+            guarded, project, ..
         } = &*self.inner;
-        Scene::new(request, found, project.as_ref(), &places.home)
+        Scene::new(request, found, project.as_ref(), &guarded.places().home)
     }
 
     /// Returns the strictest verdict that denies the request or asks about it.

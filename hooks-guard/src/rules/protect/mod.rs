@@ -11,6 +11,8 @@ mod places;
 mod process;
 mod secrets;
 
+use std::sync::Arc;
+
 pub use self::matter::Protected;
 
 use self::matter::{Matter, active};
@@ -20,18 +22,23 @@ use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use files::Files;
 
 /// The compiled protections.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Guarded {
-    places: Protected,
+    places: Arc<Protected>,
     files: Files,
 }
 
 impl Guarded {
     pub(super) fn new(places: &Protected) -> Self {
+        let places = Arc::new(places.clone());
         Self {
-            places: places.clone(),
-            files: Files::new(places),
+            files: Files::new(places.clone()),
+            places,
         }
+    }
+
+    pub(super) fn places(&self) -> &Protected {
+        &self.places
     }
 
     /// Returns a verdict if a request touches a protection.
