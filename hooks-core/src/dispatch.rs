@@ -20,7 +20,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use crate::cold_option::ColdOption;
-use crate::slot::{Node, Slot};
+use crate::slot::{Cursor, Slot};
 use crate::trace::{self, DispatchSpan};
 
 mod course;
@@ -91,17 +91,17 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Future for Dispatch<'a, H, C> {
             return self.end(flow);
         }
         let mut policy = this.policy.take().expect(OVER);
-        let nodes = this.slot.nodes();
+        let nodes = this.slot.cursor();
         if nodes.is_empty() {
             // Makes no span; and the compiler leaves out the loop.
             let step = policy.before_hooks(0);
-            return self.begin(cx, policy, &[], DispatchSpan::none(), step);
+            return self.begin(cx, policy, Cursor::end(), DispatchSpan::none(), step);
         }
         if trace::is_wanted() {
             let flow = self.as_mut().begin_traced(cx, policy);
             return self.end(flow);
         }
-        let step = policy.before_hooks(nodes.len());
+        let step = policy.before_hooks(self.slot.len());
         self.begin(cx, policy, nodes, DispatchSpan::none(), step)
     }
 }
@@ -113,7 +113,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         mut policy: C,
-        nodes: &'a [Node<H>],
+        nodes: Cursor<'a, H>,
         span: DispatchSpan,
         step: Step<C, C::Future>,
     ) -> Poll<C::Output> {
@@ -141,10 +141,10 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
     #[inline(never)]
     fn begin_traced(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut policy: C) -> Poll<()> {
         let this = self.as_mut().project();
-        let nodes = this.slot.nodes();
-        let span = DispatchSpan::new(policy.slot_name(), nodes.len());
-        let step = span.within(|| policy.before_hooks(nodes.len()));
-        let mut course = Course::new(nodes);
+        let hooks = this.slot.len();
+        let span = DispatchSpan::new(policy.slot_name(), hooks);
+        let step = span.within(|| policy.before_hooks(hooks));
+        let mut course = Course::new(this.slot.cursor());
         match course.drive(cx, &mut policy, this.wait, step, span.get()) {
             None => {
                 *this.policy = Some(policy);
@@ -265,7 +265,7 @@ impl<H: ?Sized, C: Policy<H>> fmt::Debug for Dispatch<'_, H, C> {
         let rest = match (&self.policy, self.suspended.as_ref()) {
             (None, _) => 0,
             (Some(_), None) => hooks,
-            (Some(_), Some(suspended)) => suspended.course.rest.len(),
+            (Some(_), Some(suspended)) => suspended.course.rest.count(),
         };
         f.debug_struct("Dispatch")
             .field("hooks", &hooks)

@@ -15,14 +15,14 @@ use crate::cold_option::ColdOption;
 use crate::entry::EntryMeta;
 use crate::failure::{Failure, drop_catching_panic};
 use crate::hook_future::HookFuture;
-use crate::slot::Node;
+use crate::slot::{Cursor, Node};
 use crate::timer::Timer;
 use crate::trace;
 
 /// How far a dispatch has come.
 pub(super) struct Course<'a, H: ?Sized, T> {
     /// The hooks that have not been started.
-    pub(super) rest: &'a [Node<H>],
+    pub(super) rest: Cursor<'a, H>,
     /// Those that run side by side, where the policy lets them.
     running: ColdOption<Running<'a, T>>,
     /// Whether the policy has been told that there are no more.
@@ -81,7 +81,7 @@ enum Turn<'a, H: ?Sized, C: Policy<H>> {
 
 impl<'a, H: ?Sized, T> Course<'a, H, T> {
     #[inline]
-    pub(super) fn new(nodes: &'a [Node<H>]) -> Self {
+    pub(super) fn new(nodes: Cursor<'a, H>) -> Self {
         Course {
             rest: nodes,
             running: ColdOption::none(),

@@ -6,6 +6,7 @@
 //! | `-- write` | writes all of them into `docs/performance.md` |
 //! | `-- times [slot]` | prints times and ratios alone |
 //! | `-- counts` | fails if a count of instructions or allocations exceeds its bound |
+//! | `-- registration [most]` | prints the times of registrations, up to so many hooks |
 //! | `-- bounds` | prints the bounds that follow from what is measured now |
 //!
 //! A machine's times drift, so contenders are timed in turns and only their ratios are
@@ -23,6 +24,7 @@ mod events;
 mod page;
 #[path = "../processor.rs"]
 mod processor;
+mod registration;
 mod report;
 mod threads;
 mod time;
@@ -44,12 +46,24 @@ fn main() -> ExitCode {
             report::times(slot.first().copied());
             Ok(())
         }
+        ["registration"] => {
+            registration::times(usize::MAX);
+            Ok(())
+        }
+        ["registration", most] => match most.parse() {
+            Ok(most) => {
+                registration::times(most);
+                Ok(())
+            }
+            Err(why) => Err(format!("`{most}`: {why}")),
+        },
         ["counts"] => counts::check(),
         ["bounds"] => counts::suggest(),
         // What `counts` starts under callgrind.
         [counts::RUN, slot, hooks, contender, repeats] => {
             counts::run(slot, hooks, contender, repeats)
         }
+        [registration::RUN, case, hooks] => registration::run(case, hooks),
         other => Err(format!(
             "unknown command `{}`; use `write`, `times`, `counts`, `bounds`, or nothing",
             other.join(" ")
