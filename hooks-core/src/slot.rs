@@ -239,8 +239,17 @@ impl<H: ?Sized> Slot<H> {
         Dispatch::new(self, Reported::new(self, policy))
     }
 
-    /// The entries in execution order.
+    /// The entries of a slot that has one leaf or none; `None` if there are more.
     #[inline]
+    pub(crate) fn leaf(&self) -> Option<&[Node<H>]> {
+        match &self.nodes {
+            None => Some(&[]),
+            Some(Tree::Leaf(nodes)) => Some(nodes),
+            Some(Tree::Branch(_)) => None,
+        }
+    }
+
+    /// The entries in execution order.
     pub(crate) fn cursor(&self) -> Cursor<'_, H> {
         Cursor::new(self.nodes.as_ref())
     }

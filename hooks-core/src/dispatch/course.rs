@@ -92,8 +92,11 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     /// Does what the policy wants next, and goes on until the end, or until something has to
     /// be waited for, which it returns. This is the loop: hook after hook, as long as they
     /// answer at once.
+    ///
+    /// `LEAVES`: whether the slot may have several leaves. The first poll of a slot that has one
+    /// goes without the test, and its final hook is known where the code is compiled.
     #[inline(always)]
-    pub(super) fn drive<C>(
+    pub(super) fn drive<C, const LEAVES: bool>(
         &mut self,
         cx: &mut Context<'_>,
         policy: &mut C,
@@ -108,23 +111,31 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             return pause;
         }
         if C::CATCH_FAILURES || C::CONCURRENT {
-            if let Break(pause) = self.run_guarded(cx, policy, wait.as_mut(), span) {
+            if let Break(pause) = self.run_guarded::<C, LEAVES>(cx, policy, wait.as_mut(), span) {
                 return pause;
             }
-        } else if let Some((mut node, mut rest)) = self.rest.split_first() {
+        } else if LEAVES {
+            while let Some(node) = self.rest.next() {
+                let is_final = self.rest.leaf.is_empty();
+                let flow = self.call(cx, policy, node, &node.hook, is_final, span);
+                if let Break(pause) = ask(cx, policy, wait.as_mut(), flow, span) {
+                    return pause;
+                }
+            }
+        } else if let Some((mut node, mut rest)) = self.rest.leaf.split_first() {
             // The way from a node to its hook is a chain of loads: it is gone while the hook
             // before it runs.
             let mut hook = &*node.hook;
             while let Some((following, behind)) = rest.split_first() {
                 let next = &*following.hook;
-                self.rest = rest;
+                self.rest.leaf = rest;
                 let flow = self.call(cx, policy, node, hook, false, span);
                 if let Break(pause) = ask(cx, policy, wait.as_mut(), flow, span) {
                     return pause;
                 }
                 (node, hook, rest) = (following, next, behind);
             }
-            self.rest = rest;
+            self.rest.leaf = rest;
             let flow = self.call(cx, policy, node, hook, true, span);
             if let Break(pause) = ask(cx, policy, wait.as_mut(), flow, span) {
                 return pause;
@@ -190,7 +201,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     /// to a hook: one region is for all hooks that answer at once. Whoever is being asked when a
     /// panic comes out of it is who panicked.
     #[inline(always)]
-    fn run_guarded<C>(
+    fn run_guarded<C, const LEAVES: bool>(
         &mut self,
         cx: &mut Context<'_>,
         policy: &mut C,
@@ -200,9 +211,10 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     where
         C: Policy<H, HookOutput = T> + 'a,
     {
-        while !self.rest.is_empty() {
+        while !self.rest.leaf.is_empty() {
             let mut asked = None;
-            let turn = catch_raw::<H, C, _>(|| self.ask_in_turn(policy, span, &mut asked));
+            let turn =
+                catch_raw::<H, C, _>(|| self.ask_in_turn::<C, LEAVES>(policy, span, &mut asked));
             let flow = match turn {
                 Ok(Turn::Through) => return Continue(()),
                 Ok(Turn::Broken(pause)) => Break(pause),
@@ -221,7 +233,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     /// Hook after hook, as long as they answer at once; `asked` is the one that has not
     /// answered yet.
     #[inline(always)]
-    fn ask_in_turn<C>(
+    fn ask_in_turn<C, const LEAVES: bool>(
         &mut self,
         policy: &mut C,
         span: Option<&Span>,
@@ -230,10 +242,10 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     where
         C: Policy<H, HookOutput = T> + 'a,
     {
-        while let Some((node, rest)) = self.rest.split_first() {
-            self.rest = rest;
+        while let Some(node) = self.next_node::<LEAVES>() {
+            let is_final = self.rest.leaf.is_empty();
             *asked = Some(node);
-            let answer = match invoke(policy, node, &*node.hook, rest.is_empty(), span) {
+            let answer = match invoke(policy, node, &*node.hook, is_final, span) {
                 HookFuture::Ready(answer) => answer,
                 HookFuture::Boxed(answer) => return Turn::Later(node, answer),
             };
@@ -243,6 +255,16 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             }
         }
         Turn::Through
+    }
+
+    #[inline(always)]
+    fn next_node<const LEAVES: bool>(&mut self) -> Option<&'a Node<H>> {
+        if LEAVES {
+            return self.rest.next();
+        }
+        let (node, rest) = self.rest.leaf.split_first()?;
+        self.rest.leaf = rest;
+        Some(node)
     }
 
     /// Takes the answer of a hook that has it later, if it has it when first asked.

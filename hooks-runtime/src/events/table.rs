@@ -1,29 +1,42 @@
-//! What is registered for events, as an emission sees it.
+//! What is registered for events: as an emission sees it, and as writers change it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap};
 use hooks_core::{Entry, EntryId, EntryMeta, FailurePolicy, Slot, Timer};
 use jiff::Timestamp;
+use rpds::HashTrieMapSync;
 use serde::Serialize;
 
 use super::emit::policy;
 use super::handler::Handler;
 use super::record::complete;
 use crate::Map;
-use crate::shared::Topics;
+use crate::cow_cell::Writer;
 
-/// Everything that is registered: what an emission sees. A registration copies it, which is
-/// a few words an event.
-#[derive(Clone, Default)]
+/// Everything that is registered, as an emission sees it. A clone shares the map of events.
+#[derive(Clone)]
 pub(super) struct Table {
-    /// Only events with hooks (`E-73`).
-    events: HashMap<Arc<str>, Slot<dyn Handler>>,
+    /// Only events with hooks.
+    events: HashTrieMapSync<Arc<str>, Slot<dyn Handler>, DefaultHashBuilder>,
     /// Never empty.
-    pub(super) defaults: Option<Arc<Map>>,
-    pub(super) stamps: bool,
+    defaults: Option<Arc<Map>>,
+    stamps: bool,
+}
+
+/// The writers' copy: the slots with their indexes, which a published slot does not have.
+pub(super) struct TableWriter {
+    slots: HashMap<Arc<str>, Slot<dyn Handler>>,
+    filter: FilterBits,
+    table: Table,
+}
+
+/// The number of events of each filter bit.
+struct FilterBits {
+    events: [usize; u64::BITS as usize],
+    bits: u64,
 }
 
 impl Table {
@@ -31,6 +44,12 @@ impl Table {
     #[inline]
     pub(super) fn hooks(&self, event: &str) -> Option<(&Arc<str>, &Slot<dyn Handler>)> {
         self.events.get_key_value(event)
+    }
+
+    /// The fields that all data are to have.
+    #[inline]
+    pub(super) fn defaults(&self) -> Option<&Arc<Map>> {
+        self.defaults.as_ref()
     }
 
     /// The event's data with the time of now, where that is asked for (`E-40`).
@@ -52,30 +71,6 @@ impl Table {
             complete(Arc::make_mut(&mut map), defaults);
         }
         map
-    }
-
-    /// Registers a hook.
-    pub(super) fn insert(
-        &mut self,
-        event: &Arc<str>,
-        hook: Entry<Arc<dyn Handler>>,
-        timer: &Arc<dyn Timer>,
-    ) -> EntryId {
-        let slot = self.events.entry(Arc::clone(event));
-        slot.or_insert_with(|| Slot::with_timer(Arc::clone(timer)))
-            .insert(hook)
-    }
-
-    /// Removes a hook, and says whether it was there.
-    pub(super) fn remove(&mut self, event: &str, id: EntryId) -> bool {
-        let Some(slot) = self.events.get_mut(event) else {
-            return false;
-        };
-        let found = slot.remove_entry(id);
-        if slot.is_empty() {
-            self.events.remove(event);
-        }
-        found
     }
 
     /// The names of the hooks by event (`E-70` to `E-74`).
@@ -101,7 +96,7 @@ impl Table {
     /// All registrations, by event and in execution order.
     pub(super) fn descriptors(&self) -> Vec<EventDescriptor> {
         let mut events: Vec<_> = self.events.iter().collect();
-        events.sort_by_key(|(event, _)| Arc::clone(event));
+        events.sort_unstable_by_key(|(event, _)| &***event);
         let of_event = |(event, slot): (&Arc<str>, &Slot<dyn Handler>)| {
             let entries = slot.iter().map(|(_, entry)| entry);
             entries
@@ -112,19 +107,103 @@ impl Table {
     }
 }
 
-impl Topics for Table {
-    /// The events that are listened to. What is to be in all data concerns every event.
-    fn topics(&self) -> u64 {
-        if self.stamps || self.defaults.is_some() {
-            return u64::MAX;
+impl TableWriter {
+    pub(super) fn new() -> Self {
+        TableWriter {
+            slots: HashMap::default(),
+            filter: FilterBits {
+                events: [0; u64::BITS as usize],
+                bits: 0,
+            },
+            table: Table {
+                events: HashTrieMapSync::new_with_hasher_and_ptr_kind(DefaultHashBuilder::default()),
+                defaults: None,
+                stamps: false,
+            },
         }
-        self.events.keys().fold(0, |all, event| all | topic(event))
+    }
+
+    /// Registers a hook.
+    pub(super) fn insert(
+        &mut self,
+        event: &Arc<str>,
+        hook: Entry<Arc<dyn Handler>>,
+        timer: &Arc<dyn Timer>,
+    ) -> EntryId {
+        let slot = self.slots.entry(Arc::clone(event)).or_insert_with(|| {
+            self.filter.add(event);
+            Slot::with_timer(Arc::clone(timer))
+        });
+        let id = slot.insert(hook);
+        let published = slot.clone();
+        self.table.events.insert_mut(Arc::clone(event), published);
+        id
+    }
+
+    /// Removes a hook, and returns whether it was registered.
+    pub(super) fn remove(&mut self, event: &Arc<str>, id: EntryId) -> bool {
+        let Some(slot) = self.slots.get_mut(event) else {
+            return false;
+        };
+        if !slot.remove_entry(id) {
+            return false;
+        }
+        if slot.is_empty() {
+            self.slots.remove(event);
+            self.table.events.remove_mut(event);
+            self.filter.remove(event);
+        } else {
+            let published = slot.clone();
+            self.table.events.insert_mut(Arc::clone(event), published);
+        }
+        true
+    }
+
+    pub(super) fn set_defaults(&mut self, defaults: Option<Arc<Map>>) {
+        self.table.defaults = defaults;
+    }
+
+    pub(super) fn set_stamps(&mut self, stamps: bool) {
+        self.table.stamps = stamps;
     }
 }
 
-/// The bit of an event: of its length, and of what it begins and ends with.
+impl Writer for TableWriter {
+    type Snapshot = Table;
+
+    fn snapshot(&self) -> Table {
+        self.table.clone()
+    }
+
+    /// The events that have hooks. Defaults and time stamps go into the data of every event.
+    fn filter_bits(&self) -> u64 {
+        if self.table.stamps || self.table.defaults.is_some() {
+            return u64::MAX;
+        }
+        self.filter.bits
+    }
+}
+
+impl FilterBits {
+    fn add(&mut self, event: &str) {
+        let bit = filter_bit(event);
+        self.events[bit.trailing_zeros() as usize] += 1;
+        self.bits |= bit;
+    }
+
+    fn remove(&mut self, event: &str) {
+        let bit = filter_bit(event);
+        let events = &mut self.events[bit.trailing_zeros() as usize];
+        *events -= 1;
+        if *events == 0 {
+            self.bits &= !bit;
+        }
+    }
+}
+
+/// The filter bit of an event: a hash of its length, its first and its last four bytes.
 #[inline]
-pub(super) fn topic(event: &str) -> u64 {
+pub(super) fn filter_bit(event: &str) -> u64 {
     let bytes = event.as_bytes();
     let half = |bytes: Option<&[u8; 4]>| bytes.map_or(0, |half| u32::from_le_bytes(*half).into());
     let (front, back) = (half(bytes.first_chunk()), half(bytes.last_chunk()));
