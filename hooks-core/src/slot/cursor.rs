@@ -12,10 +12,15 @@ pub(crate) struct Cursor<'a, H: ?Sized> {
 }
 
 impl<'a, H: ?Sized> Cursor<'a, H> {
+    #[inline]
     pub(super) fn new(tree: Option<&'a Tree<Node<H>>>) -> Self {
-        Cursor {
-            leaf: tree.map(Tree::first).unwrap_or_default(),
-            tree,
+        match tree {
+            None => Cursor::of_leaf(&[]),
+            Some(Tree::Leaf(leaf)) => Cursor::of_leaf(leaf),
+            Some(tree) => Cursor {
+                leaf: tree.first(),
+                tree: Some(tree),
+            },
         }
     }
 
@@ -37,6 +42,7 @@ impl<H: ?Sized> Clone for Cursor<'_, H> {
 impl<'a, H: ?Sized> Iterator for Cursor<'a, H> {
     type Item = &'a Node<H>;
 
+    #[inline]
     fn next(&mut self) -> Option<&'a Node<H>> {
         let (node, rest) = self.leaf.split_first()?;
         self.leaf = match self.tree {
