@@ -16,6 +16,7 @@ use crate::entry::EntryMeta;
 use crate::failure::{Failure, drop_catching_panic};
 use crate::hook_future::HookFuture;
 use crate::slot::{Cursor, Node};
+use crate::stack;
 use crate::timer::Timer;
 use crate::trace;
 
@@ -181,7 +182,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     {
         let answer = match invoke(policy, node, hook, last, span) {
             HookFuture::Ready(answer) => answer,
-            HookFuture::Boxed(mut answer) => match answer.as_mut().poll(cx) {
+            HookFuture::Boxed(mut answer) => match stack::poll(answer.as_mut(), cx) {
                 Poll::Ready(answer) => answer,
                 Poll::Pending => {
                     return Break(Some(Pause::Hook(Unanswered {
@@ -279,7 +280,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     where
         C: Policy<H, HookOutput = T> + 'a,
     {
-        match catch::<H, C, _>(|| later.as_mut().poll(cx)) {
+        match catch::<H, C, _>(|| stack::poll(later.as_mut(), cx)) {
             Ok(Poll::Pending) => self.wait_for(cx, policy, node, later),
             // What the hook holds goes before its answer counts, as where it is waited for.
             Ok(Poll::Ready(answer)) => {
@@ -378,7 +379,7 @@ impl<'a, T> Unanswered<'a, T> {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Result<T, Failure>> {
-        match catch::<H, C, _>(|| self.answer.as_mut().poll(cx)) {
+        match catch::<H, C, _>(|| stack::poll(self.answer.as_mut(), cx)) {
             Ok(Poll::Ready(answer)) => return Poll::Ready(Ok(answer)),
             Err(failure) => return Poll::Ready(Err(failure)),
             Ok(Poll::Pending) => {}
