@@ -1,5 +1,6 @@
 //! The loop over hooks, and what can go wrong within it.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -32,11 +33,11 @@ pub(super) struct Course<'a, H: ?Sized, T> {
 
 /// Hooks that run side by side. That one panics when it is dropped, unfinished, is no news, and
 /// must not keep the others from it.
-struct Running<'a, T>(Vec<Unanswered<'a, T>>);
+struct Running<'a, T>(VecDeque<Unanswered<'a, T>>);
 
 impl<T> Default for Running<'_, T> {
     fn default() -> Self {
-        Running(Vec::new())
+        Running(VecDeque::new())
     }
 }
 
@@ -329,7 +330,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             return go_on(policy.on_failure(hook.end::<H, C>(), failure));
         }
         if C::CONCURRENT {
-            self.running.get_or_default().0.push(hook);
+            self.running.get_or_default().0.push_back(hook);
             Continue(())
         } else {
             Break(Some(Pause::Hook(hook)))
@@ -346,14 +347,13 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         C: Policy<H, HookOutput = T>,
     {
         let running = &mut self.running.get_or_default().0;
-        let mut at = 0;
-        while let Some(hook) = running.get_mut(at) {
-            let Poll::Ready(answer) = hook.poll::<H, C>(cx) else {
-                at += 1;
+        for _ in 0..running.len() {
+            let Poll::Ready(answer) = running[0].poll::<H, C>(cx) else {
+                running.rotate_left(1);
                 continue;
             };
-            let entry = running.remove(at).end::<H, C>();
-            match take(policy, entry, answer) {
+            let hook = running.pop_front().expect("it has just been polled");
+            match take(policy, hook.end::<H, C>(), answer) {
                 Step::Next => {}
                 step => return Poll::Ready(step),
             }
