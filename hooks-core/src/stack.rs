@@ -24,7 +24,7 @@ thread_local! {
 
 /// Polls a hook, on a new stack if this one is nearly used up.
 ///
-/// Costs 9 instructions where it is not; `chain awaiting, 1 hook` counts them.
+/// Costs about 4 instructions where it is not; `always awaiting, 16 hooks` counts them.
 #[inline(always)]
 pub(crate) fn poll<F: Future + ?Sized>(
     future: Pin<&mut F>,

@@ -6,7 +6,7 @@
 //! | `-- write` | writes all of them into `docs/performance.md` |
 //! | `-- times [slot]` | prints times and ratios alone |
 //! | `-- counts` | fails if a count of instructions or allocations exceeds its bound |
-//! | `-- registration [most]` | prints the times of registrations, up to so many hooks |
+//! | `-- registration [write]` | prints the times of registrations, or writes them and their instructions |
 //! | `-- bounds` | prints the bounds that follow from what is measured now |
 //!
 //! A machine's times drift, so contenders are timed in turns and only their ratios are
@@ -20,7 +20,6 @@ mod contenders;
 mod counts;
 mod events;
 #[path = "../page.rs"]
-#[expect(dead_code, reason = "here what is missed is a table")]
 mod page;
 #[path = "../processor.rs"]
 mod processor;
@@ -47,16 +46,12 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["registration"] => {
-            registration::times(usize::MAX);
+            registration::times();
             Ok(())
         }
-        ["registration", most] => match most.parse() {
-            Ok(most) => {
-                registration::times(most);
-                Ok(())
-            }
-            Err(why) => Err(format!("`{most}`: {why}")),
-        },
+        ["registration", "write"] => {
+            registration::section().and_then(|text| page::write(Some(registration::MARK), &text))
+        }
         ["counts"] => counts::check(),
         ["bounds"] => counts::suggest(),
         // What `counts` starts under callgrind.
