@@ -10,13 +10,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The least that is left of the stack when a hook is polled on it.
-const RED_ZONE: usize = 128 << 10;
-
-/// The size of a new stack: the default of the standard library's threads. The system allocates
-/// the pages that are used.
-const NEW_STACK: usize = 2 << 20;
-
 thread_local! {
     /// The address below which little of the stack is left; the highest until it is known.
     static LIMIT: Cell<usize> = const { Cell::new(usize::MAX) };
@@ -33,7 +26,7 @@ pub(crate) fn poll<F: Future + ?Sized>(
     if LIMIT.get() < here() {
         return future.poll(cx);
     }
-    poll_with_room(future, cx)
+    room::poll(future, cx)
 }
 
 /// The address of a place in the caller's frame, or near it.
@@ -44,40 +37,55 @@ fn here() -> usize {
 }
 
 #[cfg(any(target_family = "wasm", miri))]
-fn poll_with_room<F: Future + ?Sized>(
-    future: Pin<&mut F>,
-    cx: &mut Context<'_>,
-) -> Poll<F::Output> {
-    LIMIT.set(0);
-    future.poll(cx)
-}
+mod room {
+    use super::*;
 
-#[cfg(not(any(target_family = "wasm", miri)))]
-#[cold]
-#[inline(never)]
-fn poll_with_room<F: Future + ?Sized>(
-    future: Pin<&mut F>,
-    cx: &mut Context<'_>,
-) -> Poll<F::Output> {
-    // `None` where the system does not say: then nothing can be done.
-    let left = stacker::remaining_stack().unwrap_or(usize::MAX);
-    if left > RED_ZONE {
-        LIMIT.set(here().saturating_sub(left - RED_ZONE));
-        return future.poll(cx);
-    }
-    stacker::grow(NEW_STACK, || {
-        let _outer = Outer(LIMIT.replace(here().saturating_sub(NEW_STACK - 2 * RED_ZONE)));
+    pub(super) fn poll<F: Future + ?Sized>(
+        future: Pin<&mut F>,
+        cx: &mut Context<'_>,
+    ) -> Poll<F::Output> {
+        LIMIT.set(0);
         future.poll(cx)
-    })
+    }
 }
 
-/// The limit of the stack to which a poll on a new one returns.
 #[cfg(not(any(target_family = "wasm", miri)))]
-struct Outer(usize);
+mod room {
+    use super::*;
 
-#[cfg(not(any(target_family = "wasm", miri)))]
-impl Drop for Outer {
-    fn drop(&mut self) {
-        LIMIT.set(self.0);
+    /// The least that is left of the stack when a hook is polled on it.
+    const RED_ZONE: usize = 128 << 10;
+
+    /// The size of a new stack: the default of the standard library's threads. The system
+    /// allocates the pages that are used.
+    const NEW_STACK: usize = 2 << 20;
+
+    /// The limit of the stack to which a poll on a new one returns.
+    struct Outer(usize);
+
+    impl Drop for Outer {
+        fn drop(&mut self) {
+            LIMIT.set(self.0);
+        }
+    }
+
+    /// Polls where the limit is not known, or reached.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn poll<F: Future + ?Sized>(
+        future: Pin<&mut F>,
+        cx: &mut Context<'_>,
+    ) -> Poll<F::Output> {
+        // `None` where the system does not say: then nothing can be done.
+        let left = stacker::remaining_stack().unwrap_or(usize::MAX);
+        if left > RED_ZONE {
+            LIMIT.set(here().saturating_sub(left - RED_ZONE));
+            return future.poll(cx);
+        }
+        stacker::grow(NEW_STACK, || {
+            let limit = here().saturating_sub(NEW_STACK - 2 * RED_ZONE);
+            let _outer = Outer(LIMIT.replace(limit));
+            future.poll(cx)
+        })
     }
 }
