@@ -17,8 +17,9 @@ thread_local! {
 
 /// Polls a hook, on a new stack if this one is nearly used up.
 ///
-/// Costs about 4 instructions where it is not; `always awaiting, 16 hooks` counts them.
-#[inline(always)]
+/// Apart from the loop over hooks, in which the address of a local costs hooks that are ready 18
+/// instructions a dispatch (`always, 1 hook`).
+#[inline(never)]
 pub(crate) fn poll<F: Future + ?Sized>(
     future: Pin<&mut F>,
     cx: &mut Context<'_>,
