@@ -225,7 +225,7 @@ impl<const CATCH: bool, const CONCURRENT: bool> Policy<u32> for Calls<CATCH, CON
         Self: 'a,
     {
         self.0.push((*hook, is_final));
-        if hook % 7 == 0 {
+        if hook.is_multiple_of(7) {
             HookFuture::boxed(yield_once())
         } else {
             HookFuture::Ready(())
