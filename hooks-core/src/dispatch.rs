@@ -20,7 +20,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use crate::cold_option::ColdOption;
-use crate::slot::{Node, Slot};
+use crate::slot::{Cursor, Node, Slot};
 use crate::trace::{self, DispatchSpan};
 
 mod course;
@@ -91,18 +91,20 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Future for Dispatch<'a, H, C> {
             return self.end(flow);
         }
         let mut policy = this.policy.take().expect(OVER);
-        let nodes = this.slot.nodes();
-        if nodes.is_empty() {
-            // Makes no span; and the compiler leaves out the loop.
-            let step = policy.before_hooks(0);
-            return self.begin(cx, policy, &[], DispatchSpan::none(), step);
-        }
-        if trace::is_wanted() {
-            let flow = self.as_mut().begin_traced(cx, policy);
-            return self.end(flow);
-        }
+        let nodes = match this.slot.leaf() {
+            Some([]) => {
+                // Makes no span; and the compiler leaves out the loop.
+                let step = policy.before_hooks(0);
+                return self.begin(cx, policy, &[], step);
+            }
+            Some(nodes) if !trace::is_wanted() => nodes,
+            _ => {
+                let flow = self.as_mut().begin_cold(cx, policy);
+                return self.end(flow);
+            }
+        };
         let step = policy.before_hooks(nodes.len());
-        self.begin(cx, policy, nodes, DispatchSpan::none(), step)
+        self.begin(cx, policy, nodes, step)
     }
 }
 
@@ -114,14 +116,14 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
         cx: &mut Context<'_>,
         mut policy: C,
         nodes: &'a [Node<H>],
-        span: DispatchSpan,
         step: Step<C, C::Future>,
     ) -> Poll<C::Output> {
-        let mut course = Course::new(nodes);
+        let mut course = Course::new(Cursor::of_leaf(nodes));
         let wait = self.as_mut().project().wait;
-        match course.drive(cx, &mut policy, wait, step, span.get()) {
+        match course.drive::<C, false>(cx, &mut policy, wait, step, None) {
             None => Poll::Ready(policy.finish()),
             Some(pause) => {
+                let span = DispatchSpan::none();
                 let flow = self.as_mut().suspend(cx, policy, course, span, pause);
                 self.end(flow)
             }
@@ -135,17 +137,21 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
         flow.map(|()| self.project().policy.take().expect(OVER).finish())
     }
 
-    /// The first poll where somebody may want spans: as [`begin`](Self::begin), but that it leaves
-    /// no outcome behind.
+    /// The first poll of a slot with several leaves, or where spans may be enabled: as
+    /// [`begin`](Self::begin), but that it leaves no outcome behind.
     #[cold]
     #[inline(never)]
-    fn begin_traced(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut policy: C) -> Poll<()> {
+    fn begin_cold(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut policy: C) -> Poll<()> {
         let this = self.as_mut().project();
-        let nodes = this.slot.nodes();
-        let span = DispatchSpan::new(policy.slot_name(), nodes.len());
-        let step = span.within(|| policy.before_hooks(nodes.len()));
-        let mut course = Course::new(nodes);
-        match course.drive(cx, &mut policy, this.wait, step, span.get()) {
+        let hooks = this.slot.len();
+        let span = if trace::is_wanted() {
+            DispatchSpan::new(policy.slot_name(), hooks)
+        } else {
+            DispatchSpan::none()
+        };
+        let step = span.within(|| policy.before_hooks(hooks));
+        let mut course = Course::new(this.slot.cursor());
+        match course.drive::<C, true>(cx, &mut policy, this.wait, step, span.get()) {
             None => {
                 *this.policy = Some(policy);
                 Poll::Ready(())
@@ -223,7 +229,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
                 }
                 Pending::Nobody => panic!("{OVER}"),
             };
-            match course.drive(cx, policy, this.wait.as_mut(), step, span.get()) {
+            match course.drive::<C, true>(cx, policy, this.wait.as_mut(), step, span.get()) {
                 None => break,
                 Some(Pause::Hook(hook)) => {
                     *pending = Pending::Hook(hook);
@@ -265,7 +271,7 @@ impl<H: ?Sized, C: Policy<H>> fmt::Debug for Dispatch<'_, H, C> {
         let rest = match (&self.policy, self.suspended.as_ref()) {
             (None, _) => 0,
             (Some(_), None) => hooks,
-            (Some(_), Some(suspended)) => suspended.course.rest.len(),
+            (Some(_), Some(suspended)) => suspended.course.rest.count(),
         };
         f.debug_struct("Dispatch")
             .field("hooks", &hooks)

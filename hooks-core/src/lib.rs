@@ -77,6 +77,7 @@ mod registration;
 mod report;
 mod shown;
 mod slot;
+mod stack;
 mod stateful;
 mod timer;
 mod trace;

@@ -1,6 +1,7 @@
 //! What became of each hook of a dispatch, for those who ask.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -75,10 +76,6 @@ impl Report {
         };
         self.entries.iter().find(stopped)
     }
-
-    fn entry(&mut self, id: EntryId) -> Option<&mut ReportEntry> {
-        self.entries.iter_mut().find(|entry| entry.id == id)
-    }
 }
 
 impl fmt::Display for HookStatus {
@@ -132,7 +129,8 @@ fn now() -> Option<Instant> {
 pub struct Reported<C: Policy<H>, H: ?Sized> {
     policy: C,
     report: Report,
-    started: Vec<(EntryId, Option<Instant>)>,
+    /// The place in the report and the start of each hook that was started.
+    started: HashMap<EntryId, (usize, Option<Instant>)>,
     make: Option<fn(&mut C) -> C::Future>,
     /// The hook after whose answer the policy waits.
     waits_after: Option<EntryId>,
@@ -161,7 +159,7 @@ impl<C: Policy<H>, H: ?Sized> Reported<C, H> {
             report: Report {
                 entries: entries.collect(),
             },
-            started: Vec::new(),
+            started: HashMap::new(),
             make: None,
             waits_after: None,
         }
@@ -188,12 +186,12 @@ impl<C: Policy<H>, H: ?Sized> Reported<C, H> {
     }
 
     fn write(&mut self, entry: &EntryMeta, status: HookStatus) {
-        let started = self.started.iter().find(|(id, _)| *id == entry.id());
-        let elapsed = started.and_then(|(_, at)| Some(at.as_ref()?.elapsed()));
-        if let Some(line) = self.report.entry(entry.id()) {
-            line.status = status;
-            line.elapsed = elapsed;
-        }
+        let Some(&(at, started)) = self.started.get(&entry.id()) else {
+            return;
+        };
+        let line = &mut self.report.entries[at];
+        line.status = status;
+        line.elapsed = started.map(|started| started.elapsed());
     }
 }
 
@@ -223,10 +221,10 @@ impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
     where
         Self: 'a,
     {
-        if let Some(line) = self.report.entry(entry.id()) {
-            line.status = HookStatus::Cancelled;
-        }
-        self.started.push((entry.id(), now()));
+        // Hooks are started in execution order, which is the order of the report.
+        let at = self.started.len();
+        self.report.entries[at].status = HookStatus::Cancelled;
+        self.started.insert(entry.id(), (at, now()));
         self.policy.invoke(entry, hook, last)
     }
 
@@ -264,8 +262,8 @@ impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
     fn on_future_ready(&mut self, answer: <C::Future as Future>::Output) -> Step<Self, C::Future> {
         let step = self.policy.on_future_ready(answer);
         if let Step::Stop = step {
-            let line = self.waits_after.and_then(|id| self.report.entry(id));
-            match line.map(|line| &mut line.status) {
+            let place = self.waits_after.and_then(|id| self.started.get(&id));
+            match place.map(|(at, _)| &mut self.report.entries[*at].status) {
                 Some(HookStatus::Failed { stopped, .. }) => *stopped = true,
                 Some(status) => *status = HookStatus::Stopped,
                 None => {}

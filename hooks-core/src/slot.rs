@@ -1,4 +1,10 @@
 //! The ordered list of registrations behind every extension point.
+//!
+//! | Module | Subject |
+//! |---|---|
+//! | `tree` | the list: entries by rank, in leaves of at most 64, shared with clones |
+//! | `index` | where the entries of a large slot are, by key and by id; not shared with clones |
+//! | `cursor` | the entries that a dispatch has not started |
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,11 +14,22 @@ use crate::entry::{Entry, EntryId, EntryMeta};
 use crate::report::Reported;
 use crate::timer::Timer;
 
+mod cursor;
+mod index;
+mod tree;
+
+pub(crate) use cursor::Cursor;
+use index::{Index, Lookup, MAX_SCANNED};
+use tree::{Rank, Ranked, Tree};
+
 /// An extension point: the entries registered there, in execution order.
 ///
-/// The list is copy-on-write. A clone of the slot shares the hook objects, and
-/// what is registered in one of them later does not show in the other (`T-03`).
-/// A dispatch works on the list as it was when the dispatch began.
+/// The list is copy-on-write. A clone of the slot takes constant time and shares the hook
+/// objects; a later registration in either slot does not change the other. A dispatch works on
+/// the list as it was when the dispatch began.
+///
+/// The time of a registration or a removal grows with the logarithm of the number of entries.
+/// The first lookup by key or by id after a clone takes time in proportion to that number.
 ///
 /// Slots that `#[hooks]` declares need no more than the trait; this is for front ends of one's
 /// own, which dispatch with a [`Policy`](crate::Policy).
@@ -33,10 +50,13 @@ use crate::timer::Timer;
 /// assert_eq!(order, ["first", "second", "last"]);
 /// ```
 pub struct Slot<H: ?Sized> {
-    /// Nothing until the first registration, so that an empty slot costs no allocation.
-    nodes: Option<Arc<[Node<H>]>>,
+    /// `None` until the first registration, so that an empty slot costs no allocation.
+    nodes: Option<Tree<Node<H>>>,
+    len: usize,
     next_sequence: u64,
     timer: Option<Arc<dyn Timer>>,
+    /// Made by the first change of a large slot that looks an entry up; clones go without.
+    index: Option<Box<Index>>,
 }
 
 /// A stored registration.
@@ -50,8 +70,10 @@ impl<H: ?Sized> Slot<H> {
     pub const fn new() -> Self {
         Slot {
             nodes: None,
+            len: 0,
             next_sequence: 0,
             timer: None,
+            index: None,
         }
     }
 
@@ -65,7 +87,7 @@ impl<H: ?Sized> Slot<H> {
 
     /// The number of entries.
     pub fn len(&self) -> usize {
-        self.nodes().len()
+        self.len
     }
 
     /// Whether nothing is registered.
@@ -75,12 +97,14 @@ impl<H: ?Sized> Slot<H> {
 
     /// The hooks and the conditions of their registration, in execution order.
     pub fn iter(&self) -> impl Iterator<Item = (&H, &EntryMeta)> {
-        self.nodes().iter().map(|node| (&*node.hook, &*node.meta))
+        self.cursor().map(|node| (&*node.hook, &*node.meta))
     }
 
     /// The hook registered under this key, and the conditions of its registration.
     pub fn get(&self, key: &str) -> Option<(&H, &EntryMeta)> {
-        self.iter().find(|(_, meta)| meta.key() == Some(key))
+        let rank = self.find(Lookup::Key(key))?;
+        let node = self.nodes.as_ref()?.get(rank)?;
+        Some((&node.hook, &node.meta))
     }
 
     /// Registers an entry behind those of equal priority, and identifies it.
@@ -104,11 +128,29 @@ impl<H: ?Sized> Slot<H> {
     }
 
     fn put(&mut self, hook: Arc<H>, mut meta: EntryMeta) -> EntryId {
-        let place = Place::find(&self.metas(), &mut meta, self.next_sequence);
-        self.next_sequence += u64::from(place.replaced.is_none());
+        // Dropped last: the destructor of a replaced hook may panic.
+        let _old = self.nodes.clone();
+        let replaced = meta.key().and_then(|key| {
+            let rank = self.find_indexed(Lookup::Key(key))?;
+            self.take(rank);
+            Some(rank)
+        });
+        meta.register(match replaced {
+            Some((_, sequence)) => sequence,
+            None => self.next_sequence,
+        });
+        self.next_sequence += u64::from(replaced.is_none());
         let id = meta.id();
         let meta = Arc::new(meta);
-        self.rebuild(place.replaced, Some((place.at, Node { hook, meta })));
+        if let Some(index) = &mut self.index {
+            index.insert(&meta);
+        }
+        let node = Node { hook, meta };
+        self.nodes = Some(match &self.nodes {
+            None => Tree::new(node),
+            Some(nodes) => nodes.with(node),
+        });
+        self.len += 1;
         id
     }
 
@@ -121,61 +163,65 @@ impl<H: ?Sized> Slot<H> {
     #[track_caller]
     pub fn replace_all(&mut self, entry: Entry<Arc<H>>) -> bool {
         let (hook, meta) = self.admitted(entry);
-        let occupied = !self.is_empty();
-        self.nodes = None;
+        // Dropped last: the destructor of a replaced hook may panic.
+        let old = self.nodes.take();
+        self.len = 0;
+        self.index = None;
         self.put(hook, meta);
-        occupied
+        old.is_some()
     }
 
     /// Removes the entry of this key, and says whether there was one.
     pub fn remove(&mut self, key: &str) -> bool {
-        let found = position(&self.metas(), Some(key));
-        self.remove_at(found)
+        let found = self.find_indexed(Lookup::Key(key));
+        found.map(|rank| self.take(rank)).is_some()
     }
 
     /// Removes this entry, and says whether it was there.
     pub fn remove_entry(&mut self, id: EntryId) -> bool {
-        let found = self.metas().iter().position(|meta| meta.id() == id);
-        self.remove_at(found)
+        let found = self.find_indexed(Lookup::Id(id));
+        found.map(|rank| self.take(rank)).is_some()
     }
 
-    fn remove_at(&mut self, found: Option<usize>) -> bool {
-        if found.is_some() {
-            self.rebuild(found, None);
+    /// Takes out the entry of this rank.
+    fn take(&mut self, rank: Rank) {
+        let Some(nodes) = &self.nodes else { return };
+        if let (Some(index), Some(node)) = (&mut self.index, nodes.get(rank)) {
+            index.remove(&node.meta);
         }
-        found.is_some()
+        let left = nodes.without(rank);
+        self.len -= 1;
+        // Last: the destructor of the hook may panic.
+        self.nodes = left;
+    }
+
+    /// Finds an entry, and makes the index of a large slot, which the next change needs, too.
+    fn find_indexed(&mut self, wanted: Lookup<'_>) -> Option<Rank> {
+        if self.index.is_none() && self.len > MAX_SCANNED {
+            let mut index = Box::<Index>::default();
+            self.cursor().for_each(|node| index.insert(&node.meta));
+            self.index = Some(index);
+        }
+        self.find(wanted)
+    }
+
+    fn find(&self, wanted: Lookup<'_>) -> Option<Rank> {
+        match &self.index {
+            Some(index) => index.get(wanted),
+            None => self
+                .cursor()
+                .find(|node| wanted.finds(&node.meta))
+                .map(Node::rank),
+        }
     }
 
     /// The conditions of all registrations, in execution order.
     pub(crate) fn metas(&self) -> Vec<&EntryMeta> {
         let mut metas = Vec::with_capacity(self.len());
-        for node in self.nodes() {
+        for node in self.cursor() {
             metas.push(&*node.meta);
         }
         metas
-    }
-
-    /// Stores the list without one node, and with one before what then is at its place.
-    ///
-    /// Every change of a list goes through here, because it is compiled for each type of
-    /// hook, which means once a slot: iterators would say this shorter, and be compiled
-    /// anew as often.
-    fn rebuild(&mut self, removed: Option<usize>, mut added: Option<(usize, Node<H>)>) {
-        let old = self.nodes();
-        let mut nodes = Vec::with_capacity(old.len() + 1);
-        for at in 0..=old.len() {
-            if let Some((_, node)) = added.take_if(|(place, _)| *place == nodes.len()) {
-                nodes.push(node);
-            }
-            if at < old.len() && removed != Some(at) {
-                nodes.push(old[at].clone());
-            }
-        }
-        self.nodes = if nodes.is_empty() {
-            None
-        } else {
-            Some(nodes.into())
-        };
     }
 
     /// Runs the hooks by this policy. Nothing runs before the first poll, and
@@ -193,9 +239,19 @@ impl<H: ?Sized> Slot<H> {
         Dispatch::new(self, Reported::new(self, policy))
     }
 
+    /// The entries of a slot that has one leaf or none; `None` if there are more.
     #[inline]
-    pub(crate) fn nodes(&self) -> &[Node<H>] {
-        self.nodes.as_deref().unwrap_or_default()
+    pub(crate) fn leaf(&self) -> Option<&[Node<H>]> {
+        match &self.nodes {
+            None => Some(&[]),
+            Some(Tree::Leaf(nodes)) => Some(nodes),
+            Some(Tree::Branch(_)) => None,
+        }
+    }
+
+    /// The entries in execution order.
+    pub(crate) fn cursor(&self) -> Cursor<'_, H> {
+        Cursor::new(self.nodes.as_ref())
     }
 }
 
@@ -209,8 +265,10 @@ impl<H: ?Sized> Clone for Slot<H> {
     fn clone(&self) -> Self {
         Slot {
             nodes: self.nodes.clone(),
+            len: self.len,
             next_sequence: self.next_sequence,
             timer: self.timer.clone(),
+            index: None,
         }
     }
 }
@@ -219,36 +277,6 @@ impl<H: ?Sized> fmt::Debug for Slot<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.metas().fmt(f)
     }
-}
-
-/// Where a registration goes.
-struct Place {
-    /// The entry of the same key.
-    replaced: Option<usize>,
-    /// The place in the list, once that entry is out of it.
-    at: usize,
-}
-
-impl Place {
-    /// Finds the place, and gives the registration its id and sequence.
-    fn find(metas: &[&EntryMeta], meta: &mut EntryMeta, next_sequence: u64) -> Place {
-        let replaced = position(metas, meta.key());
-        meta.register(match replaced {
-            Some(at) => metas[at].sequence(),
-            None => next_sequence,
-        });
-        let before = |(at, other): &(usize, &&EntryMeta)| {
-            replaced != Some(*at) && other.rank() < meta.rank()
-        };
-        let at = metas.iter().enumerate().filter(before).count();
-        Place { replaced, at }
-    }
-}
-
-/// Where the entry of this key is; entries without one are nobody's.
-fn position(metas: &[&EntryMeta], key: Option<&str>) -> Option<usize> {
-    let key = key?;
-    metas.iter().position(|meta| meta.key() == Some(key))
 }
 
 impl<H: ?Sized> Node<H> {
@@ -260,6 +288,13 @@ impl<H: ?Sized> Node<H> {
     pub(crate) fn entry(&self) -> Entry<Arc<H>> {
         let (hook, meta) = self.parts();
         Entry::from_parts(hook, meta)
+    }
+}
+
+impl<H: ?Sized> Ranked for Node<H> {
+    #[inline]
+    fn rank(&self) -> Rank {
+        self.meta.rank()
     }
 }
 

@@ -78,11 +78,11 @@ pub mod phases;
 pub mod testing;
 pub mod toolset;
 
+mod cow_cell;
 mod digest;
 mod error;
 mod lock;
 mod options;
-mod shared;
 mod timer;
 mod within;
 

@@ -28,6 +28,7 @@ mod impl_hooks;
 mod lifetimes;
 mod nesting;
 mod singleton;
+mod slot;
 mod stateful;
 mod table;
 mod tracing;

@@ -195,3 +195,45 @@ macro_rules! rules {
 }
 
 in_every_form!(rules);
+
+mod depth {
+    use std::sync::{Arc, OnceLock};
+    use std::thread;
+
+    use super::*;
+    use hooks_tests::yield_once;
+
+    #[hooks]
+    trait Levels {
+        #[hook(fallback)]
+        async fn level(left: u32) -> u32 {
+            left
+        }
+    }
+
+    /// A hook that dispatches its own slot until `left` is 0. There it is pending once.
+    struct Down(Arc<OnceLock<LevelsSet<'static>>>);
+
+    impl Level for Down {
+        async fn call(&self, left: u32, _: Option<u32>) -> u32 {
+            if left == 0 {
+                yield_once().await;
+                return 0;
+            }
+            let set = self.0.get().expect("the set is whole before it is used");
+            set.level(left - 1).await + 1
+        }
+    }
+
+    #[test]
+    fn t_41_a_thousand_nested_dispatches_fit_on_two_mebibytes() {
+        let thread = thread::Builder::new().stack_size(2 << 20);
+        let depth = thread.spawn(|| {
+            let set = Arc::new(OnceLock::new());
+            let whole = LevelsSet::new().with_level(Down(Arc::clone(&set)));
+            set.set(whole).expect("it is set once");
+            block_on(set.get().unwrap().level(1_000))
+        });
+        assert_eq!(depth.unwrap().join().unwrap(), 1_000);
+    }
+}

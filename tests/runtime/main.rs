@@ -18,6 +18,7 @@ mod examples;
 mod failure;
 mod hook_result;
 mod injection;
+mod nested;
 mod output;
 mod phases;
 mod precedence;

@@ -460,3 +460,102 @@ fn e_07_a_hook_that_owns_its_own_guard_can_be_unregistered() {
         assert!(registry.descriptors().is_empty());
     });
 }
+
+/// Many registrations, so that a list has several leaves and a table many events.
+const MANY: usize = 400;
+
+#[test]
+fn e_08_e_43_readers_see_every_list_in_order_while_writers_change_it() {
+    let registry = HookRegistry::new();
+    let is_done = AtomicBool::new(false);
+    let scattered = |number: usize| (number * 7919 % MANY) as i32;
+    thread::scope(|scope| {
+        let readers = [0, 1].map(|_| {
+            scope.spawn(|| {
+                let mut most = 0;
+                while !is_done.load(Ordering::SeqCst) {
+                    let data = block_on(emit(&registry, "e", json!({"ran": []}))).data;
+                    let ran: Vec<_> = data["ran"].as_array().unwrap().iter().collect();
+                    assert!(ran.is_sorted_by_key(|priority| priority.as_u64()));
+                    most = ran.len().max(most);
+                }
+                most
+            })
+        });
+        for number in 0..MANY {
+            let priority = scattered(number);
+            let hook = move |_: Arc<str>, data: Arc<Map>| {
+                let mut data = Map::clone(&data);
+                data["ran"].as_array_mut().unwrap().push(priority.into());
+                HookResult::modify(data)
+            };
+            let registration = registry.register("e", hook, at(priority));
+            registry.register(
+                format!("event:{number}"),
+                answering(HookResult::proceed()),
+                plain(),
+            );
+            if number % 5 == 0 {
+                assert!(registration.unregister());
+            }
+        }
+        is_done.store(true, Ordering::SeqCst);
+        let left = MANY - MANY / 5;
+        for reader in readers {
+            assert!(reader.join().unwrap() <= left);
+        }
+        let data = block_on(emit(&registry, "e", json!({"ran": []}))).data;
+        assert_eq!(data["ran"].as_array().unwrap().len(), left);
+    });
+    assert_eq!(registry.list_handlers(None).len(), MANY + 1);
+}
+
+#[test]
+fn e_73_events_that_come_and_go_are_heard_exactly_while_they_have_hooks() {
+    let registry = HookRegistry::new();
+    let hears = |number: usize| {
+        let emission = block_on(emit(&registry, &format!("event:{number}"), ()));
+        emission.data.contains_key("heard")
+    };
+    for _ in 0..2 {
+        let registrations: Vec<_> = (0..MANY)
+            .map(|number| {
+                let hook = answering(HookResult::set("heard", true));
+                registry.register(format!("event:{number}"), hook, plain())
+            })
+            .collect();
+        assert!((0..MANY).all(hears));
+        for (number, registration) in registrations.iter().enumerate() {
+            assert!(registration.unregister());
+            assert!(!hears(number));
+            assert!((number + 1..MANY).step_by(17).all(hears));
+        }
+        assert!(registry.list_handlers(None).is_empty());
+    }
+}
+
+#[test]
+fn e_07_a_hook_whose_destructor_panics_does_not_disturb_the_registry() {
+    struct PanicsOnDrop;
+    impl Drop for PanicsOnDrop {
+        fn drop(&mut self) {
+            panic!("dropped");
+        }
+    }
+    let registry = HookRegistry::new();
+    let registrations: Vec<_> = (0..MANY)
+        .map(|number| {
+            let held = PanicsOnDrop;
+            let hook = move |_: Arc<str>, _: Arc<Map>| {
+                let _ = &held;
+                HookResult::proceed()
+            };
+            registry.register("e", hook, named(number.to_string()))
+        })
+        .collect();
+    for (number, registration) in registrations.iter().enumerate() {
+        assert!(registration.unregister());
+        let left = registry.list_handlers(Some("e")).remove("e").unwrap();
+        assert_eq!(left.len(), MANY - number - 1);
+    }
+}

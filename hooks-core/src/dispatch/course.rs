@@ -1,5 +1,6 @@
 //! The loop over hooks, and what can go wrong within it.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -15,14 +16,15 @@ use crate::cold_option::ColdOption;
 use crate::entry::EntryMeta;
 use crate::failure::{Failure, drop_catching_panic};
 use crate::hook_future::HookFuture;
-use crate::slot::Node;
+use crate::slot::{Cursor, Node};
+use crate::stack;
 use crate::timer::Timer;
 use crate::trace;
 
 /// How far a dispatch has come.
 pub(super) struct Course<'a, H: ?Sized, T> {
     /// The hooks that have not been started.
-    pub(super) rest: &'a [Node<H>],
+    pub(super) rest: Cursor<'a, H>,
     /// Those that run side by side, where the policy lets them.
     running: ColdOption<Running<'a, T>>,
     /// Whether the policy has been told that there are no more.
@@ -31,11 +33,11 @@ pub(super) struct Course<'a, H: ?Sized, T> {
 
 /// Hooks that run side by side. That one panics when it is dropped, unfinished, is no news, and
 /// must not keep the others from it.
-struct Running<'a, T>(Vec<Unanswered<'a, T>>);
+struct Running<'a, T>(VecDeque<Unanswered<'a, T>>);
 
 impl<T> Default for Running<'_, T> {
     fn default() -> Self {
-        Running(Vec::new())
+        Running(VecDeque::new())
     }
 }
 
@@ -81,7 +83,7 @@ enum Turn<'a, H: ?Sized, C: Policy<H>> {
 
 impl<'a, H: ?Sized, T> Course<'a, H, T> {
     #[inline]
-    pub(super) fn new(nodes: &'a [Node<H>]) -> Self {
+    pub(super) fn new(nodes: Cursor<'a, H>) -> Self {
         Course {
             rest: nodes,
             running: ColdOption::none(),
@@ -92,8 +94,11 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     /// Does what the policy wants next, and goes on until the end, or until something has to
     /// be waited for, which it returns. This is the loop: hook after hook, as long as they
     /// answer at once.
+    ///
+    /// `LEAVES`: whether the slot may have several leaves. The first poll of a slot that has one
+    /// goes without the test, and its final hook is known where the code is compiled.
     #[inline(always)]
-    pub(super) fn drive<C>(
+    pub(super) fn drive<C, const LEAVES: bool>(
         &mut self,
         cx: &mut Context<'_>,
         policy: &mut C,
@@ -108,23 +113,31 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             return pause;
         }
         if C::CATCH_FAILURES || C::CONCURRENT {
-            if let Break(pause) = self.run_guarded(cx, policy, wait.as_mut(), span) {
+            if let Break(pause) = self.run_guarded::<C, LEAVES>(cx, policy, wait.as_mut(), span) {
                 return pause;
             }
-        } else if let Some((mut node, mut rest)) = self.rest.split_first() {
+        } else if LEAVES {
+            while let Some(node) = self.rest.next() {
+                let is_final = self.rest.leaf.is_empty();
+                let flow = self.call(cx, policy, node, &node.hook, is_final, span);
+                if let Break(pause) = ask(cx, policy, wait.as_mut(), flow, span) {
+                    return pause;
+                }
+            }
+        } else if let Some((mut node, mut rest)) = self.rest.leaf.split_first() {
             // The way from a node to its hook is a chain of loads: it is gone while the hook
             // before it runs.
             let mut hook = &*node.hook;
             while let Some((following, behind)) = rest.split_first() {
                 let next = &*following.hook;
-                self.rest = rest;
+                self.rest.leaf = rest;
                 let flow = self.call(cx, policy, node, hook, false, span);
                 if let Break(pause) = ask(cx, policy, wait.as_mut(), flow, span) {
                     return pause;
                 }
                 (node, hook, rest) = (following, next, behind);
             }
-            self.rest = rest;
+            self.rest.leaf = rest;
             let flow = self.call(cx, policy, node, hook, true, span);
             if let Break(pause) = ask(cx, policy, wait.as_mut(), flow, span) {
                 return pause;
@@ -170,7 +183,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     {
         let answer = match invoke(policy, node, hook, last, span) {
             HookFuture::Ready(answer) => answer,
-            HookFuture::Boxed(mut answer) => match answer.as_mut().poll(cx) {
+            HookFuture::Boxed(mut answer) => match stack::poll(answer.as_mut(), cx) {
                 Poll::Ready(answer) => answer,
                 Poll::Pending => {
                     return Break(Some(Pause::Hook(Unanswered {
@@ -190,7 +203,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     /// to a hook: one region is for all hooks that answer at once. Whoever is being asked when a
     /// panic comes out of it is who panicked.
     #[inline(always)]
-    fn run_guarded<C>(
+    fn run_guarded<C, const LEAVES: bool>(
         &mut self,
         cx: &mut Context<'_>,
         policy: &mut C,
@@ -200,9 +213,10 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     where
         C: Policy<H, HookOutput = T> + 'a,
     {
-        while !self.rest.is_empty() {
+        while !self.rest.leaf.is_empty() {
             let mut asked = None;
-            let turn = catch_raw::<H, C, _>(|| self.ask_in_turn(policy, span, &mut asked));
+            let turn =
+                catch_raw::<H, C, _>(|| self.ask_in_turn::<C, LEAVES>(policy, span, &mut asked));
             let flow = match turn {
                 Ok(Turn::Through) => return Continue(()),
                 Ok(Turn::Broken(pause)) => Break(pause),
@@ -221,7 +235,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     /// Hook after hook, as long as they answer at once; `asked` is the one that has not
     /// answered yet.
     #[inline(always)]
-    fn ask_in_turn<C>(
+    fn ask_in_turn<C, const LEAVES: bool>(
         &mut self,
         policy: &mut C,
         span: Option<&Span>,
@@ -230,10 +244,10 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     where
         C: Policy<H, HookOutput = T> + 'a,
     {
-        while let Some((node, rest)) = self.rest.split_first() {
-            self.rest = rest;
+        while let Some(node) = self.next_node::<LEAVES>() {
+            let is_final = self.rest.leaf.is_empty();
             *asked = Some(node);
-            let answer = match invoke(policy, node, &*node.hook, rest.is_empty(), span) {
+            let answer = match invoke(policy, node, &*node.hook, is_final, span) {
                 HookFuture::Ready(answer) => answer,
                 HookFuture::Boxed(answer) => return Turn::Later(node, answer),
             };
@@ -243,6 +257,16 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             }
         }
         Turn::Through
+    }
+
+    #[inline(always)]
+    fn next_node<const LEAVES: bool>(&mut self) -> Option<&'a Node<H>> {
+        if LEAVES {
+            return self.rest.next();
+        }
+        let (node, rest) = self.rest.leaf.split_first()?;
+        self.rest.leaf = rest;
+        Some(node)
     }
 
     /// Takes the answer of a hook that has it later, if it has it when first asked.
@@ -257,7 +281,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     where
         C: Policy<H, HookOutput = T> + 'a,
     {
-        match catch::<H, C, _>(|| later.as_mut().poll(cx)) {
+        match catch::<H, C, _>(|| stack::poll(later.as_mut(), cx)) {
             Ok(Poll::Pending) => self.wait_for(cx, policy, node, later),
             // What the hook holds goes before its answer counts, as where it is waited for.
             Ok(Poll::Ready(answer)) => {
@@ -306,7 +330,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             return go_on(policy.on_failure(hook.end::<H, C>(), failure));
         }
         if C::CONCURRENT {
-            self.running.get_or_default().0.push(hook);
+            self.running.get_or_default().0.push_back(hook);
             Continue(())
         } else {
             Break(Some(Pause::Hook(hook)))
@@ -323,14 +347,13 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         C: Policy<H, HookOutput = T>,
     {
         let running = &mut self.running.get_or_default().0;
-        let mut at = 0;
-        while let Some(hook) = running.get_mut(at) {
-            let Poll::Ready(answer) = hook.poll::<H, C>(cx) else {
-                at += 1;
+        for _ in 0..running.len() {
+            let Poll::Ready(answer) = running[0].poll::<H, C>(cx) else {
+                running.rotate_left(1);
                 continue;
             };
-            let entry = running.remove(at).end::<H, C>();
-            match take(policy, entry, answer) {
+            let hook = running.pop_front().expect("it has just been polled");
+            match take(policy, hook.end::<H, C>(), answer) {
                 Step::Next => {}
                 step => return Poll::Ready(step),
             }
@@ -356,7 +379,7 @@ impl<'a, T> Unanswered<'a, T> {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Result<T, Failure>> {
-        match catch::<H, C, _>(|| self.answer.as_mut().poll(cx)) {
+        match catch::<H, C, _>(|| stack::poll(self.answer.as_mut(), cx)) {
             Ok(Poll::Ready(answer)) => return Poll::Ready(Ok(answer)),
             Err(failure) => return Poll::Ready(Err(failure)),
             Ok(Poll::Pending) => {}

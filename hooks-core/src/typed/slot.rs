@@ -91,7 +91,7 @@ impl<'h, S: Signature + ?Sized + 'h> dyn Registry<'h, S> + '_ {
 impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
     /// Takes over the entries and the companions of another slot of the same set (`T-40`).
     pub fn __hooks_extend(&mut self, other: Self) {
-        for node in other.slot.nodes() {
+        for node in other.slot.cursor() {
             M::insert(&mut self.slot, S::NAME, node.entry());
         }
         self.gate.extend(other.gate, S::NAME);

@@ -1,6 +1,7 @@
 //! The policy of [`emit`](super::HookRegistry::emit): the data go from hook to hook, and the
 //! strongest answer wins (`E-20` to `E-44`).
 
+use std::collections::HashSet;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 
@@ -378,10 +379,10 @@ fn complete(
 
 /// What has been printed, but for what these hooks suppress (`E-150`).
 pub(crate) fn output(printed: Vec<Printed>, muted: &[EntryId]) -> Vec<HookOutput> {
-    let heard = printed
+    let muted: HashSet<_> = muted.iter().collect();
+    printed
         .into_iter()
-        .filter(|printed| !muted.contains(&printed.id));
-    heard
+        .filter(|printed| !muted.contains(&printed.id))
         .map(|printed| HookOutput {
             text: printed.text,
             hook: printed.hook,

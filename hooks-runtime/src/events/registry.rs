@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use hooks_core::__private::ColdOption;
+use hooks_core::__private::{ColdOption, drop_catching_panic};
 use hooks_core::{EntryId, Registration, Report, Timer, Unregister};
 use pin_project_lite::pin_project;
 
@@ -17,10 +17,10 @@ use super::emission::{Emission, Rest};
 use super::emit::Gathered;
 use super::handler::{HookAnswer, IntoHandler};
 use super::record::Fields;
-use super::table::{EventDescriptor, Table, topic};
+use super::table::{EventDescriptor, Table, TableWriter, filter_bit};
 use crate::Map;
+use crate::cow_cell::{CowCell, Snapshot};
 use crate::options::RegisterOptions;
-use crate::shared::{Shared, Snapshot, release};
 use crate::timer::HostTimer;
 use crate::within::within;
 
@@ -35,7 +35,7 @@ pub struct HookRegistry {
 }
 
 struct Inner {
-    table: Shared<Table>,
+    table: CowCell<TableWriter>,
     timer: Arc<dyn Timer>,
 }
 
@@ -53,7 +53,7 @@ impl HookRegistry {
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
         HookRegistry {
             inner: Arc::new(Inner {
-                table: Shared::new(Table::default()),
+                table: CowCell::new(TableWriter::new()),
                 timer,
             }),
         }
@@ -109,13 +109,13 @@ impl HookRegistry {
             target: "hooks_runtime",
             event = &*event, hook = &*name, priority, "event hook registered"
         );
-        let from = WayBack {
+        let handle = UnregisterHandle {
             registry: Arc::downgrade(&self.inner),
             event,
             name,
             priority,
         };
-        Registration::new(id, from)
+        Registration::new(id, handle)
     }
 
     /// The same as [`register`](Self::register) (`E-02`).
@@ -179,7 +179,7 @@ impl HookRegistry {
             }
             return Ok(emission);
         };
-        let fields = Fields::new(map, table.defaults.as_ref());
+        let fields = Fields::new(map, table.defaults());
         let mut gathered = Gathered::new(name, fields);
         let (policy, timer) = (gathered.policy(), &*self.inner.timer);
         let (report, is_cut_short) = if options.report {
@@ -191,7 +191,7 @@ impl HookRegistry {
             (None, cut)
         };
         let concluded = gathered.conclude(slot);
-        release(table);
+        drop_catching_panic(table);
         let emission = concluded.emission(report)?;
         match options.deadline {
             Some(after) if is_cut_short => Err(EmitError::Deadline {
@@ -257,9 +257,9 @@ impl HookRegistry {
         let Some((name, slot)) = table.hooks(event) else {
             return Ok(Collected::default());
         };
-        let fields = Fields::new(map, table.defaults.as_ref());
+        let fields = Fields::new(map, table.defaults());
         let collected = slot.dispatch(Collect::new(name, fields, timeout)).await;
-        release(table);
+        drop_catching_panic(table);
         Ok(collected)
     }
 
@@ -267,13 +267,14 @@ impl HookRegistry {
     /// (`E-22`), in the place of those set before (`E-65`). `()` is none (`E-66`).
     pub fn set_default_fields(&self, fields: impl Into<DefaultFields>) {
         let defaults = fields.into().into_map();
-        self.inner.table.update(|table| table.defaults = defaults);
+        let update = |table: &mut TableWriter| table.set_defaults(defaults);
+        self.inner.table.update(update);
     }
 
     /// Whether later emissions have a `timestamp` in their data, in UTC, unless they have one
     /// themselves or by default. They have not, unless this says so (`E-40`).
     pub fn set_timestamps(&self, stamps: bool) {
-        self.inner.table.update(|table| table.stamps = stamps);
+        self.inner.table.update(|table| table.set_stamps(stamps));
     }
 
     /// The names of the hooks by event, in execution order (`E-70`). Hooks without a name are
@@ -313,11 +314,11 @@ async fn emit_to(
     let Some((name, slot)) = table.hooks(event) else {
         return Ok(Emission::of(table.completed(map)));
     };
-    let fields = Fields::new(map, table.defaults.as_ref());
+    let fields = Fields::new(map, table.defaults());
     let mut gathered = Gathered::new(name, fields);
     slot.dispatch(gathered.policy()).await;
     let concluded = gathered.conclude(slot);
-    release(table);
+    drop_catching_panic(table);
     concluded.emission(None)
 }
 
@@ -327,7 +328,7 @@ pin_project! {
     #[project = Stage]
     enum Emit<'a, D, R, F> {
         Start {
-            table: &'a Shared<Table>,
+            table: &'a CowCell<TableWriter>,
             event: &'a str,
             data: Option<D>,
             reach: R,
@@ -343,7 +344,7 @@ where
     F: Future<Output = Result<Emission, EmitError>>,
 {
     #[inline]
-    fn new(table: &'a Shared<Table>, event: &'a str, data: D, reach: R) -> Self {
+    fn new(table: &'a CowCell<TableWriter>, event: &'a str, data: D, reach: R) -> Self {
         Emit::Start {
             table,
             event,
@@ -386,7 +387,7 @@ where
                 Ok(map) => map,
                 Err(why) => return Poll::Ready(Err(why.into())),
             };
-            let Some(table) = table.about(topic(event)) else {
+            let Some(table) = table.load_if(filter_bit(event)) else {
                 return Poll::Ready(Ok(Emission::of(map)));
             };
             let future = reach(table, event, map);
@@ -433,15 +434,15 @@ impl EmitOptions {
     }
 }
 
-/// Where a registration leads back to.
-struct WayBack {
+/// Unregisters a hook of an event.
+struct UnregisterHandle {
     registry: Weak<Inner>,
     event: Arc<str>,
     name: Arc<str>,
     priority: i32,
 }
 
-impl Unregister for WayBack {
+impl Unregister for UnregisterHandle {
     fn unregister(&self, id: EntryId) -> bool {
         let Some(registry) = self.registry.upgrade() else {
             return false;

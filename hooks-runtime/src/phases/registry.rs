@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use hooks_core::__private::drop_catching_panic;
 use hooks_core::{
     Entry, EntryId, EntryMeta, Failure, FailurePolicy, Registration, Report, Slot, Timer,
     Unregister,
@@ -15,9 +16,9 @@ use super::hook::{Post, PostHook, Pre, PreHook};
 use super::observe::Observe;
 use super::response::HookResponse;
 use crate::HookError;
+use crate::cow_cell::{CowCell, Writer};
 use crate::error::text;
 use crate::options::RegisterOptions;
-use crate::shared::{Shared, Topics, release};
 use crate::timer::HostTimer;
 
 /// Hooks before and after a call: PRE hooks are given a `Req`, POST hooks a `Res`. A clone is
@@ -54,13 +55,19 @@ pub struct PhaseRegistry<Req: ?Sized, Res: ?Sized> {
 }
 
 struct Inner<Req: ?Sized, Res: ?Sized> {
-    pre: Shared<Slot<dyn Pre<Req>>>,
-    post: Shared<Slot<dyn Post<Res>>>,
+    pre: CowCell<Slot<dyn Pre<Req>>>,
+    post: CowCell<Slot<dyn Post<Res>>>,
 }
 
-/// Whoever asks for the hooks of a phase, asks for all of them.
-impl<H: ?Sized> Topics for Slot<H> {
-    fn topics(&self) -> u64 {
+impl<H: ?Sized> Writer for Slot<H> {
+    type Snapshot = Slot<H>;
+
+    /// A clone, which goes without the index.
+    fn snapshot(&self) -> Slot<H> {
+        self.clone()
+    }
+
+    fn filter_bits(&self) -> u64 {
         u64::MAX
     }
 }
@@ -107,8 +114,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
         PhaseRegistry {
             inner: Arc::new(Inner {
-                pre: Shared::new(Slot::with_timer(Arc::clone(&timer))),
-                post: Shared::new(Slot::with_timer(timer)),
+                pre: CowCell::new(Slot::with_timer(Arc::clone(&timer))),
+                post: CowCell::new(Slot::with_timer(timer)),
             }),
         }
     }
@@ -151,7 +158,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             target: "hooks_runtime",
             phase = %Phase::Pre, hook = key, replaces, "hook registered"
         );
-        self.way_back(Phase::Pre, id, key)
+        self.registration(Phase::Pre, id, key)
     }
 
     /// Registers a POST hook, in the place of one with the same id (`R-04`). A priority has
@@ -186,7 +193,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             target: "hooks_runtime",
             phase = %Phase::Post, hook = key, replaces, "hook registered"
         );
-        self.way_back(Phase::Post, id, key)
+        self.registration(Phase::Post, id, key)
     }
 
     /// Removes the hook with this id, and says whether there was one (`R-07`).
@@ -210,7 +217,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     pub async fn execute_pre(&self, request: &Req) -> Result<HookResponse, HookError> {
         let slot = self.inner.pre.load();
         let answer = slot.dispatch(Bail::new(request)).await;
-        release(slot);
+        drop_catching_panic(slot);
         answer
     }
 
@@ -224,7 +231,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     ) -> (Result<HookResponse, HookError>, Report) {
         let slot = self.inner.pre.load();
         let answer = slot.dispatch_reported(Bail::new(request)).await;
-        release(slot);
+        drop_catching_panic(slot);
         answer
     }
 
@@ -234,7 +241,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     pub async fn execute_post(&self, result: &Res, request_id: Option<&str>) {
         let slot = self.inner.post.load();
         slot.dispatch(Observe::new(result, request_id)).await;
-        release(slot);
+        drop_catching_panic(slot);
     }
 
     /// As [`execute_post`](Self::execute_post), with what became of each hook.
@@ -243,7 +250,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         let ((), report) = slot
             .dispatch_reported(Observe::new(result, request_id))
             .await;
-        release(slot);
+        drop_catching_panic(slot);
         report
     }
 
@@ -288,14 +295,14 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         }
     }
 
-    fn way_back(&self, phase: Phase, id: EntryId, key: String) -> Registration {
+    fn registration(&self, phase: Phase, id: EntryId, key: String) -> Registration {
         let registry = Arc::downgrade(&self.inner);
-        let way_back = WayBack {
+        let handle = UnregisterHandle {
             registry,
             phase,
             key,
         };
-        Registration::new(id, way_back)
+        Registration::new(id, handle)
     }
 }
 
@@ -386,14 +393,14 @@ pub struct HookDescriptor {
     pub on_failure: FailurePolicy,
 }
 
-/// Where a registration leads back to.
-struct WayBack<Req: ?Sized, Res: ?Sized> {
+/// Unregisters a hook of a phase.
+struct UnregisterHandle<Req: ?Sized, Res: ?Sized> {
     registry: Weak<Inner<Req, Res>>,
     phase: Phase,
     key: String,
 }
 
-impl<Req: ?Sized, Res: ?Sized> Unregister for WayBack<Req, Res> {
+impl<Req: ?Sized, Res: ?Sized> Unregister for UnregisterHandle<Req, Res> {
     fn unregister(&self, id: EntryId) -> bool {
         let Some(registry) = self.registry.upgrade() else {
             return false;

@@ -8,6 +8,7 @@ use std::process::Command;
 use crate::allocations;
 use crate::bounds::{BOUNDS, Bound};
 use crate::cases::{self, Case, Subject};
+use crate::registration;
 use crate::workload::{PROMPT, long_prompt};
 
 /// The hidden command that callgrind is given.
@@ -53,7 +54,12 @@ pub(crate) fn run(slot: &str, hooks: &str, contender: &str, repeats: &str) -> Re
 /// The instructions of one dispatch.
 pub(crate) fn instructions(case: &Case) -> Result<Count, String> {
     let one = |contender| {
-        let [few, many] = REPEATS.map(|repeats| callgrind(case, contender, repeats));
+        let program = std::env::current_exe().map_err(|why| why.to_string())?;
+        let [few, many] = REPEATS.map(|repeats| {
+            let mut command = Command::new(&program);
+            command.args([RUN, case.slot, &case.hooks.to_string(), contender]);
+            callgrind(command.arg(repeats.to_string()))
+        });
         Ok::<_, String>((many? - few?) / (REPEATS[1] - REPEATS[0]))
     };
     Ok(Count {
@@ -62,13 +68,12 @@ pub(crate) fn instructions(case: &Case) -> Result<Count, String> {
     })
 }
 
-fn callgrind(case: &Case, contender: &str, repeats: u64) -> Result<u64, String> {
-    let program = std::env::current_exe().map_err(|why| why.to_string())?;
+/// Counts the instructions of a command.
+pub(crate) fn callgrind(command: &Command) -> Result<u64, String> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(program)
-        .args([RUN, case.slot, &case.hooks.to_string(), contender])
-        .arg(repeats.to_string())
+        .arg(command.get_program())
+        .args(command.get_args())
         .output()
         .map_err(|why| format!("cannot run `valgrind`: {why}; install it to count instructions"))?;
     let report = String::from_utf8_lossy(&output.stderr);
@@ -142,6 +147,9 @@ pub(crate) fn check() -> Result<(), String> {
         if over {
             exceeded.push(line);
         }
+    }
+    if counted {
+        exceeded.extend(registration::exceeded()?);
     }
     if exceeded.is_empty() {
         return Ok(());

@@ -6,6 +6,7 @@
 //! | `-- write` | writes all of them into `docs/performance.md` |
 //! | `-- times [slot]` | prints times and ratios alone |
 //! | `-- counts` | fails if a count of instructions or allocations exceeds its bound |
+//! | `-- registration [write]` | prints the times of registrations, or writes them and their instructions |
 //! | `-- bounds` | prints the bounds that follow from what is measured now |
 //!
 //! A machine's times drift, so contenders are timed in turns and only their ratios are
@@ -19,10 +20,10 @@ mod contenders;
 mod counts;
 mod events;
 #[path = "../page.rs"]
-#[expect(dead_code, reason = "here what is missed is a table")]
 mod page;
 #[path = "../processor.rs"]
 mod processor;
+mod registration;
 mod report;
 mod threads;
 mod time;
@@ -44,12 +45,20 @@ fn main() -> ExitCode {
             report::times(slot.first().copied());
             Ok(())
         }
+        ["registration"] => {
+            registration::times();
+            Ok(())
+        }
+        ["registration", "write"] => {
+            registration::section().and_then(|text| page::write(Some(registration::MARK), &text))
+        }
         ["counts"] => counts::check(),
         ["bounds"] => counts::suggest(),
         // What `counts` starts under callgrind.
         [counts::RUN, slot, hooks, contender, repeats] => {
             counts::run(slot, hooks, contender, repeats)
         }
+        [registration::RUN, case, hooks] => registration::run(case, hooks),
         other => Err(format!(
             "unknown command `{}`; use `write`, `times`, `counts`, `bounds`, or nothing",
             other.join(" ")

@@ -1,0 +1,135 @@
+//! The copy-on-write cell behind every registry: read on every dispatch, changed now and then.
+//!
+//! A reader takes a snapshot. It takes no lock and waits for no thread, and it writes no counter
+//! that another thread writes as long as its thread holds no more than a handful of snapshots. A
+//! writer locks its own copy, changes it, and publishes a snapshot of it, which shares with the
+//! copy what it is made of. Most emissions have no handlers: a word beside the pointer says so
+//! without a snapshot.
+//!
+//! Built with `--cfg hooks_loom`, the pointer is one of loom's locks, so that loom can try every
+//! order of readers and writers.
+
+#[cfg(not(hooks_loom))]
+use std::sync::atomic::{AtomicU64, Ordering};
+#[cfg(not(hooks_loom))]
+use std::sync::{Mutex, PoisonError};
+
+use hooks_core::__private::drop_catching_panic;
+#[cfg(hooks_loom)]
+use loom::sync::Mutex;
+#[cfg(hooks_loom)]
+use loom::sync::atomic::{AtomicU64, Ordering};
+
+/// A value that many threads read and change.
+pub(crate) struct CowCell<W: Writer> {
+    current: pointer::Pointer<W::Snapshot>,
+    /// At least the bits of the published snapshot.
+    filter_bits: AtomicU64,
+    writer: Mutex<W>,
+}
+
+/// The writers' copy of a value, with what only writers need, such as an index.
+pub(crate) trait Writer {
+    /// The value as readers see it.
+    type Snapshot;
+
+    /// Returns what is published after a change; takes a time that hardly grows with the value.
+    fn snapshot(&self) -> Self::Snapshot;
+
+    /// Returns the union of the filter bits of everything in the value. Several names may share
+    /// a bit.
+    fn filter_bits(&self) -> u64;
+}
+
+/// The value as it was at one moment.
+pub(crate) type Snapshot<T> = pointer::Snapshot<T>;
+
+impl<W: Writer> CowCell<W> {
+    pub(crate) fn new(writer: W) -> Self {
+        CowCell {
+            filter_bits: AtomicU64::new(writer.filter_bits()),
+            current: pointer::new(writer.snapshot()),
+            writer: Mutex::new(writer),
+        }
+    }
+
+    /// Returns the current value. Give it back by [`drop_catching_panic`]: it may be the last
+    /// that holds a removed hook, whose destructor may panic.
+    #[inline]
+    pub(crate) fn load(&self) -> Snapshot<W::Snapshot> {
+        pointer::load(&self.current)
+    }
+
+    /// Returns the current value if it has one of these filter bits.
+    #[inline]
+    pub(crate) fn load_if(&self, bits: u64) -> Option<Snapshot<W::Snapshot>> {
+        (self.filter_bits.load(Ordering::Acquire) & bits != 0).then(|| self.load())
+    }
+
+    /// Changes the writers' copy and publishes it. `change` must not panic halfway.
+    ///
+    /// The published snapshot holds everything that the change removes, and is dropped after the
+    /// lock is released: a hook's destructor may register and unregister.
+    pub(crate) fn update<R>(&self, change: impl FnOnce(&mut W) -> R) -> R {
+        #[cfg(not(hooks_loom))]
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        #[cfg(hooks_loom)]
+        let mut writer = self.writer.lock().expect("no change panics here");
+        let output = change(&mut writer);
+        let bits = writer.filter_bits();
+        // Before and after: the bits are set as long as a reader can find their names.
+        self.filter_bits.fetch_or(bits, Ordering::Release);
+        let old = pointer::swap(&self.current, writer.snapshot());
+        self.filter_bits.store(bits, Ordering::Release);
+        drop(writer);
+        drop_catching_panic(old);
+        output
+    }
+}
+
+#[cfg(not(hooks_loom))]
+mod pointer {
+    use std::sync::Arc;
+
+    use arc_swap::{ArcSwap, Guard};
+
+    pub(super) type Pointer<T> = ArcSwap<T>;
+    pub(crate) type Snapshot<T> = Guard<Arc<T>>;
+
+    pub(super) fn new<T>(value: T) -> Pointer<T> {
+        ArcSwap::from_pointee(value)
+    }
+
+    #[inline]
+    pub(super) fn load<T>(pointer: &Pointer<T>) -> Snapshot<T> {
+        pointer.load()
+    }
+
+    pub(super) fn swap<T>(pointer: &Pointer<T>, value: T) -> Arc<T> {
+        pointer.swap(Arc::new(value))
+    }
+}
+
+#[cfg(hooks_loom)]
+mod pointer {
+    use std::mem;
+    use std::sync::Arc;
+
+    use loom::sync::RwLock;
+
+    pub(super) type Pointer<T> = RwLock<Arc<T>>;
+    pub(crate) type Snapshot<T> = Arc<T>;
+
+    pub(super) fn new<T>(value: T) -> Pointer<T> {
+        RwLock::new(Arc::new(value))
+    }
+
+    pub(super) fn load<T>(pointer: &Pointer<T>) -> Snapshot<T> {
+        Arc::clone(&pointer.read().expect("no thread panics with the lock"))
+    }
+
+    pub(super) fn swap<T>(pointer: &Pointer<T>, value: T) -> Arc<T> {
+        let mut current = pointer.write().expect("no thread panics with the lock");
+        mem::replace(&mut current, Arc::new(value))
+    }
+}

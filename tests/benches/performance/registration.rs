@@ -1,0 +1,358 @@
+//! What it takes to register many hooks and to take them out again.
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hooks_core::{Entry, Slot, hooks};
+use hooks_runtime::phases::PreFn;
+use hooks_runtime::{
+    Event, HookRegistry, HookResponse, HookResult, Phase, PhaseRegistry, RegisterOptions,
+    Registration, ResponseAction,
+};
+
+use crate::page::{judged, missed};
+
+/// The hidden command that callgrind is given.
+pub(crate) const RUN: &str = "register";
+
+/// The numbers of hooks that are timed.
+const SIZES: [usize; 4] = [1_000, 8_000, 40_000, 100_000];
+
+/// The instructions for 8 000 hooks, as a multiple of those for 1 000.
+const RATIO_TARGET: f64 = 16.0;
+
+/// One way to change a list of hooks.
+struct Case {
+    name: &'static str,
+    what: &'static str,
+    run: fn(usize),
+}
+
+const CASES: &[Case] = &[
+    Case {
+        name: "typed",
+        what: "a typed set",
+        run: |hooks| drop(black_box(typed(hooks))),
+    },
+    Case {
+        name: "typed_extend",
+        what: "a typed set, extended by another of as many hooks",
+        run: |hooks| {
+            let mut set = typed(hooks);
+            set.extend(typed(hooks));
+            drop(black_box(set));
+        },
+    },
+    Case {
+        name: "slot_ascending",
+        what: "a slot, ascending priorities",
+        run: |hooks| {
+            drop(black_box(slot(hooks, |entry, at| {
+                entry.priority(at as i32)
+            })))
+        },
+    },
+    Case {
+        name: "slot_descending",
+        what: "a slot, descending priorities",
+        run: |hooks| {
+            drop(black_box(slot(hooks, |entry, at| {
+                entry.priority(-(at as i32))
+            })))
+        },
+    },
+    Case {
+        name: "slot_random",
+        what: "a slot, random priorities",
+        run: |hooks| {
+            drop(black_box(slot(hooks, |entry, at| {
+                entry.priority(scattered(at))
+            })))
+        },
+    },
+    Case {
+        name: "slot_keys",
+        what: "a slot, keys",
+        run: |hooks| drop(black_box(keyed(hooks))),
+    },
+    Case {
+        name: "slot_replace",
+        what: "a slot, keys, each replaced",
+        run: |hooks| {
+            let mut slot = keyed(hooks);
+            for at in (0..hooks).rev() {
+                slot.insert(entry(at).key(at.to_string()).priority(scattered(at)));
+            }
+            drop(black_box(slot));
+        },
+    },
+    Case {
+        name: "slot_remove",
+        what: "a slot, keys, each removed",
+        run: |hooks| {
+            let mut slot = keyed(hooks);
+            for at in 0..hooks {
+                assert!(slot.remove(&at.to_string()));
+            }
+            drop(black_box(slot));
+        },
+    },
+    Case {
+        name: "event",
+        what: "one event",
+        run: |hooks| drop(black_box(events(hooks, one, same))),
+    },
+    Case {
+        name: "event_random",
+        what: "one event, random priorities",
+        run: |hooks| drop(black_box(events(hooks, one, scattered))),
+    },
+    Case {
+        name: "event_unregister",
+        what: "one event, each unregistered",
+        run: |hooks| unregister(events(hooks, one, same)),
+    },
+    Case {
+        name: "events",
+        what: "an event for each hook",
+        run: |hooks| drop(black_box(events(hooks, distinct, same))),
+    },
+    Case {
+        name: "events_unregister",
+        what: "an event for each hook, each unregistered",
+        run: |hooks| unregister(events(hooks, distinct, same)),
+    },
+    Case {
+        name: "phase",
+        what: "PRE hooks",
+        run: |hooks| drop(black_box(phase(hooks))),
+    },
+    Case {
+        name: "phase_deregister",
+        what: "PRE hooks, each deregistered",
+        run: |hooks| {
+            let registry = phase(hooks);
+            for at in 0..hooks {
+                assert!(registry.deregister(Phase::Pre, &at.to_string()));
+            }
+        },
+    },
+];
+
+#[hooks]
+trait Many {
+    #[hook(fallback)]
+    async fn number() -> usize {
+        0
+    }
+}
+
+struct Add(usize);
+
+impl Number for Add {
+    async fn call(&self, last: Option<usize>) -> usize {
+        last.unwrap_or_default() + self.0
+    }
+}
+
+fn typed(hooks: usize) -> ManySet<'static> {
+    let mut set = ManySet::new();
+    for at in 0..hooks {
+        set.register_number(Add(at));
+    }
+    set
+}
+
+type Hook = dyn Fn() -> usize;
+
+fn entry(at: usize) -> Entry<Arc<Hook>> {
+    Entry::new(Arc::new(move || at))
+}
+
+fn slot(hooks: usize, conditions: fn(Entry<Arc<Hook>>, usize) -> Entry<Arc<Hook>>) -> Slot<Hook> {
+    let mut slot = Slot::new();
+    for at in 0..hooks {
+        slot.insert(conditions(entry(at), at));
+    }
+    slot
+}
+
+fn keyed(hooks: usize) -> Slot<Hook> {
+    slot(hooks, |entry, at| entry.key(at.to_string()))
+}
+
+fn same(_: usize) -> i32 {
+    0
+}
+
+/// A number in no order.
+fn scattered(at: usize) -> i32 {
+    (at as u32).wrapping_mul(0x9e37_79b9) as i32
+}
+
+fn one(_: usize) -> String {
+    "one".to_owned()
+}
+
+fn distinct(at: usize) -> String {
+    format!("event:{at}")
+}
+
+fn events(
+    hooks: usize,
+    event: fn(usize) -> String,
+    priority: fn(usize) -> i32,
+) -> (HookRegistry, Vec<Registration>) {
+    let registry = HookRegistry::new();
+    let register = |at| {
+        let hook = move |_: Event<'_>| HookResult::proceed();
+        let options = RegisterOptions::new().priority(priority(at));
+        registry.register(event(at), hook, options)
+    };
+    let registrations = (0..hooks).map(register).collect();
+    (registry, registrations)
+}
+
+fn unregister((registry, registrations): (HookRegistry, Vec<Registration>)) {
+    for registration in registrations {
+        assert!(registration.unregister());
+    }
+    drop(black_box(registry));
+}
+
+fn phase(hooks: usize) -> PhaseRegistry<str, ()> {
+    let registry = PhaseRegistry::new();
+    for at in 0..hooks {
+        let hook = PreFn::new(at.to_string(), |_: &str| {
+            HookResponse::new(ResponseAction::Continue)
+        });
+        registry.register_pre(hook, RegisterOptions::new());
+    }
+    registry
+}
+
+/// Runs one case.
+pub(crate) fn run(name: &str, hooks: &str) -> Result<(), String> {
+    let hooks = hooks.parse().map_err(|why| format!("`{hooks}`: {why}"))?;
+    let case = CASES.iter().find(|case| case.name == name);
+    let case = case.ok_or_else(|| format!("there is no case `{name}`"))?;
+    (case.run)(hooks);
+    Ok(())
+}
+
+/// The time of one run: the shortest of three where it is short.
+fn time(case: &Case, hooks: usize) -> Duration {
+    let once = || {
+        let start = Instant::now();
+        (case.run)(hooks);
+        start.elapsed()
+    };
+    let first = once();
+    if first > Duration::from_secs(1) {
+        return first;
+    }
+    first.min(once()).min(once())
+}
+
+/// The instructions of one run, beyond those of a run without hooks.
+fn instructions(case: &Case, hooks: usize) -> Result<u64, String> {
+    let [none, all] = [0, hooks].map(|hooks| {
+        let program = std::env::current_exe().map_err(|why| why.to_string())?;
+        let mut command = Command::new(program);
+        command.args([RUN, case.name, &hooks.to_string()]);
+        crate::counts::callgrind(&command)
+    });
+    Ok(all? - none?)
+}
+
+/// What a case takes in instructions.
+struct Growth {
+    /// 8 000 hooks, as a multiple of 1 000.
+    ratio: f64,
+    /// Of 8 000.
+    each: u64,
+}
+
+impl Growth {
+    fn of(case: &Case) -> Result<Self, String> {
+        let [few, many] = [SIZES[0], SIZES[1]].map(|hooks| instructions(case, hooks));
+        let (few, many) = (few?, many?);
+        Ok(Growth {
+            ratio: many as f64 / few as f64,
+            each: many / SIZES[1] as u64,
+        })
+    }
+
+    fn is_near_linear(&self) -> bool {
+        self.ratio <= RATIO_TARGET
+    }
+}
+
+/// Returns the cases in which 8 000 hooks take too many times the instructions of 1 000.
+pub(crate) fn exceeded() -> Result<Vec<String>, String> {
+    let mut exceeded = Vec::new();
+    for case in CASES {
+        let growth = Growth::of(case)?;
+        let line = format!(
+            "{:24} 8 000 hooks take {:.1} × 1 000 (at most {RATIO_TARGET}), {} instructions each",
+            case.name, growth.ratio, growth.each,
+        );
+        println!("{line}");
+        if !growth.is_near_linear() {
+            exceeded.push(line);
+        }
+    }
+    Ok(exceeded)
+}
+
+/// Where the section of registrations begins on the page of figures.
+pub(crate) const MARK: &str = "<!-- registrations -->";
+
+/// The section of the page.
+pub(crate) fn section() -> Result<String, String> {
+    let mut text = format!(
+        "{MARK}\n\n## Registrations\n\n\
+         Written by `cargo bench -p hooks-tests --bench performance -- registration write`. \
+         Milliseconds to register so many hooks, and where it says so to take each of them out \
+         again, on {}, the best of three runs. The instructions are callgrind's: *growth* is \
+         8 000 hooks as a multiple of 1 000, *each* those of 8 000 by their number. A reader \
+         takes a snapshot as before, without a lock.\n\n\
+         | What | 1 000 | 8 000 | 40 000 | 100 000 | growth | target | instructions each |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|\n",
+        crate::processor::name(),
+    );
+    let mut misses = Vec::new();
+    for case in CASES {
+        eprintln!("{}", case.what);
+        let times = SIZES.map(|hooks| format!("{:.1}", time(case, hooks).as_secs_f64() * 1e3));
+        let growth = Growth::of(case)?;
+        let shown = judged(format!("{:.1}", growth.ratio), growth.is_near_linear());
+        let _ = writeln!(
+            text,
+            "| {} | {} | {shown} | ≤ {RATIO_TARGET:.0} | {} |",
+            case.what,
+            times.join(" | "),
+            growth.each,
+        );
+        if !growth.is_near_linear() {
+            misses.push(format!("{}: {:.1} × 1 000", case.what, growth.ratio));
+        }
+    }
+    text += "\nA thousand nested dispatches fit on a stack of 2 MiB in a debug build, which the \
+             tests in `tests/runtime/nested.rs` and `tests/behaviour/nesting.rs` hold.\n";
+    Ok(text + &missed(&misses))
+}
+
+/// Prints the times.
+pub(crate) fn times() {
+    for case in CASES {
+        print!("{:24}", case.name);
+        for hooks in SIZES {
+            print!(" {:10.2} ms", time(case, hooks).as_secs_f64() * 1e3);
+        }
+        println!();
+    }
+}
