@@ -152,6 +152,8 @@ pub(super) const STORED: &[&str] = &[
     "fly secrets set A=«hunter2» B=«hunter3»",
     "set -gx GITHUB_TOKEN «hunter2»",
     "setx API_KEY «hunter2»",
+    "tool env add API_KEY «hunter2»",
+    "tool env:add API_KEY «hunter2»",
     // Scripts that type passwords.
     "expect -c 'spawn ssh h; expect \"assword:\"; send «\"hunter2\\r\"»; expect \"$\"; send \"ls\\r\"'",
     "expect -c \"spawn su; expect \\\"*assword*\\\" { send «\\\"hunter2\\r\\\"» }; interact\"",

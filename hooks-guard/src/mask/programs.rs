@@ -563,7 +563,7 @@ fn places() -> Vec<Rule> {
             literal,
         ),
         secret(
-            Any(&["set"]),
+            Any(&["set", "env add", "env:add"]),
             Built(|| format!(
                 r"(?i)\b(?:setenv|setx|set\s+-\w+|env[: ](?:set|add))\s+\w*(?:token|secret|passw(?:or)?d|passphrase|pwd|api_?key|_key|_pass)\w*\s+({VALUE})"
             )),
