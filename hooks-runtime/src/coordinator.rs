@@ -9,8 +9,8 @@ use hooks_core::{Failure, Timer};
 use crate::approval::{Approval, ApprovalAnswer, ApprovalProvider, ApprovalRequest, Asks, Desk};
 use crate::display::{UserDisplay, escape};
 use crate::{
-    Conversation, Emission, EmitError, EventData, HookOutput, HookRegistry, HostTimer, Injection,
-    Map, MessageLevel, UserMessage,
+    Conversation, Emission, EmitError, HookOutput, HookRegistry, HostTimer, Injection,
+    IntoEventData, Map, MessageLevel, UserMessage,
 };
 
 /// Does what an [`Emission`] says: shows the messages, injects into the conversation, asks the
@@ -119,7 +119,7 @@ impl Coordinator {
         &self,
         hooks: &HookRegistry,
         event: &str,
-        data: impl Into<EventData>,
+        data: impl IntoEventData,
         conversation: &mut Conversation,
     ) -> Result<Applied, ApplyError> {
         match hooks.emit(event, data).await {

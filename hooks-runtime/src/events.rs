@@ -47,12 +47,12 @@ pub use collect::Collected;
 #[cfg(feature = "command")]
 pub use command::CommandHook;
 
-pub use data::{DefaultFields, EmitError, EventData};
+pub use data::{DefaultFields, EmitError, EventData, IntoEventData};
 pub use emission::{Emission, HandlerFailure, HookOutput, Injection, Provenance, UserMessage};
 pub use event::Event;
 pub use handler::{EventHook, HookAnswer, IntoHandler, StatefulEventHook};
 pub use items::Items;
-pub use registry::{EmitOptions, HookRegistry};
+pub use registry::{EmitOptions, HookRegistry, WeakHookRegistry};
 pub use result::{Action, ApprovalDefault, ContextRole, HookResult, InvalidResult, MessageLevel};
 pub use table::EventDescriptor;
 

@@ -76,6 +76,7 @@ pub mod events;
 pub mod model;
 pub mod phases;
 pub mod testing;
+pub mod timestamp;
 pub mod toolset;
 
 mod digest;
@@ -99,8 +100,8 @@ pub use events::CommandHook;
 pub use events::{
     Action, ApprovalDefault, Changes, Collected, ContextRole, Emission, EmitError, EmitOptions,
     Event, EventData, EventDescriptor, EventHook, HandlerFailure, HookAnswer, HookOutput,
-    HookRegistry, HookResult, Injection, IntoHandler, InvalidResult, MessageLevel, Provenance,
-    StatefulEventHook, UserMessage,
+    HookRegistry, HookResult, Injection, IntoEventData, IntoHandler, InvalidResult, MessageLevel,
+    Provenance, StatefulEventHook, UserMessage, WeakHookRegistry,
 };
 pub use model::{
     AdapterError, AdapterEvent, AdapterEvents, HookedModel, ModelAdapter, ModelError, ModelHooks,
@@ -110,6 +111,7 @@ pub use model::{
 pub use options::RegisterOptions;
 pub use phases::{
     HookDescriptor, HookResponse, Phase, PhaseRegistry, PostHook, PreHook, ResponseAction,
+    WeakPhaseRegistry,
 };
 pub use timer::HostTimer;
 

@@ -24,5 +24,5 @@ mod bail;
 mod observe;
 
 pub use hook::{PostFn, PostHook, PreFn, PreHook};
-pub use registry::{HookDescriptor, Phase, PhaseRegistry};
+pub use registry::{HookDescriptor, Phase, PhaseRegistry, WeakPhaseRegistry};
 pub use response::{HookResponse, ResponseAction};

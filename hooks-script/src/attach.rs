@@ -5,10 +5,11 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use hooks_runtime::events::handler::Handler;
+use hooks_runtime::events::event::EventContext;
+use hooks_runtime::events::handler::HandlerOutput;
 use hooks_runtime::{
-    BoxFuture, HookAnswer, HookError, HookResponse, HookResult, IntoHandler, Map, PostHook,
-    PreHook, ResponseAction,
+    BoxFuture, EntryMeta, HookAnswer, HookError, HookFuture, HookResponse, HookResult, IntoHandler,
+    Map, PostHook, PreHook, ResponseAction,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -235,14 +236,17 @@ impl IntoHandler<Script> for ScriptEventHook {
 
     const TRUSTED: bool = false;
 
-    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler>
+    fn start<'a, Time: 'static>(
+        &'a self,
+        _: &'a EntryMeta,
+        mut context: EventContext<'_>,
+    ) -> HookFuture<'a, HandlerOutput>
     where
         Self::Answer: HookAnswer<Time> + Send,
     {
-        let function = move |event: Arc<str>, data: Arc<Map>| -> Self::Answer {
-            Box::pin(self.clone().run(event, data))
-        };
-        function.into_handler::<Time>()
+        let (event, data) = context.share();
+        let answer: Self::Answer = Box::pin(self.clone().run(event, data));
+        answer.give(context)
     }
 
     fn name(&self) -> Option<String> {

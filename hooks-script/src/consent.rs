@@ -74,6 +74,7 @@ pub struct ConsentChange {
     /// Grows with every change.
     pub id: u64,
     /// When.
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub time: Timestamp,
     /// Who decided, as the host calls them.
     pub by: String,

@@ -50,6 +50,7 @@ pub struct ApprovalRequest {
     /// What counts where nobody answers in time (`E-134`).
     pub default: ApprovalDefault,
     /// When the question was put.
+    #[serde(serialize_with = "crate::timestamp::serialize")]
     pub asked_at: Timestamp,
     /// What the hook wants "allow always" remembered under, if it says so.
     pub(crate) key: Option<String>,

@@ -8,6 +8,7 @@ use super::call::ToolResult;
 /// What every line says about the call that it is about.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Head {
+    #[serde(serialize_with = "crate::timestamp::serialize")]
     at: Timestamp,
     intent_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]

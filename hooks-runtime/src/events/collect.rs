@@ -8,8 +8,8 @@ use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Step};
 
 use super::emission::{HandlerFailure, HookOutput, UserMessage};
 use super::emit::output;
-use super::event::Scene;
-use super::handler::{Handler, Reply, Spoken};
+use super::event::EventContext;
+use super::handler::{Handler, HandlerOutput, ReplyBody};
 use super::record::{Fields, Transcript};
 use crate::Map;
 
@@ -67,7 +67,7 @@ impl<'a> Collect<'a> {
 }
 
 impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
-    type HookOutput = Reply;
+    type HookOutput = HandlerOutput;
     type Output = Collected;
     type Future = Never<()>;
 
@@ -83,26 +83,26 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
         entry: &'b EntryMeta,
         hook: &'b (dyn Handler + 'h),
         _: bool,
-    ) -> HookFuture<'b, Reply>
+    ) -> HookFuture<'b, HandlerOutput>
     where
         Self: 'b,
     {
-        let scene = Scene {
+        let context = EventContext {
             name: self.name,
             fields: &mut self.fields,
             transcript: &self.transcript,
             is_chained: false,
         };
-        hook.start(entry, scene)
+        hook.start(entry, context)
     }
 
-    fn validate_output(&mut self, reply: Reply) -> Result<Reply, Failure> {
+    fn validate_output(&mut self, reply: HandlerOutput) -> Result<HandlerOutput, Failure> {
         reply.check(|_| false)
     }
 
     /// The data count for any action, and none ends the collection (`E-53`).
-    fn on_output(&mut self, entry: &EntryMeta, reply: Reply) -> Step<Self, Never<()>> {
-        let Some(Spoken::Result(result)) = reply.0.map(|spoken| *spoken) else {
+    fn on_output(&mut self, entry: &EntryMeta, reply: HandlerOutput) -> Step<Self, Never<()>> {
+        let Some(ReplyBody::Result(result)) = reply.0.map(|spoken| *spoken) else {
             return Step::Next;
         };
         let rank = rank(entry);

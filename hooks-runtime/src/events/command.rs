@@ -6,11 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{Either, select, try_join3};
-use hooks_core::{Failure, FailurePolicy};
+use hooks_core::{EntryMeta, Failure, FailurePolicy, HookFuture};
 use serde::de::value::{self, StrDeserializer};
 use serde::de::{IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -23,8 +22,8 @@ use tokio::time::timeout;
 use group::Group;
 
 use super::emit::policy;
-use super::event::Event;
-use super::handler::{EventHook, Handler, IntoHandler, Now, form};
+use super::event::{Event, EventContext};
+use super::handler::{Given, HandlerOutput, IntoHandler, form};
 use super::result::{Action, FIELDS, HookResult, Members, Twice};
 use crate::display::shorten;
 use crate::{HookError, Map};
@@ -258,15 +257,20 @@ pub(crate) fn input(event: &str, data: &Map) -> Result<Vec<u8>, CommandError> {
     serde_json::to_vec(&Input { event, data }).map_err(|error| CommandError::Pipe(error.into()))
 }
 
-/// A program is known by the name of its file (`E-09`).
+/// A program has the name of its file.
 #[diagnostic::do_not_recommend]
 impl IntoHandler<form::Program> for CommandHook {
     type Answer = HookResult;
 
     const TRUSTED: bool = false;
 
-    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler> {
-        IntoHandler::<form::Typed>::into_handler::<Now>(Program(self))
+    fn start<'a, Time: 'static>(
+        &'a self,
+        entry: &'a EntryMeta,
+        context: EventContext<'_>,
+    ) -> HookFuture<'a, HandlerOutput> {
+        let owned = context.to_owned_event(entry);
+        HookFuture::boxed(async move { self.answer(owned.event()).await.reply(None) })
     }
 
     fn name(&self) -> Option<String> {
@@ -275,20 +279,18 @@ impl IntoHandler<form::Program> for CommandHook {
     }
 }
 
-/// A program as a hook.
-struct Program(CommandHook);
-
-impl EventHook for Program {
-    async fn call(&self, event: Event<'_>) -> Result<HookResult, HookError> {
+impl CommandHook {
+    /// Runs the program for this event, and reads its answer.
+    async fn answer(&self, event: Event<'_>) -> Result<HookResult, HookError> {
         if Handle::try_current().is_err() {
             return Err(CommandError::NoRuntime.into());
         }
         let mut written = Written::default();
-        let ended = self.0.run(event, &mut written).await;
+        let ended = self.run(event, &mut written).await;
         let errors = String::from_utf8_lossy(&written.errors);
         print(event, &errors);
         let Some(status) = ended? else {
-            let limit = Failure::Timeout(self.0.time_limit);
+            let limit = Failure::Timeout(self.time_limit);
             return Err(HookError::from_fault(limit));
         };
         if status.code() == Some(0) {

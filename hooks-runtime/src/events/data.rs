@@ -22,6 +22,25 @@ pub struct EventData {
     found: &'static str,
 }
 
+/// A value that an event is emitted with: every type that converts into [`EventData`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not event data; pass a map, a `Value` or `()`, or `serde_json::to_value(&x)?`",
+    label = "not event data"
+)]
+pub trait IntoEventData {
+    /// Converts the value.
+    #[doc(hidden)]
+    fn into_event_data(self) -> EventData;
+}
+
+#[diagnostic::do_not_recommend]
+impl<D: Into<EventData>> IntoEventData for D {
+    #[inline]
+    fn into_event_data(self) -> EventData {
+        self.into()
+    }
+}
+
 impl EventData {
     /// The object, if it is one.
     #[inline]

@@ -113,6 +113,7 @@ pub struct Provenance {
     /// The name of the event.
     pub event: Arc<str>,
     /// When the hook had answered.
+    #[serde(serialize_with = "crate::timestamp::serialize")]
     pub at: Timestamp,
 }
 

@@ -14,8 +14,8 @@ use super::data::EmitError;
 use super::emission::{
     Emission, HandlerFailure, HookOutput, Injection, Provenance, Question, Rest, UserMessage,
 };
-use super::event::Scene;
-use super::handler::{Handler, Reply, Spoken};
+use super::event::EventContext;
+use super::handler::{Handler, HandlerOutput, ReplyBody};
 use super::items::Items;
 use super::record::{Fields, Printed, Transcript};
 use super::result::{APPROVAL_TIMEOUT, Action, ApprovalDefault, HookResult};
@@ -23,25 +23,25 @@ use crate::Map;
 
 /// The policy of one emission. What it has gathered lies beside the dispatch, not in it: the
 /// dispatch is moved, and what is gathered stays.
-pub(crate) struct Waterfall<'a, 't>(&'a mut Gathered<'t>);
+pub(crate) struct Waterfall<'a, 't>(&'a mut EmissionState<'t>);
 
 /// What an emission has come to so far.
-pub(crate) struct Gathered<'t> {
+pub(crate) struct EmissionState<'t> {
     name: &'t Arc<str>,
     fields: Fields,
     transcript: Transcript,
-    action: Strongest,
+    action: PackedAction,
     /// The hook whose answer the action is.
     decider: Option<EntryId>,
-    said: Option<Box<Said>>,
+    said: Option<Box<Extras>>,
 }
 
 /// The strongest action so far, as wide as the fields beside it: a byte, in which a policy
 /// that is there or not would have its mark, would have it copied in pieces.
 #[derive(Clone, Copy, Default)]
-struct Strongest(usize);
+struct PackedAction(usize);
 
-impl Strongest {
+impl PackedAction {
     #[inline(always)]
     fn get(self) -> Action {
         match self.0 {
@@ -61,7 +61,7 @@ impl Strongest {
 
 /// What hooks said besides going on or changing data; most emissions have nothing of it.
 #[derive(Default)]
-struct Said {
+struct Extras {
     /// The answer that the action is.
     decision: Option<Box<HookResult>>,
     question: Option<Question>,
@@ -74,14 +74,14 @@ struct Said {
     raised: Option<HandlerFailure>,
 }
 
-impl<'t> Gathered<'t> {
+impl<'t> EmissionState<'t> {
     #[inline(always)]
     pub(crate) fn new(name: &'t Arc<str>, fields: Fields) -> Self {
-        Gathered {
+        EmissionState {
             name,
             fields,
             transcript: Transcript::default(),
-            action: Strongest::default(),
+            action: PackedAction::default(),
             decider: None,
             said: None,
         }
@@ -93,7 +93,7 @@ impl<'t> Gathered<'t> {
         Waterfall(self)
     }
 
-    fn said(&mut self) -> &mut Said {
+    fn said(&mut self) -> &mut Extras {
         self.said.get_or_insert_default()
     }
 
@@ -122,10 +122,10 @@ impl<'t> Gathered<'t> {
     }
 
     #[cold]
-    fn hear(&mut self, entry: &EntryMeta, spoken: Spoken) -> ControlFlow<()> {
+    fn record_reply(&mut self, entry: &EntryMeta, spoken: ReplyBody) -> ControlFlow<()> {
         match spoken {
-            Spoken::Result(result) => self.take(entry, Box::new(result)),
-            Spoken::Failure(failure) => self.fail(entry, failure),
+            ReplyBody::Result(result) => self.take(entry, Box::new(result)),
+            ReplyBody::Failure(failure) => self.fail(entry, failure),
         }
     }
 
@@ -242,7 +242,7 @@ impl<'t> Gathered<'t> {
 }
 
 impl<'h> Policy<dyn Handler + 'h> for Waterfall<'_, '_> {
-    type HookOutput = Reply;
+    type HookOutput = HandlerOutput;
     type Output = ();
     type Future = Never<()>;
 
@@ -258,33 +258,33 @@ impl<'h> Policy<dyn Handler + 'h> for Waterfall<'_, '_> {
         entry: &'b EntryMeta,
         hook: &'b (dyn Handler + 'h),
         _: bool,
-    ) -> HookFuture<'b, Reply>
+    ) -> HookFuture<'b, HandlerOutput>
     where
         Self: 'b,
     {
-        let scene = Scene {
+        let context = EventContext {
             name: self.0.name,
             fields: &mut self.0.fields,
             transcript: &self.0.transcript,
             is_chained: true,
         };
-        hook.start(entry, scene)
+        hook.start(entry, context)
     }
 
     #[inline(always)]
-    fn validate_output(&mut self, reply: Reply) -> Result<Reply, Failure> {
+    fn validate_output(&mut self, reply: HandlerOutput) -> Result<HandlerOutput, Failure> {
         // Without the question, or the no, it would be a yes: that is for `take`.
         reply.check(|action| matches!(action, Action::AskUser | Action::Deny))
     }
 
     #[inline(always)]
-    fn on_output(&mut self, entry: &EntryMeta, reply: Reply) -> Step<Self, Never<()>> {
+    fn on_output(&mut self, entry: &EntryMeta, reply: HandlerOutput) -> Step<Self, Never<()>> {
         if self.0.fields.has_changed() {
             self.0.modified(entry);
         }
         match reply.0 {
             None => Step::Next,
-            Some(spoken) => step(self.0.hear(entry, *spoken)),
+            Some(spoken) => step(self.0.record_reply(entry, *spoken)),
         }
     }
 
@@ -315,10 +315,10 @@ pub(crate) struct Concluded {
     transcript: Transcript,
     action: Action,
     decided_by: Option<Arc<str>>,
-    said: Option<Box<Said>>,
+    said: Option<Box<Extras>>,
 }
 
-impl Gathered<'_> {
+impl EmissionState<'_> {
     /// The end of the emission to the hooks in this slot.
     #[inline(always)]
     pub(crate) fn conclude(self, slot: &Slot<dyn Handler>) -> Concluded {
@@ -352,7 +352,7 @@ impl Concluded {
 #[cold]
 fn complete(
     mut emission: Emission,
-    said: Option<Box<Said>>,
+    said: Option<Box<Extras>>,
     transcript: Transcript,
     report: Option<Report>,
 ) -> Result<Emission, EmitError> {

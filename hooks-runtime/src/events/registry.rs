@@ -12,10 +12,10 @@ use hooks_core::{EntryId, Registration, Report, Timer, Unregister};
 use pin_project_lite::pin_project;
 
 use super::collect::{Collect, Collected};
-use super::data::{DefaultFields, EmitError, EventData};
+use super::data::{DefaultFields, EmitError, IntoEventData};
 use super::emission::{Emission, Rest};
-use super::emit::Gathered;
-use super::handler::{HookAnswer, IntoHandler};
+use super::emit::EmissionState;
+use super::handler::{HookAnswer, IntoHandler, handler, name_of};
 use super::record::Fields;
 use super::table::{EventDescriptor, Table, topic};
 use crate::Map;
@@ -77,7 +77,7 @@ impl HookRegistry {
     /// assert_eq!(hooks.list_handlers(None)["deploy:start"], ["production_gate"]);
     /// assert!(registration.unregister());
     /// ```
-    pub fn register<H, Form, Time: 'static>(
+    pub fn register<H, Form: 'static, Time: 'static>(
         &self,
         event: impl Into<Arc<str>>,
         hook: H,
@@ -92,9 +92,10 @@ impl HookRegistry {
             Some(_) => options,
             None => options.trusted(H::TRUSTED),
         };
-        let mut entry = options.entry(hook.into_handler::<Time>(), std::any::type_name::<H>(), 0);
+        let hook_type = std::any::type_name::<H>();
+        let mut entry = options.entry(handler::<H, Form, Time>(hook), hook_type, 0);
         if entry.meta().explicit_name().is_none() {
-            entry = match name {
+            entry = match name.or_else(|| name_of(entry.meta().hook_type())) {
                 Some(name) => entry.name(name),
                 None => entry,
             };
@@ -119,7 +120,7 @@ impl HookRegistry {
     }
 
     /// The same as [`register`](Self::register) (`E-02`).
-    pub fn on<H, Form, Time: 'static>(
+    pub fn on<H, Form: 'static, Time: 'static>(
         &self,
         event: impl Into<Arc<str>>,
         hook: H,
@@ -143,7 +144,7 @@ impl HookRegistry {
     /// If the data are no object (`E-41`), or a hook fails that was registered with
     /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate). Other hooks that
     /// fail are among the emission's [`failures`](Emission::failures) (`E-36`).
-    pub fn emit<'a, D: Into<EventData>>(
+    pub fn emit<'a, D: IntoEventData>(
         &'a self,
         event: &'a str,
         data: D,
@@ -164,11 +165,11 @@ impl HookRegistry {
     pub async fn emit_with(
         &self,
         event: &str,
-        data: impl Into<EventData>,
+        data: impl IntoEventData,
         options: EmitOptions,
     ) -> Result<Emission, EmitError> {
         let table = self.inner.table.load();
-        let map = table.stamped(data.into().into_map()?);
+        let map = table.stamped(data.into_event_data().into_map()?);
         let Some((name, slot)) = table.hooks(event) else {
             let mut emission = Emission::of(table.completed(map));
             if options.report {
@@ -180,7 +181,7 @@ impl HookRegistry {
             return Ok(emission);
         };
         let fields = Fields::new(map, table.defaults.as_ref());
-        let mut gathered = Gathered::new(name, fields);
+        let mut gathered = EmissionState::new(name, fields);
         let (policy, timer) = (gathered.policy(), &*self.inner.timer);
         let (report, is_cut_short) = if options.report {
             let dispatch = slot.dispatch_reported(policy);
@@ -211,9 +212,9 @@ impl HookRegistry {
     pub fn emit_detached(
         &self,
         event: impl Into<Arc<str>>,
-        data: impl Into<EventData>,
+        data: impl IntoEventData,
     ) -> tokio::task::JoinHandle<Result<Emission, EmitError>> {
-        let (registry, event, data) = (self.clone(), event.into(), data.into());
+        let (registry, event, data) = (self.clone(), event.into(), data.into_event_data());
         tokio::spawn(async move { registry.emit(&event, data).await })
     }
 
@@ -229,7 +230,7 @@ impl HookRegistry {
     pub async fn emit_and_collect(
         &self,
         event: &str,
-        data: impl Into<EventData>,
+        data: impl IntoEventData,
         timeout: Duration,
     ) -> Vec<Map> {
         match self.collect(event, data, timeout).await {
@@ -249,11 +250,11 @@ impl HookRegistry {
     pub async fn collect(
         &self,
         event: &str,
-        data: impl Into<EventData>,
+        data: impl IntoEventData,
         timeout: Duration,
     ) -> Result<Collected, EmitError> {
         let table = self.inner.table.load();
-        let map = table.stamped(data.into().into_map()?);
+        let map = table.stamped(data.into_event_data().into_map()?);
         let Some((name, slot)) = table.hooks(event) else {
             return Ok(Collected::default());
         };
@@ -283,9 +284,65 @@ impl HookRegistry {
         self.inner.table.load().names(event)
     }
 
-    /// All registrations, by event and in execution order (`X-9`).
+    /// All registrations, by event and in execution order.
     pub fn descriptors(&self) -> Vec<EventDescriptor> {
         self.inner.table.load().descriptors()
+    }
+
+    /// Returns a weak handle of this registry, for hooks that emit events themselves.
+    ///
+    /// The registry owns its hooks. If a hook captures a clone of the registry, the two own
+    /// each other and neither is ever dropped. A [`WeakHookRegistry`] does not keep the registry
+    /// alive.
+    ///
+    /// ```
+    /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// let weak = hooks.downgrade();
+    /// hooks.register(
+    ///     "tool:post",
+    ///     move |event: Event<'_>| {
+    ///         if let Some(hooks) = weak.upgrade() {
+    ///             // The task owns the registry until the emission is complete.
+    ///             hooks.emit_detached("user:notification", event.data());
+    ///         }
+    ///         HookResult::proceed()
+    ///     },
+    ///     RegisterOptions::new(),
+    /// );
+    ///
+    /// let weak = hooks.downgrade();
+    /// drop(hooks);
+    /// assert!(weak.upgrade().is_none());
+    /// ```
+    pub fn downgrade(&self) -> WeakHookRegistry {
+        WeakHookRegistry {
+            inner: Arc::downgrade(&self.inner),
+        }
+    }
+}
+
+/// A handle of a [`HookRegistry`] that does not keep the registry alive, returned by
+/// [`downgrade`](HookRegistry::downgrade).
+///
+/// A hook that emits events captures this handle, because the registry owns the hook.
+#[derive(Clone)]
+pub struct WeakHookRegistry {
+    inner: Weak<Inner>,
+}
+
+impl WeakHookRegistry {
+    /// Returns the registry, or `None` if its last handle has been dropped.
+    pub fn upgrade(&self) -> Option<HookRegistry> {
+        let inner = self.inner.upgrade()?;
+        Some(HookRegistry { inner })
+    }
+}
+
+impl fmt::Debug for WeakHookRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WeakHookRegistry")
     }
 }
 
@@ -314,7 +371,7 @@ async fn emit_to(
         return Ok(Emission::of(table.completed(map)));
     };
     let fields = Fields::new(map, table.defaults.as_ref());
-    let mut gathered = Gathered::new(name, fields);
+    let mut gathered = EmissionState::new(name, fields);
     slot.dispatch(gathered.policy()).await;
     let concluded = gathered.conclude(slot);
     release(table);
@@ -338,7 +395,7 @@ pin_project! {
 
 impl<'a, D, R, F> Emit<'a, D, R, F>
 where
-    D: Into<EventData>,
+    D: IntoEventData,
     R: Fn(Snapshot<Table>, &'a str, Arc<Map>) -> F,
     F: Future<Output = Result<Emission, EmitError>>,
 {
@@ -364,7 +421,7 @@ where
 
 impl<'a, D, R, F> Future for Emit<'a, D, R, F>
 where
-    D: Into<EventData>,
+    D: IntoEventData,
     R: Fn(Snapshot<Table>, &'a str, Arc<Map>) -> F,
     F: Future<Output = Result<Emission, EmitError>>,
 {
@@ -382,7 +439,7 @@ where
             let data = data
                 .take()
                 .expect("an emission was polled again after its end");
-            let map = match data.into().into_map() {
+            let map = match data.into_event_data().into_map() {
                 Ok(map) => map,
                 Err(why) => return Poll::Ready(Err(why.into())),
             };

@@ -14,6 +14,7 @@ use super::handler::Handler;
 use super::record::complete;
 use crate::Map;
 use crate::shared::Topics;
+use crate::timestamp;
 
 /// Everything that is registered: what an emission sees. A registration copies it, which is
 /// a few words an event.
@@ -39,7 +40,7 @@ impl Table {
         let has_one = |map: &Map| map.contains_key(TIMESTAMP);
         let by_default = || self.defaults.as_deref().is_some_and(has_one);
         if self.stamps && !has_one(&map) && !by_default() {
-            let now = Timestamp::now().to_string();
+            let now = timestamp::to_text(Timestamp::now());
             Arc::make_mut(&mut map).insert(TIMESTAMP.to_owned(), now.into());
         }
         map

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use hooks_core::HookFuture;
 
@@ -130,6 +131,61 @@ pub trait PostHook<Res: ?Sized>: Send + Sync {
         HookFuture::boxed(self.execute(result, request_id))
     }
 }
+
+/// Implements both traits for a pointer to a hook.
+macro_rules! pointers_to_hooks {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<Req: ?Sized, H: PreHook<Req>> PreHook<Req> for $pointer {
+            fn id(&self) -> &str {
+                (**self).id()
+            }
+
+            fn priority(&self) -> Option<i32> {
+                (**self).priority()
+            }
+
+            fn execute(
+                &self,
+                request: &Req,
+            ) -> impl Future<Output = Result<HookResponse, HookError>> + Send {
+                (**self).execute(request)
+            }
+
+            fn __start<'a>(
+                &'a self,
+                request: &'a Req,
+            ) -> HookFuture<'a, Result<HookResponse, HookError>> {
+                (**self).__start(request)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<Res: ?Sized, H: PostHook<Res>> PostHook<Res> for $pointer {
+            fn id(&self) -> &str {
+                (**self).id()
+            }
+
+            fn execute(
+                &self,
+                result: &Res,
+                request_id: Option<&str>,
+            ) -> impl Future<Output = Result<(), HookError>> + Send {
+                (**self).execute(result, request_id)
+            }
+
+            fn __start<'a>(
+                &'a self,
+                result: &'a Res,
+                request_id: Option<&'a str>,
+            ) -> HookFuture<'a, Result<(), HookError>> {
+                (**self).__start(result, request_id)
+            }
+        }
+    )*};
+}
+
+pointers_to_hooks!(Arc<H>, Box<H>, &H);
 
 /// A PRE hook as a registry holds it.
 pub(crate) trait Pre<Req: ?Sized>: Send + Sync {

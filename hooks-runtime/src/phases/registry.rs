@@ -288,6 +288,38 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         }
     }
 
+    /// Returns a weak handle of this registry, for hooks that run its phases themselves.
+    ///
+    /// The registry owns its hooks. If a hook stores a clone of the registry, the two own each
+    /// other and neither is ever dropped. A [`WeakPhaseRegistry`] does not keep the registry
+    /// alive.
+    ///
+    /// ```
+    /// use hooks_runtime::phases::PreFn;
+    /// use hooks_runtime::{HookResponse, Phase, PhaseRegistry, RegisterOptions};
+    ///
+    /// let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
+    /// let weak = registry.downgrade();
+    /// registry.register_pre(
+    ///     PreFn::new("once", move |_: &str| {
+    ///         if let Some(registry) = weak.upgrade() {
+    ///             registry.deregister(Phase::Pre, "once");
+    ///         }
+    ///         HookResponse::default()
+    ///     }),
+    ///     RegisterOptions::new(),
+    /// );
+    ///
+    /// let weak = registry.downgrade();
+    /// drop(registry);
+    /// assert!(weak.upgrade().is_none());
+    /// ```
+    pub fn downgrade(&self) -> WeakPhaseRegistry<Req, Res> {
+        WeakPhaseRegistry {
+            inner: Arc::downgrade(&self.inner),
+        }
+    }
+
     fn way_back(&self, phase: Phase, id: EntryId, key: String) -> Registration {
         let registry = Arc::downgrade(&self.inner);
         let way_back = WayBack {
@@ -367,6 +399,36 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> fmt::Debug for PhaseRegistry<
             .field("pre", &ids(Phase::Pre))
             .field("post", &ids(Phase::Post))
             .finish()
+    }
+}
+
+/// A handle of a [`PhaseRegistry`] that does not keep the registry alive, returned by
+/// [`downgrade`](PhaseRegistry::downgrade).
+///
+/// A hook that uses its own registry stores this handle, because the registry owns the hook.
+pub struct WeakPhaseRegistry<Req: ?Sized, Res: ?Sized> {
+    inner: Weak<Inner<Req, Res>>,
+}
+
+impl<Req: ?Sized, Res: ?Sized> WeakPhaseRegistry<Req, Res> {
+    /// Returns the registry, or `None` if its last handle has been dropped.
+    pub fn upgrade(&self) -> Option<PhaseRegistry<Req, Res>> {
+        let inner = self.inner.upgrade()?;
+        Some(PhaseRegistry { inner })
+    }
+}
+
+impl<Req: ?Sized, Res: ?Sized> Clone for WeakPhaseRegistry<Req, Res> {
+    fn clone(&self) -> Self {
+        WeakPhaseRegistry {
+            inner: Weak::clone(&self.inner),
+        }
+    }
+}
+
+impl<Req: ?Sized, Res: ?Sized> fmt::Debug for WeakPhaseRegistry<Req, Res> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WeakPhaseRegistry")
     }
 }
 

@@ -29,7 +29,7 @@ use std::time::Duration;
 
 #[cfg(feature = "command")]
 use crate::CommandHook;
-use crate::events::handler::{Handler, HookAnswer, IntoHandler};
+use crate::events::handler::{Handler, HookAnswer, IntoHandler, handler};
 
 mod cases;
 mod payloads;
@@ -102,12 +102,14 @@ pub struct Subject {
 impl Subject {
     /// A hook of any form that can be [registered](crate::HookRegistry::register), as this
     /// makes it. It is made within a tokio runtime of one thread.
-    pub fn new<H, Form, Time: 'static>(make: impl Fn() -> H + Send + Sync + 'static) -> Self
+    pub fn new<H, Form: 'static, Time: 'static>(
+        make: impl Fn() -> H + Send + Sync + 'static,
+    ) -> Self
     where
         H: IntoHandler<Form, Answer: HookAnswer<Time> + Send>,
     {
         Subject {
-            make: Arc::new(move || make().into_handler::<Time>()),
+            make: Arc::new(move || handler::<H, Form, Time>(make())),
             #[cfg(feature = "command")]
             program: None,
             events: vec![crate::events::TOOL_PRE.into()],

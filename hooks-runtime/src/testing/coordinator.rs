@@ -7,8 +7,8 @@ use super::EventRecorder;
 use crate::approval::{ApprovalRequest, FixedAnswers};
 use crate::lock::lock;
 use crate::{
-    Applied, Conversation, Coordinator, EventData, HookOutput, HookRegistry, Message, UserDisplay,
-    UserMessage, events,
+    Applied, Conversation, Coordinator, HookOutput, HookRegistry, IntoEventData, Message,
+    UserDisplay, UserMessage, events,
 };
 
 /// A host for tests: a registry, a [`Coordinator`] and a conversation, of which everything can
@@ -102,11 +102,7 @@ impl TestCoordinator {
     /// # Panics
     /// If that is an error.
     #[track_caller]
-    pub fn emit(
-        &mut self,
-        event: &str,
-        data: impl Into<EventData>,
-    ) -> impl Future<Output = Applied> {
+    pub fn emit(&mut self, event: &str, data: impl IntoEventData) -> impl Future<Output = Applied> {
         let caller = std::panic::Location::caller();
         async move {
             let conversation = &mut self.conversation;

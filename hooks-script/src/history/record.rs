@@ -21,6 +21,7 @@ pub struct RunRecord {
     /// Grows with every record of a history; 0 until it is kept.
     pub id: u64,
     /// When the run was over, kept to the microsecond.
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub time: Timestamp,
     /// Where the hook comes from, as its manifest says.
     pub source: String,

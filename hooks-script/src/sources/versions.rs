@@ -21,8 +21,10 @@ pub struct SourceVersion {
     /// SHA-256 of the code, in hexadecimal digits.
     pub hash: String,
     /// When it was seen first.
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub first_seen: Timestamp,
     /// When it was seen last: read, or confirmed by its server.
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub last_seen: Timestamp,
     /// What its server calls it (`ETag`).
     pub etag: Option<String>,

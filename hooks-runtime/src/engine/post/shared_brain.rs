@@ -27,6 +27,7 @@ hook_with_file! {
 
 #[derive(Serialize)]
 struct Line<'a> {
+    #[serde(serialize_with = "crate::timestamp::serialize")]
     at: Timestamp,
     key: &'a str,
     #[serde(flatten)]
