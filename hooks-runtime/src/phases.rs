@@ -23,6 +23,6 @@ pub mod response;
 mod bail;
 mod observe;
 
-pub use hook::{PostFn, PostHook, PreFn, PreHook};
+pub use hook::{IntoDone, IntoResponse, PostFn, PostHook, PreFn, PreHook};
 pub use registry::{HookDescriptor, Phase, PhaseRegistry, WeakPhaseRegistry};
 pub use response::{HookResponse, ResponseAction};

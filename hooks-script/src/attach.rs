@@ -8,8 +8,8 @@ use std::sync::Arc;
 use hooks_runtime::events::event::EventContext;
 use hooks_runtime::events::handler::HandlerOutput;
 use hooks_runtime::{
-    BoxFuture, EntryMeta, HookAnswer, HookError, HookFuture, HookResponse, HookResult, IntoHandler,
-    Map, PostHook, PreHook, ResponseAction,
+    BoxFuture, EntryMeta, HookError, HookFuture, HookResponse, HookResult, IntoHandler, Map,
+    PostHook, PreHook, ResponseAction,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -236,17 +236,15 @@ impl IntoHandler<Script> for ScriptEventHook {
 
     const TRUSTED: bool = false;
 
-    fn start<'a, Time: 'static>(
+    fn start<'a>(
         &'a self,
         _: &'a EntryMeta,
         mut context: EventContext<'_>,
-    ) -> HookFuture<'a, HandlerOutput>
-    where
-        Self::Answer: HookAnswer<Time> + Send,
-    {
+        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput> {
         let (event, data) = context.share();
         let answer: Self::Answer = Box::pin(self.clone().run(event, data));
-        answer.give(context)
+        convert(answer, context)
     }
 
     fn name(&self) -> Option<String> {

@@ -23,7 +23,7 @@ use group::Group;
 
 use super::emit::policy;
 use super::event::{Event, EventContext};
-use super::handler::{Given, HandlerOutput, IntoHandler, form};
+use super::handler::{HandlerOutput, HandlerResult, IntoHandler, form};
 use super::result::{Action, FIELDS, HookResult, Members, Twice};
 use crate::display::shorten;
 use crate::{HookError, Map};
@@ -264,13 +264,14 @@ impl IntoHandler<form::Program> for CommandHook {
 
     const TRUSTED: bool = false;
 
-    fn start<'a, Time: 'static>(
+    fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
         context: EventContext<'_>,
+        _: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         let owned = context.to_owned_event(entry);
-        HookFuture::boxed(async move { self.answer(owned.event()).await.reply(None) })
+        HookFuture::boxed(async move { self.answer(owned.event()).await.apply(None) })
     }
 
     fn name(&self) -> Option<String> {

@@ -117,15 +117,18 @@ impl HandlerOutput {
 /// Return type of a function that is an event hook. The compiler infers `Time`: [`Now`] or
 /// [`Later`].
 #[diagnostic::on_unimplemented(
-    message = "an event hook cannot answer `{Self}`; answer a `HookResult`, a `Result<HookResult, E>` whose `E` is an error or a text, or a future of those",
+    message = "an event hook cannot answer `{Self}`; answer a `HookResult`, a `Result<HookResult, E>` whose `E` is a text or an error that is `Send + Sync`, or a future of those",
     label = "answers `{Self}`"
 )]
 pub trait HookAnswer<Time> {
+    /// The part of the value that is stored while the hook is pending: its future, or `()`.
+    type Waits;
+
     /// Converts the value into the output of the hook.
     #[doc(hidden)]
-    fn give<'a>(self, context: EventContext<'_>) -> HookFuture<'a, HandlerOutput>
+    fn into_output<'a>(self, context: EventContext<'_>) -> HookFuture<'a, HandlerOutput>
     where
-        Self: Send;
+        Self::Waits: Send;
 }
 
 /// Marks a hook that returns its result directly.
@@ -138,20 +141,20 @@ pub struct Later<Time>(PhantomData<Time>);
 
 /// A value that is the result of a hook.
 #[doc(hidden)]
-pub trait Given {
-    fn reply(self, context: Option<EventContext<'_>>) -> HandlerOutput;
+pub trait HandlerResult {
+    fn apply(self, context: Option<EventContext<'_>>) -> HandlerOutput;
 }
 
-impl Given for HookResult {
+impl HandlerResult for HookResult {
     #[inline(always)]
-    fn reply(self, context: Option<EventContext<'_>>) -> HandlerOutput {
+    fn apply(self, context: Option<EventContext<'_>>) -> HandlerOutput {
         HandlerOutput::of(self, context)
     }
 }
 
-impl<E: Into<Box<dyn Error + Send + Sync>>> Given for Result<HookResult, E> {
+impl<E: Into<Box<dyn Error + Send + Sync>>> HandlerResult for Result<HookResult, E> {
     #[inline(always)]
-    fn reply(self, context: Option<EventContext<'_>>) -> HandlerOutput {
+    fn apply(self, context: Option<EventContext<'_>>) -> HandlerOutput {
         match self {
             Ok(result) => HandlerOutput::of(result, context),
             Err(error) => HandlerOutput::failed(HookError::new(error).into_fault()),
@@ -160,23 +163,27 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> Given for Result<HookResult, E> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<R: Given> HookAnswer<Now> for R {
+impl<R: HandlerResult> HookAnswer<Now> for R {
+    type Waits = ();
+
     #[inline(always)]
-    fn give<'a>(self, context: EventContext<'_>) -> HookFuture<'a, HandlerOutput> {
-        HookFuture::Ready(self.reply(Some(context)))
+    fn into_output<'a>(self, context: EventContext<'_>) -> HookFuture<'a, HandlerOutput> {
+        HookFuture::Ready(self.apply(Some(context)))
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<F> HookAnswer<Later<Now>> for F
 where
-    F: Future<Output: Given> + 'static,
+    F: Future<Output: HandlerResult> + 'static,
 {
-    fn give<'a>(self, _: EventContext<'_>) -> HookFuture<'a, HandlerOutput>
+    type Waits = F;
+
+    fn into_output<'a>(self, _: EventContext<'_>) -> HookFuture<'a, HandlerOutput>
     where
         F: Send,
     {
-        HookFuture::boxed(async move { self.await.reply(None) })
+        HookFuture::boxed(async move { self.await.apply(None) })
     }
 }
 
@@ -194,15 +201,14 @@ pub trait IntoHandler<Form>: Send + Sync + 'static {
     #[doc(hidden)]
     const TRUSTED: bool = true;
 
-    /// Starts the hook of this entry.
+    /// Starts the hook of this entry. `convert` converts its answer.
     #[doc(hidden)]
-    fn start<'a, Time: 'static>(
+    fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
         context: EventContext<'_>,
-    ) -> HookFuture<'a, HandlerOutput>
-    where
-        Self::Answer: HookAnswer<Time> + Send;
+        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput>;
 
     /// Returns the name of this hook, where it is not the name of its function or type.
     #[doc(hidden)]
@@ -219,7 +225,7 @@ struct Registered<H, Form, Time> {
 
 impl<H, Form, Time: 'static> Handler for Registered<H, Form, Time>
 where
-    H: IntoHandler<Form, Answer: HookAnswer<Time> + Send>,
+    H: IntoHandler<Form, Answer: HookAnswer<Time, Waits: Send>>,
 {
     #[inline]
     fn start<'a>(
@@ -227,14 +233,14 @@ where
         entry: &'a EntryMeta,
         context: EventContext<'_>,
     ) -> HookFuture<'a, HandlerOutput> {
-        self.hook.start::<Time>(entry, context)
+        self.hook.start(entry, context, HookAnswer::into_output)
     }
 }
 
 /// Erases the type of a hook.
 pub(crate) fn handler<H, Form: 'static, Time: 'static>(hook: H) -> Arc<dyn Handler>
 where
-    H: IntoHandler<Form, Answer: HookAnswer<Time> + Send>,
+    H: IntoHandler<Form, Answer: HookAnswer<Time, Waits: Send>>,
 {
     Arc::new(Registered {
         hook,
@@ -310,16 +316,14 @@ where
     type Answer = R;
 
     #[inline]
-    fn start<'a, Time: 'static>(
+    fn start<'a>(
         &'a self,
         _: &'a EntryMeta,
         mut context: EventContext<'_>,
-    ) -> HookFuture<'a, HandlerOutput>
-    where
-        R: HookAnswer<Time> + Send,
-    {
+        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput> {
         let (event, data) = context.share();
-        self(event, data).give(context)
+        convert(self(event, data), context)
     }
 }
 
@@ -330,15 +334,13 @@ where
     type Answer = R;
 
     #[inline]
-    fn start<'a, Time: 'static>(
+    fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
         context: EventContext<'_>,
-    ) -> HookFuture<'a, HandlerOutput>
-    where
-        R: HookAnswer<Time> + Send,
-    {
-        self(context.event(entry)).give(context)
+        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput> {
+        convert(self(context.event(entry)), context)
     }
 }
 
@@ -346,10 +348,11 @@ impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
     type Answer = HookResult;
 
     #[inline]
-    fn start<'a, Time: 'static>(
+    fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
         context: EventContext<'_>,
+        _: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         // A hook that may await is started anew, with an event that its future owns.
         let answer = match self.__hooks_start((context.event(entry),), ()) {
@@ -357,10 +360,10 @@ impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
             _ => None,
         };
         if let Some(result) = answer {
-            return HookFuture::Ready(result.reply(Some(context)));
+            return HookFuture::Ready(result.apply(Some(context)));
         }
         let owned = context.to_owned_event(entry);
-        HookFuture::boxed(async move { self.call(owned.event()).await.reply(None) })
+        HookFuture::boxed(async move { self.call(owned.event()).await.apply(None) })
     }
 }
 
@@ -375,15 +378,13 @@ where
     const TRUSTED: bool = H::TRUSTED;
 
     #[inline]
-    fn start<'a, Time: 'static>(
+    fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
         context: EventContext<'_>,
-    ) -> HookFuture<'a, HandlerOutput>
-    where
-        H::Answer: HookAnswer<Time> + Send,
-    {
-        (**self).start::<Time>(entry, context)
+        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput> {
+        (**self).start(entry, context, convert)
     }
 
     fn name(&self) -> Option<String> {
@@ -402,15 +403,14 @@ macro_rules! pointers_to_hooks {
             const TRUSTED: bool = <H as IntoHandler<$form>>::TRUSTED;
 
             #[inline]
-            fn start<'a, Time: 'static>(
+            fn start<'a>(
                 &'a self,
                 entry: &'a EntryMeta,
                 context: EventContext<'_>,
+                convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
             ) -> HookFuture<'a, HandlerOutput>
-            where
-                HookResult: HookAnswer<Time> + Send,
             {
-                IntoHandler::<$form>::start::<Time>(&**self, entry, context)
+                IntoHandler::<$form>::start(&**self, entry, context, convert)
             }
         }
     )*};

@@ -84,7 +84,7 @@ impl HookRegistry {
         options: RegisterOptions,
     ) -> Registration
     where
-        H: IntoHandler<Form, Answer: HookAnswer<Time> + Send>,
+        H: IntoHandler<Form, Answer: HookAnswer<Time, Waits: Send>>,
     {
         let event = event.into();
         let name = hook.name();
@@ -127,7 +127,7 @@ impl HookRegistry {
         options: RegisterOptions,
     ) -> Registration
     where
-        H: IntoHandler<Form, Answer: HookAnswer<Time> + Send>,
+        H: IntoHandler<Form, Answer: HookAnswer<Time, Waits: Send>>,
     {
         self.register(event, hook, options)
     }

@@ -352,13 +352,14 @@ impl<F, M> fmt::Debug for PostFn<F, M> {
     }
 }
 
-/// What a function may answer as a PRE hook.
+/// Return type of a function that is a PRE hook.
 #[diagnostic::on_unimplemented(
-    message = "a PRE hook cannot answer `{Self}`; answer a `HookResponse` or a `Result<HookResponse, E>` whose `E` is an error or a text",
+    message = "a PRE hook cannot answer `{Self}`; answer a `HookResponse` or a `Result<HookResponse, E>` whose `E` is a text or an error that is `Send + Sync`",
     label = "the wrong answer"
 )]
-#[doc(hidden)]
 pub trait IntoResponse {
+    /// Converts the value.
+    #[doc(hidden)]
     fn into_response(self) -> Result<HookResponse, HookError>;
 }
 
@@ -375,13 +376,14 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> IntoResponse for Result<HookResponse
     }
 }
 
-/// What a function may answer as a POST hook.
+/// Return type of a function that is a POST hook.
 #[diagnostic::on_unimplemented(
-    message = "a POST hook cannot answer `{Self}`; answer nothing or a `Result<(), E>` whose `E` is an error or a text",
+    message = "a POST hook cannot answer `{Self}`; answer nothing or a `Result<(), E>` whose `E` is a text or an error that is `Send + Sync`",
     label = "the wrong answer"
 )]
-#[doc(hidden)]
 pub trait IntoDone {
+    /// Converts the value.
+    #[doc(hidden)]
     fn into_done(self) -> Result<(), HookError>;
 }
 

@@ -106,7 +106,7 @@ impl Subject {
         make: impl Fn() -> H + Send + Sync + 'static,
     ) -> Self
     where
-        H: IntoHandler<Form, Answer: HookAnswer<Time> + Send>,
+        H: IntoHandler<Form, Answer: HookAnswer<Time, Waits: Send>>,
     {
         Subject {
             make: Arc::new(move || handler::<H, Form, Time>(make())),

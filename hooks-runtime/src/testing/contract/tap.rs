@@ -62,10 +62,11 @@ fn look(seen: &Mutex<Seen>, reply: &HandlerOutput) {
 impl IntoHandler<Tapped> for Tap {
     type Answer = HookResult;
 
-    fn start<'a, Time: 'static>(
+    fn start<'a>(
         &'a self,
         entry: &'a EntryMeta,
         context: EventContext<'_>,
+        _: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         lock(&self.seen).calls.push(Arc::clone(context.name));
         match self.hook.start(entry, context) {
