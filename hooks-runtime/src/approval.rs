@@ -23,8 +23,8 @@
 //! | Data that a hook changed after the question was put | the request has the final data, and says that they changed; nothing remembered under the hook's own key applies |
 //! | Everybody who asks is gone | the question is withdrawn |
 
-mod desk;
-mod memory;
+mod broker;
+mod grants;
 mod option;
 mod outcome;
 mod provider;
@@ -33,10 +33,10 @@ mod request;
 #[cfg(all(unix, feature = "terminal"))]
 mod terminal;
 
-pub(crate) use desk::Desk;
+pub(crate) use broker::ApprovalBroker;
 pub use option::{ApprovalEffect, ApprovalOption};
 pub use outcome::{Approval, ApprovalDecision};
-pub(crate) use provider::Asks;
+pub(crate) use provider::DynApprovalProvider;
 pub use provider::{ApprovalProvider, FixedAnswers};
 pub use queue::{ApprovalQueue, NotWaiting};
 pub use request::{ApprovalAnswer, ApprovalRequest};

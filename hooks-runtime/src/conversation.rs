@@ -72,15 +72,16 @@ pub struct InjectionRecord {
     pub role: ContextRole,
     /// Its length in characters.
     pub chars: usize,
-    /// What became of it.
-    pub fate: InjectionFate,
+    /// What became of the injection; `fate` in JSON.
+    #[serde(rename = "fate")]
+    pub status: InjectionStatus,
 }
 
-/// What became of an injection (`E-115`).
+/// Result of one injection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum InjectionFate {
+pub enum InjectionStatus {
     /// It is in the history (`E-110`).
     Stored,
     /// It is in the next call only (`E-111`).
@@ -147,10 +148,10 @@ impl Conversation {
     pub(crate) fn inject(&mut self, injections: Vec<Injection>) {
         for injection in injections {
             if injection.ephemeral {
-                self.record(&injection, InjectionFate::Ephemeral);
+                self.record(&injection, InjectionStatus::Ephemeral);
                 self.ephemeral.push(injection);
             } else {
-                self.record(&injection, InjectionFate::Stored);
+                self.record(&injection, InjectionStatus::Stored);
                 self.history.push(Message::of(&injection));
             }
         }
@@ -159,16 +160,16 @@ impl Conversation {
     /// Writes down what is not injected (`E-114`).
     pub(crate) fn refuse(&mut self, injections: &[Injection]) {
         for injection in injections {
-            self.record(injection, InjectionFate::Refused);
+            self.record(injection, InjectionStatus::Refused);
         }
     }
 
-    fn record(&mut self, injection: &Injection, fate: InjectionFate) {
+    fn record(&mut self, injection: &Injection, status: InjectionStatus) {
         let record = InjectionRecord {
             provenance: injection.provenance.clone(),
             role: injection.role,
             chars: injection.content.chars().count(),
-            fate,
+            status,
         };
         tracing::info!(
             target: "hooks_runtime",
@@ -177,7 +178,7 @@ impl Conversation {
             event = &*record.provenance.event,
             at = %record.provenance.at,
             chars = record.chars,
-            fate = ?record.fate,
+            fate = ?record.status,
             "context injection"
         );
         if self.audit.len() == AUDIT_LENGTH {

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use hooks_core::{Failure, Timer};
 
-use crate::approval::{Approval, ApprovalAnswer, ApprovalProvider, ApprovalRequest, Asks, Desk};
+use crate::approval::{
+    Approval, ApprovalAnswer, ApprovalBroker, ApprovalProvider, ApprovalRequest,
+    DynApprovalProvider,
+};
 use crate::display::{UserDisplay, escape};
 use crate::{
     Conversation, Emission, EmitError, HookOutput, HookRegistry, HostTimer, Injection,
@@ -45,32 +48,32 @@ pub struct Coordinator {
 }
 
 struct Inner {
-    desk: Arc<Desk>,
+    broker: Arc<ApprovalBroker>,
     display: Option<Box<dyn UserDisplay>>,
     injection_size_limit: Option<usize>,
     session: Option<Arc<str>>,
 }
 
-/// What came of an emission (`E-136`, `E-137`).
+/// An emission after its injections, messages and approval.
 #[derive(Debug, Clone)]
 #[must_use = "it may be a denial"]
 #[non_exhaustive]
-pub struct Applied {
-    /// The data with which what the event announces is to happen.
+pub struct AppliedEmission {
+    /// Data of the announced action, as the hooks have changed them.
     pub data: Arc<Map>,
-    /// Why it must not happen, if it must not.
+    /// Reason for which the action is denied.
     denial: Option<String>,
-    /// What the user decided, if a hook asked.
+    /// Decision of the user, if a hook asked for approval.
     pub approval: Option<Approval>,
 }
 
-/// How far an emission could be applied without asking (`E-33`).
+/// Result of [`Coordinator::begin`].
 #[derive(Debug, Clone)]
 #[must_use = "it may be a denial, or a question"]
-pub enum Begun {
-    /// It is decided.
-    Done(Applied),
-    /// The user has to be asked.
+pub enum ApplyStep {
+    /// The emission is decided.
+    Done(AppliedEmission),
+    /// The user has to answer this request.
     Ask(Box<ApprovalRequest>),
 }
 
@@ -121,7 +124,7 @@ impl Coordinator {
         event: &str,
         data: impl IntoEventData,
         conversation: &mut Conversation,
-    ) -> Result<Applied, ApplyError> {
+    ) -> Result<AppliedEmission, ApplyError> {
         match hooks.emit(event, data).await {
             Ok(emission) => self.apply(emission, conversation).await,
             Err(error) => {
@@ -146,16 +149,16 @@ impl Coordinator {
         &self,
         emission: Emission,
         conversation: &mut Conversation,
-    ) -> Result<Applied, ApplyError> {
+    ) -> Result<AppliedEmission, ApplyError> {
         Ok(match self.begin(emission, conversation)? {
-            Begun::Done(applied) => applied,
-            Begun::Ask(request) => self.ask(*request).await.into(),
+            ApplyStep::Done(applied) => applied,
+            ApplyStep::Ask(request) => self.ask(*request).await.into(),
         })
     }
 
     /// As [`apply`](Self::apply), but does not wait: a question that has to be asked is given
     /// to the caller, who may [ask](Self::ask) it while the conversation is free, or store it
-    /// and [settle](Self::settle) it later.
+    /// and [resolve](Self::resolve) it later.
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
@@ -163,7 +166,7 @@ impl Coordinator {
         &self,
         emission: Emission,
         conversation: &mut Conversation,
-    ) -> Result<Begun, ApplyError> {
+    ) -> Result<ApplyStep, ApplyError> {
         let request = ApprovalRequest::of(&emission, self.inner.session.as_ref());
         self.show(emission.output(), &emission.messages);
         let denial = emission.is_denied().then(|| refusal(&emission));
@@ -172,15 +175,15 @@ impl Coordinator {
         } = emission;
         self.inject(injections.into(), conversation)?;
         Ok(match request {
-            None => Begun::Done(Applied {
+            None => ApplyStep::Done(AppliedEmission {
                 data,
                 denial,
                 approval: None,
             }),
-            Some(request) => match self.inner.desk.known(&request) {
-                None => Begun::Ask(Box::new(request)),
+            Some(request) => match self.inner.broker.known(&request) {
+                None => ApplyStep::Ask(Box::new(request)),
                 Some(decision) => {
-                    Begun::Done(self.inner.desk.conclude(request.into(), decision).into())
+                    ApplyStep::Done(self.inner.broker.conclude(request.into(), decision).into())
                 }
             },
         })
@@ -190,24 +193,24 @@ impl Coordinator {
     /// it waits for the answer to that (`E-140`). Dropping the future withdraws it, once
     /// nobody else waits.
     pub async fn ask(&self, request: impl Into<Arc<ApprovalRequest>>) -> Approval {
-        self.inner.desk.ask(request.into()).await
+        self.inner.broker.ask(request.into()).await
     }
 
     /// What comes of a question that has been answered elsewhere, and perhaps stored in
     /// between: the same as if it had been asked here. After its time the default counts
     /// (`E-134`), but for a no, which is never too late; an answer that was not offered is one
     /// (`E-132`).
-    pub fn settle(
+    pub fn resolve(
         &self,
         request: impl Into<Arc<ApprovalRequest>>,
         answer: impl Into<ApprovalAnswer>,
     ) -> Approval {
-        self.inner.desk.settle(request.into(), &answer.into())
+        self.inner.broker.resolve(request.into(), &answer.into())
     }
 
     /// Forgets every "allow always" of a session (`E-138`).
     pub fn end_session(&self, session: &str) {
-        self.inner.desk.forget(session);
+        self.inner.broker.forget(session);
     }
 
     /// The session that it serves, if it serves one only.
@@ -284,7 +287,7 @@ fn log(message: &UserMessage) {
     }
 }
 
-impl Applied {
+impl AppliedEmission {
     /// Whether what the event announces must not happen.
     pub fn is_denied(&self) -> bool {
         self.denial.is_some()
@@ -305,9 +308,9 @@ impl Applied {
     }
 }
 
-impl From<Approval> for Applied {
+impl From<Approval> for AppliedEmission {
     fn from(approval: Approval) -> Self {
-        Applied {
+        AppliedEmission {
             data: Arc::clone(&approval.request.data),
             denial: approval.denial(),
             approval: Some(approval),
@@ -325,7 +328,7 @@ impl fmt::Debug for Coordinator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Coordinator")
             .field("session", &self.inner.session)
-            .field("desk", &self.inner.desk)
+            .field("broker", &self.inner.broker)
             .field("injection_size_limit", &self.inner.injection_size_limit)
             .finish_non_exhaustive()
     }
@@ -335,7 +338,7 @@ impl fmt::Debug for Coordinator {
 #[derive(Default)]
 #[must_use = "a coordinator is made by `build`"]
 pub struct CoordinatorBuilder {
-    provider: Option<Arc<dyn Asks>>,
+    provider: Option<Arc<dyn DynApprovalProvider>>,
     display: Option<Box<dyn UserDisplay>>,
     timer: Option<Arc<dyn Timer>>,
     injection_size_limit: Option<usize>,
@@ -379,7 +382,7 @@ impl CoordinatorBuilder {
         let timer = self.timer.unwrap_or_else(|| Arc::new(HostTimer));
         Coordinator {
             inner: Arc::new(Inner {
-                desk: Arc::new(Desk::new(self.provider, timer)),
+                broker: Arc::new(ApprovalBroker::new(self.provider, timer)),
                 display: self.display,
                 injection_size_limit: self.injection_size_limit,
                 session: self.session,

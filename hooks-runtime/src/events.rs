@@ -37,7 +37,6 @@ pub mod command;
 
 pub(crate) mod data;
 mod emit;
-mod items;
 mod lookup;
 mod record;
 pub(crate) mod table;
@@ -51,10 +50,12 @@ pub use data::{DefaultFields, EmitError, EventData, IntoEventData};
 pub use emission::{Emission, HandlerFailure, HookOutput, Injection, Provenance, UserMessage};
 pub use event::Event;
 pub use handler::{EventHook, HookAnswer, IntoHandler, StatefulEventHook};
-pub use items::Items;
 pub use registry::{EmitOptions, HookRegistry, WeakHookRegistry};
-pub use result::{Action, ApprovalDefault, ContextRole, HookResult, InvalidResult, MessageLevel};
+pub use result::json::InvalidResult;
+pub use result::{Action, ApprovalDefault, ContextRole, HookResult, MessageLevel};
 pub use table::EventDescriptor;
+/// The type of the lists of an [`Emission`]: a `Vec` of one word.
+pub use thin_vec::ThinVec;
 
 /// The names of the standard events, also to be had as `HookRegistry::TOOL_PRE` (`E-80`).
 macro_rules! standard_events {

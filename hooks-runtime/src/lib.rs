@@ -82,6 +82,7 @@ pub mod toolset;
 mod digest;
 mod error;
 mod lock;
+mod map;
 mod options;
 mod shared;
 mod timer;
@@ -89,8 +90,8 @@ mod within;
 
 pub use hooks_core::*;
 
-pub use conversation::{Conversation, InjectionFate, InjectionRecord, Message, Role};
-pub use coordinator::{Applied, ApplyError, Begun, Coordinator, CoordinatorBuilder};
+pub use conversation::{Conversation, InjectionRecord, InjectionStatus, Message, Role};
+pub use coordinator::{AppliedEmission, ApplyError, ApplyStep, Coordinator, CoordinatorBuilder};
 pub use display::UserDisplay;
 #[cfg(feature = "engine")]
 pub use engine::{HookEngine, ToolRequest, ToolResult};
@@ -103,6 +104,7 @@ pub use events::{
     HookRegistry, HookResult, Injection, IntoEventData, IntoHandler, InvalidResult, MessageLevel,
     Provenance, StatefulEventHook, UserMessage, WeakHookRegistry,
 };
+pub use map::Map;
 pub use model::{
     AdapterError, AdapterEvent, AdapterEvents, HookedModel, ModelAdapter, ModelError, ModelHooks,
     ModelHooksSet, ModelInputHookContext, ModelStreamEvent, StreamEventHookContext,
@@ -114,6 +116,3 @@ pub use phases::{
     WeakPhaseRegistry,
 };
 pub use timer::HostTimer;
-
-/// The fields of an event: a JSON object that keeps the order of its keys (`E-41`).
-pub type Map = serde_json::Map<String, serde_json::Value>;

@@ -8,6 +8,7 @@
 //! | [`adapter`] | [`ModelAdapter`]: what a client has to implement, and what it answers |
 //! | [`input`] | what a model is asked |
 //! | [`event`] | what a caller gets |
+//! | [`output`] | the two forms of output |
 //! | [`budget`] | [`Budget`]: reserved before an operation, settled after it |
 //! | [`error`] | [`ModelError`], and how it becomes an `error:provider` event |
 //! | [`conversation`] | from a [`Conversation`](crate::Conversation) to a model, and back |
@@ -40,17 +41,18 @@ pub mod error;
 pub mod event;
 pub mod hooks;
 pub mod input;
+pub mod output;
 pub mod owner;
 pub mod provider;
 
 mod coroutine;
 
-pub use adapter::{AdapterError, AdapterEvent, AdapterEvents, ModelAdapter};
+pub use adapter::{AdapterError, AdapterEvent, AdapterEvents, FinishReason, ModelAdapter};
 pub use budget::{Budget, BudgetError, Unlimited, Usage, UsageBudget, UsageEstimate};
-pub use call::{Json, ModelCall, ModelOutput, ModelStream, Text};
+pub use call::{ModelCall, ModelStream};
 pub use conversation::InvalidMessage;
 pub use error::{ModelError, emit_provider_error};
-pub use event::{FinishReason, ModelEvent, ModelReply, ModelToolCall};
+pub use event::{ModelEvent, ModelReply, ModelToolCall};
 pub use hooks::{
     ModelHooks, ModelHooksSet, ModelInputHookContext, ModelStreamEvent, StreamEventHookContext,
     UsageHookContext,
@@ -59,4 +61,5 @@ pub use input::{
     GenerationOptions, ModelInput, ModelMessage, ModelOperation, ModelRequest, OperationKind,
     OutputSchema, RawToolCall, ToolSpec,
 };
+pub use output::{Json, ModelOutput, Text};
 pub use owner::{HookedModel, ModelParts};

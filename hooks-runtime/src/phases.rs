@@ -22,7 +22,9 @@ pub mod response;
 
 mod bail;
 mod observe;
+mod phase;
 
 pub use hook::{IntoDone, IntoResponse, PostFn, PostHook, PreFn, PreHook};
-pub use registry::{HookDescriptor, Phase, PhaseRegistry, WeakPhaseRegistry};
+pub use phase::Phase;
+pub use registry::{HookDescriptor, PhaseRegistry, WeakPhaseRegistry};
 pub use response::{HookResponse, ResponseAction};

@@ -1,4 +1,4 @@
-//! Who answers questions.
+//! Approval providers: the interface of a user, and fixed answers for tests.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -43,7 +43,7 @@ use crate::lock::lock;
     label = "not an approval provider"
 )]
 pub trait ApprovalProvider: Send + Sync {
-    /// Asks, and waits for the answer: the label of one of the options (`E-132`). Written as
+    /// DynApprovalProvider, and waits for the answer: the label of one of the options (`E-132`). Written as
     /// an `async fn`.
     ///
     /// # Errors
@@ -63,15 +63,15 @@ impl<P: ApprovalProvider + ?Sized> ApprovalProvider for Arc<P> {
     }
 }
 
-/// A provider as a coordinator holds it.
-pub(crate) trait Asks: Send + Sync {
+/// Type-erased [`ApprovalProvider`].
+pub(crate) trait DynApprovalProvider: Send + Sync {
     fn start<'a>(
         &'a self,
         request: &'a Arc<ApprovalRequest>,
     ) -> BoxFuture<'a, Result<ApprovalAnswer, HookError>>;
 }
 
-impl<P: ApprovalProvider> Asks for P {
+impl<P: ApprovalProvider> DynApprovalProvider for P {
     fn start<'a>(
         &'a self,
         request: &'a Arc<ApprovalRequest>,

@@ -17,7 +17,7 @@ use crate::{Action, ApprovalDefault, Emission, HookResult, Map};
 /// from.
 ///
 /// It holds all that its answer needs, so that it can be serialised, stored and answered
-/// later by another task or program ([`Coordinator::settle`](crate::Coordinator::settle)).
+/// later by another task or program ([`Coordinator::resolve`](crate::Coordinator::resolve)).
 /// What is approved are [`data`](Self::data), the data after all hooks have run (`E-136`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]

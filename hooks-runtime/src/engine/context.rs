@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::call::ToolRequest;
 use super::error::EngineError;
 use super::intent::IntentCatalogue;
-use super::post::FILES;
+use super::record::FILES;
 use super::session::Session;
 use super::storage::Storage;
 use super::tools::{ToolRole, ToolTable};

@@ -8,7 +8,6 @@ use super::context::EngineContext;
 use super::pre::FailSafe;
 use super::session::Session;
 use super::tools::{ToolClass, ToolRole};
-use crate::engine::EngineBuilder;
 use crate::{HookError, HookResponse, PhaseRegistry, Report, ResponseAction};
 
 /// What stands around the tools of one session of an agent: it is asked before each call, and
@@ -45,29 +44,11 @@ use crate::{HookError, HookResponse, PhaseRegistry, Report, ResponseAction};
 /// ```
 #[derive(Clone)]
 pub struct HookEngine {
-    registry: PhaseRegistry<ToolRequest, ToolResult>,
-    context: EngineContext,
+    pub(super) registry: PhaseRegistry<ToolRequest, ToolResult>,
+    pub(super) context: EngineContext,
 }
 
 impl HookEngine {
-    /// An engine without files, intents and limits. No tool may change a file with it, because
-    /// no intent owns any; a command that names an intent may run. Hooks that write keep quiet.
-    pub fn new() -> Self {
-        HookEngine::of(EngineContext::default())
-    }
-
-    /// An engine that is told more.
-    pub fn builder() -> EngineBuilder {
-        EngineBuilder::new()
-    }
-
-    /// An engine with the sixteen hooks as they are by themselves, on this context.
-    pub fn of(context: EngineContext) -> Self {
-        let registry = PhaseRegistry::new();
-        super::builder::fill(&registry, &context);
-        HookEngine { registry, context }
-    }
-
     /// Asks the PRE hooks about a call, and adds what class the tool is of to a response that
     /// lets it go on (`R-33`).
     ///
@@ -174,12 +155,6 @@ impl HookEngine {
     /// Forgets repeated calls and the turn context (`R-30`), as [`Session::reset`].
     pub fn reset(&self) {
         self.session().reset();
-    }
-}
-
-impl Default for HookEngine {
-    fn default() -> Self {
-        HookEngine::new()
     }
 }
 

@@ -19,7 +19,7 @@
 
 /// A hook that is made from a context alone, and appends to one file.
 macro_rules! hook_with_file {
-    ($(#[$doc:meta])* $name:ident, $file:literal) => {
+    ($(#[$doc:meta])* $name:ident, $file:path) => {
         $(#[$doc])*
         #[derive(Debug, Clone)]
         pub struct $name {
@@ -59,14 +59,3 @@ pub use scope_drift::ScopeDrift;
 pub use shared_brain::SharedBrain;
 pub use turn_context::TurnUpdate;
 pub use verification_failure::VerificationFailure;
-
-/// The files that these hooks write to.
-pub(crate) const FILES: [&str; 7] = [
-    MutationLog::FILE,
-    AgentTrace::FILE,
-    GeneralTrace::FILE,
-    VerificationFailure::FILE,
-    IntentProgress::FILE,
-    ScopeDrift::FILE,
-    SharedBrain::FILE,
-];

@@ -24,7 +24,8 @@ use group::Group;
 use super::emit::policy;
 use super::event::{Event, EventContext};
 use super::handler::{HandlerOutput, HandlerResult, IntoHandler, form};
-use super::result::{Action, FIELDS, HookResult, Members, Twice};
+use super::result::json::{FIELDS, Members, Twice};
+use super::result::{Action, HookResult};
 use crate::display::shorten;
 use crate::{HookError, Map};
 

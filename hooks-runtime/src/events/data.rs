@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::emission::{Emission, HandlerFailure};
-use crate::Map;
+use crate::map::{Map, type_name};
 
 /// The data of an event, from a map, a [`Value`], or nothing (`E-41`).
 ///
@@ -53,7 +53,6 @@ impl EventData {
 pub(crate) struct NotAnObject(&'static str);
 
 impl From<NotAnObject> for EmitError {
-    #[cold]
     fn from(NotAnObject(found): NotAnObject) -> Self {
         EmitError::NotAnObject { found }
     }
@@ -135,18 +134,6 @@ impl From<Arc<Map>> for DefaultFields {
 impl From<()> for DefaultFields {
     fn from((): ()) -> Self {
         DefaultFields::default()
-    }
-}
-
-/// A JSON type as people call it.
-pub(crate) fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
     }
 }
 

@@ -8,8 +8,8 @@ use hooks_core::__private::ColdOption;
 use hooks_core::{EntryMeta, Failure, Report};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use thin_vec::ThinVec;
 
-use super::items::Items;
 use super::result::{Action, ContextRole, HookResult, MessageLevel};
 use crate::Map;
 use crate::error::text;
@@ -53,14 +53,14 @@ pub struct Emission {
     /// The data as the last hook left them, for what the event announces (`E-20`, `E-25`).
     pub data: Arc<Map>,
     /// What is to be injected, in execution order (`E-29`).
-    pub injections: Items<Injection>,
+    pub injections: ThinVec<Injection>,
     /// What the user is to be told, in execution order (`E-152`).
-    pub messages: Items<UserMessage>,
+    pub messages: ThinVec<UserMessage>,
     /// The hook whose answer the action is; the first one where several gave it, of those that
     /// are trusted for a question if there is one, and the last one for [`Action::Modify`].
     pub decided_by: Option<Arc<str>>,
     /// What went wrong, in execution order (`E-36`).
-    pub failures: Items<HandlerFailure>,
+    pub failures: ThinVec<HandlerFailure>,
     /// What most emissions have nothing of.
     pub(crate) rest: ColdOption<Box<Rest>>,
 }

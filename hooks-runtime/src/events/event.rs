@@ -50,7 +50,7 @@ impl fmt::Debug for EventContext<'_> {
 }
 
 impl EventContext<'_> {
-    #[inline(always)]
+    #[inline]
     pub(crate) fn event<'s>(&'s self, hook: &'s EntryMeta) -> Event<'s> {
         Event {
             name: self.name,
@@ -71,7 +71,7 @@ impl EventContext<'_> {
     }
 
     /// Returns the shared name and all data as one shared map.
-    #[inline(always)]
+    #[inline]
     pub fn share(&mut self) -> (Arc<str>, Arc<Map>) {
         self.fields.merge();
         (Arc::clone(self.name), self.fields.to_map())

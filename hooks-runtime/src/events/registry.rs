@@ -379,8 +379,10 @@ async fn emit_to(
 }
 
 pin_project! {
-    /// An emission. Most concern nobody: those have their answer without the future of the
-    /// others, which `reach` makes.
+    /// Future returned by `emit`. Completes immediately if no handler is registered; otherwise
+    /// `reach` makes the future that runs the hooks. Written by hand so that an emission without
+    /// hooks never reserves the space of the larger future: row `event_without_hooks` of the bench
+    /// `performance`, at most 20 ns.
     #[project = Stage]
     enum Emit<'a, D, R, F> {
         Start {
@@ -427,7 +429,7 @@ where
 {
     type Output = F::Output;
 
-    #[inline(always)]
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         if let Stage::Start {
             table,

@@ -10,11 +10,7 @@ use super::changes::Changes;
 use crate::Map;
 use crate::approval::ApprovalOption;
 
-mod json;
-
-pub use json::InvalidResult;
-#[cfg(feature = "command")]
-pub(crate) use json::{FIELDS, Members, Twice};
+pub(crate) mod json;
 
 /// What an event hook answers: an [`Action`], and what belongs to it.
 ///
@@ -133,7 +129,7 @@ pub enum MessageLevel {
 pub(crate) const APPROVAL_TIMEOUT: f64 = 300.0;
 
 impl Default for HookResult {
-    #[inline(always)]
+    #[inline]
     fn default() -> Self {
         HookResult {
             action: Action::Continue,
@@ -159,7 +155,7 @@ impl Default for HookResult {
 /// One for each action.
 impl HookResult {
     /// `continue`.
-    #[inline(always)]
+    #[inline]
     pub fn proceed() -> Self {
         HookResult::default()
     }
@@ -190,7 +186,7 @@ impl HookResult {
     /// let result = HookResult::set("path", "/tmp/a").and_set("checked", true);
     /// assert_eq!(result.changes.get("checked"), Some(&true.into()));
     /// ```
-    #[inline(always)]
+    #[inline]
     pub fn set(field: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Self {
         HookResult {
             action: Action::Modify,

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use futures_util::Stream;
 use hooks_core::BoxFuture;
+use serde::{Deserialize, Serialize};
 
 use super::budget::Usage;
-use super::event::FinishReason;
 use super::input::{ModelRequest, RawToolCall};
 
 /// Sends operations to a model, through whatever client.
@@ -81,6 +81,23 @@ impl<A: ModelAdapter> ModelAdapter for &A {
     ) -> impl Future<Output = Result<AdapterEvents<'_>, AdapterError>> + Send {
         (**self).stream(request)
     }
+}
+
+/// Reason for which a model has stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FinishReason {
+    /// The answer is complete.
+    Stop,
+    /// The answer has become too long.
+    Length,
+    /// Tools are to be called.
+    ToolCalls,
+    /// The provider does not let the answer pass.
+    ContentFilter,
+    /// Anything else, in the provider's words.
+    Other(String),
 }
 
 /// An adapter as an owner holds it.

@@ -87,7 +87,7 @@ impl Usage {
     }
 }
 
-/// Says whether an operation may be sent, and keeps the books.
+/// Says whether an operation may be sent, and keeps the counters.
 ///
 /// Every reservation that was granted is followed by exactly one
 /// [`settle`](Budget::settle) or [`release`](Budget::release), also after a panic in a hook
@@ -211,11 +211,11 @@ impl BudgetError {
 pub struct UsageBudget {
     tokens: Option<u64>,
     cost_micros: Option<u64>,
-    books: Arc<Mutex<Books>>,
+    counters: Arc<Mutex<UsageCounters>>,
 }
 
 #[derive(Debug, Default)]
-struct Books {
+struct UsageCounters {
     used: UsageEstimate,
     reserved: UsageEstimate,
 }
@@ -242,23 +242,23 @@ impl UsageBudget {
 
     /// What the operations that are over have used.
     pub fn used(&self) -> UsageEstimate {
-        self.books().used
+        self.counters().used
     }
 
     /// What is kept apart for the operations that run.
     pub fn reserved(&self) -> UsageEstimate {
-        self.books().reserved
+        self.counters().reserved
     }
 
-    fn books(&self) -> MutexGuard<'_, Books> {
-        lock(&self.books)
+    fn counters(&self) -> MutexGuard<'_, UsageCounters> {
+        lock(&self.counters)
     }
 }
 
 impl Budget for UsageBudget {
     fn reserve(&self, estimate: &UsageEstimate, _: &RequestExtensions) -> Result<(), BudgetError> {
-        let mut books = self.books();
-        let (used, reserved) = (books.used, books.reserved);
+        let mut counters = self.counters();
+        let (used, reserved) = (counters.used, counters.reserved);
         fits(
             "tokens",
             self.tokens,
@@ -280,7 +280,7 @@ impl Budget for UsageBudget {
                 "the reservations are too large to count",
             ));
         };
-        books.reserved = UsageEstimate {
+        counters.reserved = UsageEstimate {
             tokens,
             cost_micros,
         };
@@ -289,14 +289,14 @@ impl Budget for UsageBudget {
 
     fn settle(&self, estimate: &UsageEstimate, used: &Usage, extensions: &RequestExtensions) {
         self.release(estimate, extensions);
-        let mut books = self.books();
+        let mut counters = self.counters();
         let cost = used.cost_micros.unwrap_or(estimate.cost_micros);
-        books.used.tokens = books.used.tokens.saturating_add(used.total_tokens());
-        books.used.cost_micros = books.used.cost_micros.saturating_add(cost);
+        counters.used.tokens = counters.used.tokens.saturating_add(used.total_tokens());
+        counters.used.cost_micros = counters.used.cost_micros.saturating_add(cost);
     }
 
     fn release(&self, estimate: &UsageEstimate, _: &RequestExtensions) {
-        let reserved = &mut self.books().reserved;
+        let reserved = &mut self.counters().reserved;
         reserved.tokens = reserved.tokens.saturating_sub(estimate.tokens);
         reserved.cost_micros = reserved.cost_micros.saturating_sub(estimate.cost_micros);
     }
@@ -323,12 +323,12 @@ fn fits(
 
 impl fmt::Debug for UsageBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let books = self.books();
+        let counters = self.counters();
         f.debug_struct("UsageBudget")
             .field("limit_tokens", &self.tokens)
             .field("limit_cost_micros", &self.cost_micros)
-            .field("used", &books.used)
-            .field("reserved", &books.reserved)
+            .field("used", &counters.used)
+            .field("reserved", &counters.reserved)
             .finish()
     }
 }

@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use super::adapter::AdapterError;
+use super::adapter::{AdapterError, FinishReason};
 use super::budget::BudgetError;
-use super::event::FinishReason;
 use super::input::OperationKind;
 use crate::Map;
 use crate::events::{Emission, EmitError, HookRegistry};

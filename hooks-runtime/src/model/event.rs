@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::adapter::AdapterEvent;
+use super::adapter::{AdapterEvent, FinishReason};
 use super::budget::Usage;
-use super::call::ModelOutput;
 use super::error::ModelError;
 use super::input::{ModelOperation, OperationKind, RawToolCall};
+use super::output::ModelOutput;
 
 /// One event of an answer, as a caller gets it (`T-72`).
 #[derive(Debug, Clone, PartialEq)]
@@ -57,23 +57,6 @@ impl ModelToolCall {
             input,
         }
     }
-}
-
-/// Why a model has stopped (`T-72`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum FinishReason {
-    /// The answer is complete.
-    Stop,
-    /// The answer has become too long.
-    Length,
-    /// Tools are to be called.
-    ToolCalls,
-    /// The provider does not let the answer pass.
-    ContentFilter,
-    /// Anything else, in the provider's words.
-    Other(String),
 }
 
 /// A whole answer (`T-72`).

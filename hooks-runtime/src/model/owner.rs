@@ -4,13 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use hooks_core::RequestExtensions;
-use serde::de::DeserializeOwned;
 
 use super::adapter::{Erased, ModelAdapter};
 use super::budget::Budget;
-use super::call::{Json, ModelCall, Text};
 use super::hooks::ModelHooksSet;
-use super::input::{ModelInput, ModelOperation};
 
 /// Sends operations to a model through an adapter, within a budget, with hooks around each
 /// (`T-70` to `T-73`).
@@ -109,39 +106,6 @@ impl<'h> HookedModel<'h> {
     pub fn with_default_extensions(mut self, defaults: RequestExtensions) -> Self {
         self.parts.defaults = defaults;
         self
-    }
-
-    /// Goes on with a conversation, with text.
-    pub fn text_turn(&self, input: impl Into<ModelInput>) -> ModelCall<'h, Text> {
-        let input = input.into();
-        ModelCall::new(self, ModelOperation::TextTurn { input })
-    }
-
-    /// Goes on with a conversation, with a value of a type.
-    pub fn structured_turn<T: DeserializeOwned>(
-        &self,
-        input: impl Into<ModelInput>,
-    ) -> ModelCall<'h, Json<T>> {
-        let (input, schema) = (input.into(), None);
-        ModelCall::new(self, ModelOperation::StructuredTurn { input, schema })
-    }
-
-    /// Answers a prompt with text.
-    pub fn completion(&self, prompt: impl Into<String>) -> ModelCall<'h, Text> {
-        let prompt = prompt.into();
-        ModelCall::new(self, ModelOperation::Completion { prompt })
-    }
-
-    /// Answers a prompt with a value of a type.
-    pub fn structured_completion<T: DeserializeOwned>(
-        &self,
-        prompt: impl Into<String>,
-    ) -> ModelCall<'h, Json<T>> {
-        let (prompt, schema) = (prompt.into(), None);
-        ModelCall::new(
-            self,
-            ModelOperation::StructuredCompletion { prompt, schema },
-        )
     }
 }
 

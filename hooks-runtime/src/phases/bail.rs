@@ -4,7 +4,7 @@ use hooks_core::__private::drop_catching_panic;
 use hooks_core::{EntryMeta, Failure, FailurePolicy, HookFuture, Never, Policy, Step};
 
 use super::hook::Pre;
-use super::registry::{Phase, log};
+use super::phase::{Phase, log};
 use super::response::{HookResponse, ResponseAction};
 use crate::HookError;
 use crate::error::text;

@@ -4,7 +4,7 @@ use hooks_core::__private::drop_catching_panic;
 use hooks_core::{EntryMeta, Failure, HookFuture, Never, Policy, Step};
 
 use super::hook::Post;
-use super::registry::{Phase, log};
+use super::phase::{Phase, log};
 use crate::HookError;
 
 /// One run of the POST hooks.

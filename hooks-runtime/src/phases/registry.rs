@@ -5,17 +5,16 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use hooks_core::{
-    Entry, EntryId, EntryMeta, Failure, FailurePolicy, Registration, Report, Slot, Timer,
-    Unregister,
+    Entry, EntryId, EntryMeta, FailurePolicy, Registration, Report, Slot, Timer, Unregister,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::bail::Bail;
 use super::hook::{Post, PostHook, Pre, PreHook};
 use super::observe::Observe;
+use super::phase::Phase;
 use super::response::HookResponse;
 use crate::HookError;
-use crate::error::text;
 use crate::options::RegisterOptions;
 use crate::shared::{Shared, Topics, release};
 use crate::timer::HostTimer;
@@ -62,35 +61,6 @@ struct Inner<Req: ?Sized, Res: ?Sized> {
 impl<H: ?Sized> Topics for Slot<H> {
     fn topics(&self) -> u64 {
         u64::MAX
-    }
-}
-
-/// Before or after a call (`R-01`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Phase {
-    /// Before the call.
-    Pre,
-    /// After the call.
-    Post,
-}
-
-impl Phase {
-    /// What a failure does, where the registration says this of it (`X-2`).
-    pub(crate) fn policy(self, chosen: Option<FailurePolicy>) -> FailurePolicy {
-        chosen.unwrap_or(match self {
-            Phase::Pre => FailurePolicy::Propagate,
-            Phase::Post => FailurePolicy::Isolate,
-        })
-    }
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Phase::Pre => "PRE",
-            Phase::Post => "POST",
-        })
     }
 }
 
@@ -361,18 +331,6 @@ fn conditions<H: ?Sized>(slot: &Slot<H>, id: &str) -> RegisterOptions {
             trusted: Some(entry.is_trusted()),
         },
     }
-}
-
-/// The one place where a failure of a PRE or POST hook is logged.
-pub(crate) fn log(phase: Phase, entry: &EntryMeta, failure: &Failure) {
-    tracing::warn!(
-        target: "hooks_runtime",
-        %phase,
-        hook = entry.key(),
-        kind = failure.kind(),
-        "{phase} hook {}",
-        text(failure)
-    );
 }
 
 impl<Req: ?Sized + 'static, Res: ?Sized + 'static> Default for PhaseRegistry<Req, Res> {

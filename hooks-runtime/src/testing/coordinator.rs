@@ -7,7 +7,7 @@ use super::EventRecorder;
 use crate::approval::{ApprovalRequest, FixedAnswers};
 use crate::lock::lock;
 use crate::{
-    Applied, Conversation, Coordinator, HookOutput, HookRegistry, IntoEventData, Message,
+    AppliedEmission, Conversation, Coordinator, HookOutput, HookRegistry, IntoEventData, Message,
     UserDisplay, UserMessage, events,
 };
 
@@ -102,7 +102,11 @@ impl TestCoordinator {
     /// # Panics
     /// If that is an error.
     #[track_caller]
-    pub fn emit(&mut self, event: &str, data: impl IntoEventData) -> impl Future<Output = Applied> {
+    pub fn emit(
+        &mut self,
+        event: &str,
+        data: impl IntoEventData,
+    ) -> impl Future<Output = AppliedEmission> {
         let caller = std::panic::Location::caller();
         async move {
             let conversation = &mut self.conversation;

@@ -13,7 +13,7 @@ hook_with_file! {
     /// | Input | results of tools that change files, if they succeeded, with an intent |
     /// | Effect | none but the line |
     /// | Storage | `agent_trace.jsonl`: time, intent, session, request (the intent where there is none), tool, the kind of change, a summary, the files with the hash of each |
-    AgentTrace, "agent_trace.jsonl"
+    AgentTrace, crate::engine::record::AGENT_TRACE
 }
 
 impl AgentTrace {

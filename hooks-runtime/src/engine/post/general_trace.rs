@@ -17,7 +17,7 @@ hook_with_file! {
     ///
     /// Parameters are written as they are: a host whose agents are given secrets in them replaces
     /// this hook.
-    GeneralTrace, "trace.jsonl"
+    GeneralTrace, crate::engine::record::TRACE
 }
 
 /// The characters that are written of a text.

@@ -17,7 +17,7 @@ hook_with_file! {
     /// | Input | every result with an intent |
     /// | Effect | calls, failures and changed files of the intent are counted; a successful `attempt_completion` makes it `COMPLETED`, which ends its right to change files and its hold on them, if it is the intent that the session has selected and may be worked on; `Err` otherwise |
     /// | Storage | `intent_progress.jsonl`, a line for each destructive call and for the end: time, intent, session, request, tool, what was counted, the status. The counts are in the [`Session`](crate::engine::Session) |
-    IntentProgress, "intent_progress.jsonl"
+    IntentProgress, crate::engine::record::INTENT_PROGRESS
 }
 
 impl IntentProgress {

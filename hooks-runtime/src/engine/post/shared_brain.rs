@@ -22,7 +22,7 @@ hook_with_file! {
     /// | Storage | `lessons.jsonl`, only ever appended to: time, kind, intent, subject, lesson, and a key by which the same lesson is not written twice, by any process |
     ///
     /// Without a storage the lessons go on waiting, and the oldest give way.
-    SharedBrain, "lessons.jsonl"
+    SharedBrain, crate::engine::record::LESSONS
 }
 
 #[derive(Serialize)]

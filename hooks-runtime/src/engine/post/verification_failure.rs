@@ -29,7 +29,7 @@ const LENGTH: usize = 2000;
 
 impl VerificationFailure {
     /// The file that the lines go to.
-    pub const FILE: &'static str = "verification_failures.jsonl";
+    pub const FILE: &'static str = crate::engine::record::VERIFICATION_FAILURES;
 
     /// Commands that check something, unless others are named.
     pub const PATTERNS: &'static [&'static str] = &[

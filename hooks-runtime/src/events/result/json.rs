@@ -8,8 +8,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::HookResult;
-use crate::Map;
-use crate::events::data::type_name;
+use crate::map::{Map, type_name};
 
 /// A field of a [`HookResult`] does not hold (`E-93`).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{Reader, WireError, json as read_json};
+use super::answer::{WireError, json as read_json};
 use super::config::{Options, ProviderConfig};
 use super::http::HttpRequest;
 use super::limits::{Calls, Limits};
-use super::protocol::{Protocol, adapter};
+use super::protocol::{Protocol, Reader, adapter};
 use super::sse::SseEvent;
+use crate::model::adapter::FinishReason;
 use crate::model::adapter::{AdapterError, AdapterEvent};
 use crate::model::budget::Usage;
-use crate::model::event::FinishReason;
 use crate::model::input::{ModelMessage, ModelOperation, RawToolCall};
 
 adapter! {

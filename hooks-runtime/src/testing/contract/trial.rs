@@ -11,9 +11,9 @@ use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::stage::{Watch, said};
+use super::subject::{Finding, Subject};
 use super::tap::Tap;
-use super::{Finding, Subject};
+use super::watch::{Watch, said};
 use crate::events::handler::{Now, handler};
 use crate::testing::shown;
 use crate::{
