@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Does what an [`Emission`] says: shows the messages, injects into the conversation, asks the
-/// user, and says whether what the event announces may happen (`E-110`, `E-130`, `E-151`).
+/// user, and says whether what the event announces may happen.
 ///
 /// One serves [one session](CoordinatorBuilder::session), or several that have a `session_id` in
 /// their events' data. A clone is the same one.
@@ -77,14 +77,14 @@ pub enum ApplyStep {
     Ask(Box<ApprovalRequest>),
 }
 
-/// An emission could not be applied. What the event announces must not happen (`E-114`).
+/// An emission could not be applied. What the event announces must not happen.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyError {
     /// The event could not be emitted.
     #[error(transparent)]
     Emit(#[from] EmitError),
-    /// A hook injects more than the limit allows; nothing is injected (`E-114`).
+    /// A hook injects more than the limit allows; nothing is injected.
     #[error(
         "hook `{hook}` of event `{event}` injects {chars} characters, and the limit is {limit}; shorten the text, or raise `injection_size_limit`"
     )]
@@ -101,8 +101,8 @@ pub enum ApplyError {
 }
 
 impl Coordinator {
-    /// A coordinator without anybody to ask: questions are denied (`E-135`), messages are
-    /// logged (`E-151`), injections have no limit (`E-113`).
+    /// A coordinator without anybody to ask: questions are denied, messages are
+    /// logged, injections have no limit.
     pub fn new() -> Self {
         Coordinator::builder().build()
     }
@@ -139,12 +139,12 @@ impl Coordinator {
 
     /// Does what an emission says, and waits for the user where a hook asks.
     ///
-    /// Messages and injections are taken whatever the action is (`E-35`, `E-136`, `E-139`), and
+    /// Messages and injections are taken whatever the action is, and
     /// before the user is asked. Dropping the future withdraws the question; what has been
     /// shown and injected stays.
     ///
     /// # Errors
-    /// If an injection is too long (`E-114`): nothing is injected, and nobody is asked.
+    /// If an injection is too long: nothing is injected, and nobody is asked.
     pub async fn apply(
         &self,
         emission: Emission,
@@ -190,16 +190,15 @@ impl Coordinator {
     }
 
     /// Puts a question, and waits for its answer. Where the same one is being asked already,
-    /// it waits for the answer to that (`E-140`). Dropping the future withdraws it, once
+    /// it waits for the answer to that. Dropping the future withdraws it, once
     /// nobody else waits.
     pub async fn ask(&self, request: impl Into<Arc<ApprovalRequest>>) -> Approval {
         self.inner.broker.ask(request.into()).await
     }
 
     /// What comes of a question that has been answered elsewhere, and perhaps stored in
-    /// between: the same as if it had been asked here. After its time the default counts
-    /// (`E-134`), but for a no, which is never too late; an answer that was not offered is one
-    /// (`E-132`).
+    /// between: the same as if it had been asked here. After its time the default counts,
+    /// but for a no, which is never too late; an answer that was not offered is one.
     pub fn resolve(
         &self,
         request: impl Into<Arc<ApprovalRequest>>,
@@ -208,7 +207,7 @@ impl Coordinator {
         self.inner.broker.resolve(request.into(), &answer.into())
     }
 
-    /// Forgets every "allow always" of a session (`E-138`).
+    /// Forgets every "allow always" of a session.
     pub fn end_session(&self, session: &str) {
         self.inner.broker.forget(session);
     }
@@ -219,7 +218,7 @@ impl Coordinator {
     }
 
     /// Shows what hooks printed and say, in this order; without a display their messages are
-    /// logged (`E-151`).
+    /// logged.
     fn show(&self, output: &[HookOutput], messages: &[UserMessage]) {
         let Some(display) = &self.inner.display else {
             for HookOutput { text, hook } in output {
@@ -267,7 +266,7 @@ impl Coordinator {
     }
 }
 
-/// Why an emission is a denial, also where its hook does not say (`E-97`).
+/// Why an emission is a denial, also where its hook does not say.
 fn refusal(emission: &Emission) -> String {
     match (emission.reason(), &emission.decided_by) {
         (Some(reason), _) if !reason.trim().is_empty() => reason.to_owned(),
@@ -293,7 +292,7 @@ impl AppliedEmission {
         self.denial.is_some()
     }
 
-    /// Why it must not happen, for the agent (`E-97`, `E-137`); nothing where it may.
+    /// Why it must not happen, for the agent; nothing where it may.
     pub fn denial(&self) -> Option<&str> {
         self.denial.as_deref()
     }
@@ -334,7 +333,7 @@ impl fmt::Debug for Coordinator {
     }
 }
 
-/// The parts of a [`Coordinator`] (`E-113`, `E-135`).
+/// The parts of a [`Coordinator`].
 #[derive(Default)]
 #[must_use = "a coordinator is made by `build`"]
 pub struct CoordinatorBuilder {
@@ -364,7 +363,7 @@ impl CoordinatorBuilder {
         self
     }
 
-    /// The most characters that one injection may have (`E-113`); without a limit unless given.
+    /// The most characters that one injection may have; without a limit unless given.
     pub fn injection_size_limit(mut self, chars: usize) -> Self {
         self.injection_size_limit = Some(chars);
         self

@@ -54,9 +54,9 @@
 //!
 //! | Registry | A hook that fails, panics or times out | A registration may ask for |
 //! |---|---|---|
-//! | events | is logged and left out (`E-36`) | [`FailClosed`](FailurePolicy::FailClosed): the event is denied; [`Propagate`](FailurePolicy::Propagate) |
-//! | PRE | ends the dispatch with an `Err` (`R-13`) | `FailClosed`: `DENY`; [`Isolate`](FailurePolicy::Isolate) |
-//! | POST | is logged and left out (`R-14`) | |
+//! | events | is logged and left out | [`FailClosed`](FailurePolicy::FailClosed): the event is denied; [`Propagate`](FailurePolicy::Propagate) |
+//! | PRE | ends the dispatch with an `Err` | `FailClosed`: `DENY`; [`Isolate`](FailurePolicy::Isolate) |
+//! | POST | is logged and left out | |
 //!
 //! Panics are caught where the program unwinds: under `panic = "abort"`, and on wasm, a
 //! panic in a hook ends the process. Code that nobody trusts belongs into a sandbox.

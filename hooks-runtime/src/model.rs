@@ -18,13 +18,13 @@
 //!
 //! Nothing happens until the stream is polled. Then, in this order:
 //!
-//! 1. the extensions of the request are laid over the defaults of the model (`T-74`);
-//! 2. `resolve_usage_estimate` says what the operation may use (`T-70`);
+//! 1. the extensions of the request are laid over the defaults of the model;
+//! 2. `resolve_usage_estimate` says what the operation may use;
 //! 3. the budget reserves that, or refuses, and then nothing is sent;
-//! 4. `on_model_input` sees the input, of text and structured turns (`T-71`);
+//! 4. `on_model_input` sees the input, of text and structured turns;
 //! 5. the adapter is given the request, in which no type of the caller's is left;
 //! 6. `on_stream_event` sees each event of the adapter before it is made into the typed event
-//!    that the caller gets (`T-72`);
+//!    that the caller gets;
 //! 7. the budget is settled with what was used.
 //!
 //! An error or a panic on the way, and a stream that is dropped, end the operation: no hook

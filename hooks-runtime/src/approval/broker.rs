@@ -72,7 +72,7 @@ impl ApprovalBroker {
         })
     }
 
-    /// DynApprovalProvider, and waits for the answer.
+    /// Sends the request to the provider, and returns the decision.
     pub(crate) async fn ask(self: &Arc<Self>, request: Arc<ApprovalRequest>) -> Approval {
         let decision = match (self.known(&request), &self.provider) {
             (Some(decision), _) => decision,

@@ -15,7 +15,7 @@ use crate::lock::lock;
 ///
 /// The [`Coordinator`](crate::Coordinator) looks after everything else: time limits, defaults,
 /// what an answer means, what is remembered, identical questions at the same time. An error or
-/// a panic of the provider counts as no answer: the default of the question applies (`E-134`).
+/// a panic of the provider counts as no answer: the default of the question applies.
 ///
 /// The future is dropped when nobody waits for the answer any more: the question is withdrawn.
 ///
@@ -43,7 +43,7 @@ use crate::lock::lock;
     label = "not an approval provider"
 )]
 pub trait ApprovalProvider: Send + Sync {
-    /// DynApprovalProvider, and waits for the answer: the label of one of the options (`E-132`). Written as
+    /// Asks the user, and returns the label of one of the options. Written as
     /// an `async fn`.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl<P: ApprovalProvider> DynApprovalProvider for P {
     }
 }
 
-/// Answers without asking anybody: for tests, and for hosts where nobody is there to ask (`E-160`).
+/// Answers without asking anybody: for tests, and for hosts where nobody is there to ask.
 ///
 /// A clone is the same one: it knows what has been asked.
 ///

@@ -40,7 +40,7 @@ use crate::{PhaseRegistry, RegisterOptions};
 ///
 /// Whatever is not said here can be said to the hook itself, which
 /// is made from the [context](HookEngine::context) and registered in the place of the built-in
-/// one (`R-24`).
+/// one.
 #[derive(Default)]
 #[must_use = "`build` makes the engine"]
 pub struct EngineBuilder {
@@ -229,7 +229,7 @@ impl Default for HookEngine {
     }
 }
 
-/// Registers the sixteen hooks, each at its own priority (`R-25`) or in this order (`R-26`).
+/// Registers the sixteen hooks, each at its own priority or in this order.
 fn fill(registry: &PhaseRegistry<ToolRequest, ToolResult>, context: &EngineContext) {
     let plain = RegisterOptions::new;
     registry.register_pre(FailSafe::new(context), plain());

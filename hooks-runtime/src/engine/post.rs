@@ -1,4 +1,4 @@
-//! The nine POST hooks of the engine, in their order (`R-26`).
+//! The nine POST hooks of the engine, in their order.
 //!
 //! | Id | Type | Keeps |
 //! |---|---|---|
@@ -12,7 +12,7 @@
 //! | `scope-drift` | [`ScopeDrift`] | changes outside of the scope, in `scope_drift.jsonl` |
 //! | `shared-brain` | [`SharedBrain`] | lessons, in `lessons.jsonl` |
 //!
-//! None of them does anything for a result without an intent (`R-27`), but for two, whose records
+//! None of them does anything for a result without an intent, but for two, whose records
 //! only make later checks stricter: `turn-context` adds up what was used, and
 //! `read-file-baseline` notes what was seen. The call that selects an intent counts as one of
 //! the intent that it selects. Without a storage nothing is written.

@@ -12,7 +12,7 @@ use super::lookup;
 use crate::Map;
 
 /// New values for single fields of an event; the other fields stay as they are. What a hook
-/// answers in place of all data (`E-25`).
+/// answers in place of all data.
 ///
 /// ```
 /// use hooks_runtime::{Changes, Event, HookRegistry, HookResult, RegisterOptions};

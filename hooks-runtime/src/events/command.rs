@@ -52,7 +52,7 @@ pub(crate) mod group;
 /// field of it does not hold, or cannot be read.
 ///
 /// Standard error, as far as the output limit goes, and the standard output before the answer
-/// are printed into the transcript, unless the answer suppresses them (`E-150`). A program
+/// are printed into the transcript, unless the answer suppresses them. A program
 /// that takes too long, or writes too much to its standard output, is killed, and a failure
 /// says so; it is killed, too, when the emission is dropped. With the end of the program end
 /// the processes that it has started (on Unix: its process group), however it ends: those that
@@ -582,7 +582,7 @@ pub(crate) async fn feed(mut pipe: ChildStdin, input: &[u8]) -> Result<(), Comma
     }
 }
 
-/// Why a program gave no answer (`E-36`).
+/// Why a program gave no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {

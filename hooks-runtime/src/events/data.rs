@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::emission::{Emission, HandlerFailure};
 use crate::map::{Map, type_name};
 
-/// The data of an event, from a map, a [`Value`], or nothing (`E-41`).
+/// The data of an event, from a map, a [`Value`], or nothing.
 ///
 /// A map that is given away is changed in place; one that the caller keeps, as an `Arc`, is
 /// shared with the hooks, and copied only where a changed one has to be given back.
@@ -94,7 +94,7 @@ impl From<Option<Map>> for EventData {
     }
 }
 
-/// `null` is no fields (`E-41`).
+/// `null` is no fields.
 impl From<Value> for EventData {
     fn from(value: Value) -> Self {
         match value {
@@ -108,7 +108,7 @@ impl From<Value> for EventData {
     }
 }
 
-/// Fields for the data of every event: a map, or `()` for none (`E-65`, `E-66`).
+/// Fields for the data of every event: a map, or `()` for none.
 #[derive(Debug, Clone, Default)]
 pub struct DefaultFields(Arc<Map>);
 
@@ -137,11 +137,11 @@ impl From<()> for DefaultFields {
     }
 }
 
-/// Why an event has no answer (`E-41`, `X-2`).
+/// Why an event has no answer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum EmitError {
-    /// The data are no object (`E-41`); no hook has run.
+    /// The data are no object; no hook has run.
     NotAnObject {
         /// What they are.
         found: &'static str,

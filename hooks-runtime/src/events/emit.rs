@@ -177,7 +177,7 @@ impl<'t> EmissionState<'t> {
                 if !changes.is_empty() {
                     self.fields.change(changes);
                 }
-                // Without data nothing changes (`E-26`).
+                // Without data nothing changes.
                 if self.fields.has_changed() {
                     self.modified(entry);
                     if self.action.get() == Action::Modify {
@@ -212,7 +212,7 @@ impl<'t> EmissionState<'t> {
     }
 
     /// Whether a question of this hook counts in the place of an earlier one: the first one
-    /// counts (`E-32`), but none that nobody vouches for keeps the user from one of a hook
+    /// counts, but none that nobody vouches for keeps the user from one of a hook
     /// that is trusted.
     fn is_displaced(&self, by: &EntryMeta) -> bool {
         let said = self.said.as_ref();

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::record::{Fields, Printed, Transcript};
 use crate::Map;
 
-/// An event as a hook sees it: its name, and its data as the hooks before left them (`E-12`,
-/// `E-25`). All of it is borrowed; a copy of this is a few words.
+/// An event as a hook sees it: its name, and its data as the hooks before left them.
+/// All of it is borrowed; a copy of this is a few words.
 ///
 /// ```
 /// use hooks_runtime::{Event, EventHook, HookError, HookResult, impl_hook};
@@ -98,7 +98,7 @@ impl OwnedEvent<'_> {
 }
 
 impl<'a> Event<'a> {
-    /// The name under which the event was emitted (`E-12`).
+    /// The name under which the event was emitted.
     #[inline]
     pub fn name(&self) -> &'a str {
         self.name
@@ -130,7 +130,7 @@ impl<'a> Event<'a> {
 
     /// Prints something into the transcript of the emission, where the host finds it
     /// ([`Emission::output`](super::Emission::output)) unless the hook answers with
-    /// `suppress_output` (`E-150`).
+    /// `suppress_output`.
     pub fn print(&self, text: impl Into<String>) {
         self.transcript.print(Printed {
             id: self.hook.id(),

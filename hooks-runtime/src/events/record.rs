@@ -24,7 +24,7 @@ pub(crate) struct Fields {
     map: Arc<Map>,
     /// What counts in the place of the map's, where that could not be changed.
     changes: Option<Arc<Changes>>,
-    /// What counts where the map has nothing (`E-22`), where it could not be completed.
+    /// What counts where the map has nothing, where it could not be completed.
     defaults: Option<Arc<Map>>,
     /// Whether they have changed since somebody asked.
     has_changed: bool,
@@ -99,7 +99,7 @@ impl Fields {
         self.changes.is_none() && self.defaults.is_none()
     }
 
-    /// Other fields in the place of all (`E-25`).
+    /// Other fields in the place of all.
     pub(crate) fn replace(&mut self, map: Map) {
         *self = Fields::new(Arc::new(map), None);
         self.has_changed = true;
@@ -173,7 +173,7 @@ fn put_together(map: &mut Map, changes: Option<Arc<Changes>>, defaults: Option<A
 /// Changes that lie on top of a map at the most.
 const MANY: usize = 16;
 
-/// Adds the defaults for fields that are not there; an explicit null is there (`E-22`).
+/// Adds the defaults for fields that are not there; an explicit null is there.
 pub(crate) fn complete(map: &mut Map, defaults: &Map) {
     for (field, value) in defaults {
         if !map.contains_key(field) {

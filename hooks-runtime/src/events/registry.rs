@@ -27,8 +27,8 @@ use crate::within::within;
 /// Hooks by the names of their events. A clone is the same registry.
 ///
 /// Everything goes through `&self`, from any thread. A hook that is registered or removed
-/// while an event is being emitted counts for later emissions only (`E-08`), and no emission
-/// waits for a registration (`E-43`).
+/// while an event is being emitted counts for later emissions only, and no emission
+/// waits for a registration.
 #[derive(Clone)]
 pub struct HookRegistry {
     inner: Arc<Inner>,
@@ -41,7 +41,7 @@ struct Inner {
 
 impl HookRegistry {
     /// The time that hooks have to answer [`emit_and_collect`](Self::emit_and_collect) unless
-    /// the caller has another idea: one second (`E-51`).
+    /// the caller has another idea: one second.
     pub const COLLECT_TIMEOUT: Duration = Duration::from_secs(1);
 
     /// A registry without hooks, which measures time by [`HostTimer`].
@@ -59,8 +59,8 @@ impl HookRegistry {
         }
     }
 
-    /// Registers a hook for an event (`E-01`): [the module](super::handler) shows what can
-    /// be one. The event needs no declaration, and its name is matched exactly (`E-11`).
+    /// Registers a hook for an event: [the module](super::handler) shows what can
+    /// be one. The event needs no declaration, and its name is matched exactly.
     ///
     /// ```
     /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
@@ -119,7 +119,7 @@ impl HookRegistry {
         Registration::new(id, from)
     }
 
-    /// The same as [`register`](Self::register) (`E-02`).
+    /// The same as [`register`](Self::register).
     pub fn on<H, Form: 'static, Time: 'static>(
         &self,
         event: impl Into<Arc<str>>,
@@ -133,17 +133,17 @@ impl HookRegistry {
     }
 
     /// Emits an event: its hooks run one after the other, by priority, each with the data as
-    /// the one before left them (`E-21`). See [the module](super) for which answer wins.
+    /// the one before left them. See [the module](super) for which answer wins.
     ///
     /// The data are an object: a map, a [`Value`](serde_json::Value), or nothing.
     ///
-    /// Dropping the future stops the hook that runs, and no more is started (`E-42`). To let
+    /// Dropping the future stops the hook that runs, and no more is started. To let
     /// it run on by itself, see [`emit_detached`](Self::emit_detached).
     ///
     /// # Errors
-    /// If the data are no object (`E-41`), or a hook fails that was registered with
+    /// If the data are no object, or a hook fails that was registered with
     /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate). Other hooks that
-    /// fail are among the emission's [`failures`](Emission::failures) (`E-36`).
+    /// fail are among the emission's [`failures`](Emission::failures).
     pub fn emit<'a, D: IntoEventData>(
         &'a self,
         event: &'a str,
@@ -203,8 +203,8 @@ impl HookRegistry {
         }
     }
 
-    /// Emits an event in a task of its own, which runs on when the caller is gone (`E-42`,
-    /// `E-44`). What comes of it is what [`emit`](Self::emit) answers.
+    /// Emits an event in a task of its own, which runs on when the caller is gone.
+    /// What comes of it is what [`emit`](Self::emit) answers.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -219,7 +219,7 @@ impl HookRegistry {
     }
 
     /// Emits an event to all its hooks at the same time, and collects the data that they
-    /// answer with, in the order of their priority (`E-50` to `E-59`). Each hook has this
+    /// answer with, in the order of their priority. Each hook has this
     /// time, unless it was registered with less; one that waits for longer, fails or panics
     /// is logged and left out.
     ///
@@ -246,7 +246,7 @@ impl HookRegistry {
     /// wrong.
     ///
     /// # Errors
-    /// If the data are no object (`E-41`).
+    /// If the data are no object.
     pub async fn collect(
         &self,
         event: &str,
@@ -264,22 +264,22 @@ impl HookRegistry {
         Ok(collected)
     }
 
-    /// Has these fields in the data of every later emission that does not have them itself
-    /// (`E-22`), in the place of those set before (`E-65`). `()` is none (`E-66`).
+    /// Has these fields in the data of every later emission that does not have them itself,
+    /// in the place of those set before. `()` is none.
     pub fn set_default_fields(&self, fields: impl Into<DefaultFields>) {
         let defaults = fields.into().into_map();
         self.inner.table.update(|table| table.defaults = defaults);
     }
 
     /// Whether later emissions have a `timestamp` in their data, in UTC, unless they have one
-    /// themselves or by default. They have not, unless this says so (`E-40`).
+    /// themselves or by default. They have not, unless this says so.
     pub fn set_timestamps(&self, stamps: bool) {
         self.inner.table.update(|table| table.stamps = stamps);
     }
 
-    /// The names of the hooks by event, in execution order (`E-70`). Hooks without a name are
-    /// left out (`E-72`), and so are events without hooks (`E-73`), but for the one that is
-    /// asked for (`E-71`).
+    /// The names of the hooks by event, in execution order. Hooks without a name are
+    /// left out, and so are events without hooks, but for the one that is
+    /// asked for.
     pub fn list_handlers(&self, event: Option<&str>) -> BTreeMap<String, Vec<String>> {
         self.inner.table.load().names(event)
     }
@@ -455,7 +455,7 @@ where
     }
 }
 
-/// What an emission is given besides its data (`E-39`).
+/// What an emission is given besides its data.
 ///
 /// ```
 /// use std::time::Duration;

@@ -20,7 +20,7 @@ use crate::timestamp;
 /// a few words an event.
 #[derive(Clone, Default)]
 pub(super) struct Table {
-    /// Only events with hooks (`E-73`).
+    /// Only events with hooks.
     events: HashMap<Arc<str>, Slot<dyn Handler>>,
     /// Never empty.
     pub(super) defaults: Option<Arc<Map>>,
@@ -34,7 +34,7 @@ impl Table {
         self.events.get_key_value(event)
     }
 
-    /// The event's data with the time of now, where that is asked for (`E-40`).
+    /// The event's data with the time of now, where that is asked for.
     #[inline]
     pub(super) fn stamped(&self, mut map: Arc<Map>) -> Arc<Map> {
         let has_one = |map: &Map| map.contains_key(TIMESTAMP);
@@ -79,7 +79,7 @@ impl Table {
         found
     }
 
-    /// The names of the hooks by event (`E-70` to `E-74`).
+    /// The names of the hooks by event.
     pub(super) fn names(&self, event: Option<&str>) -> BTreeMap<String, Vec<String>> {
         let names = |slot: &Slot<dyn Handler>| {
             let names = slot.iter().filter_map(|(_, entry)| entry.explicit_name());
@@ -134,10 +134,10 @@ pub(super) fn topic(event: &str) -> u64 {
     1 << (mixed >> 58)
 }
 
-/// The field that says when the data were made (`E-40`).
+/// The field that says when the data were made.
 pub(crate) const TIMESTAMP: &str = "timestamp";
 
-/// One registration of a [`HookRegistry`](super::HookRegistry) (`E-72`, `X-9`).
+/// One registration of a [`HookRegistry`](super::HookRegistry).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct EventDescriptor {

@@ -15,7 +15,7 @@ use super::input::{ModelRequest, RawToolCall};
 
 /// Sends operations to a model, through whatever client.
 ///
-/// One method serves all four kinds of operation (`T-70`). Written as an `async fn`, which is over
+/// One method serves all four kinds of operation. Written as an `async fn`, which is over
 /// once the model has begun to answer; the events are a stream, which may borrow the adapter.
 ///
 /// ```
@@ -61,7 +61,7 @@ pub trait ModelAdapter: Send + Sync {
     ) -> impl Future<Output = Result<AdapterEvents<'_>, AdapterError>> + Send;
 }
 
-/// The events of one operation (`T-72`). Dropping them ends the operation.
+/// The events of one operation. Dropping them ends the operation.
 pub type AdapterEvents<'a> =
     Pin<Box<dyn Stream<Item = Result<AdapterEvent, AdapterError>> + Send + 'a>>;
 
@@ -117,7 +117,7 @@ impl<A: ModelAdapter> Erased for A {
     }
 }
 
-/// One event of an answer, as an adapter sends it (`T-72`).
+/// One event of an answer, as an adapter sends it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AdapterEvent {
@@ -142,7 +142,7 @@ pub enum AdapterEvent {
     Finished(FinishReason),
 }
 
-/// Why an adapter has no answer, or no more of it (`T-72`).
+/// Why an adapter has no answer, or no more of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdapterError {

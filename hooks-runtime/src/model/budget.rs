@@ -12,7 +12,7 @@ use crate::lock::lock;
 /// What an operation may use at the most.
 ///
 /// As an extension of a request, or among the defaults of a model, it is the estimate of
-/// operations without a `resolve_usage_estimate` hook (`T-70`).
+/// operations without a `resolve_usage_estimate` hook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -40,7 +40,7 @@ impl UsageEstimate {
     }
 }
 
-/// What an operation has used so far, by its provider (`T-70`).
+/// What an operation has used so far, by its provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -93,7 +93,7 @@ impl Usage {
 /// [`settle`](Budget::settle) or [`release`](Budget::release), also after a panic in a hook
 /// and where the caller drops the stream. These two must not panic.
 ///
-/// What an operation counts as depends on how far it has come (`T-70`). Providers say what was
+/// What an operation counts as depends on how far it has come. Providers say what was
 /// used at the end of an answer, and charge for what nobody waited for, so half an answer is
 /// not taken for a free one:
 ///
@@ -145,7 +145,7 @@ impl<B: Budget + ?Sized> Budget for Arc<B> {
     }
 }
 
-/// No budget: every operation may be sent (`T-70`).
+/// No budget: every operation may be sent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unlimited;
 
@@ -159,7 +159,7 @@ impl Budget for Unlimited {
     fn release(&self, _: &UsageEstimate, _: &RequestExtensions) {}
 }
 
-/// Why a budget refuses an operation (`T-70`).
+/// Why a budget refuses an operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BudgetError {
@@ -192,7 +192,7 @@ impl BudgetError {
 /// A budget that counts. A clone is the same budget.
 ///
 /// An operation is refused where a limit has nothing left, or less than the estimate; a limit
-/// of zero allows nothing (`T-70`). What was used counts in full, also where it was more than
+/// of zero allows nothing. What was used counts in full, also where it was more than
 /// estimated. What was used stops at the largest number, it does not wrap.
 ///
 /// ```

@@ -25,7 +25,7 @@ use super::output::{Json, ModelOutput, Text};
 use super::owner::HookedModel;
 
 /// An operation that has not been sent: [`stream`](ModelCall::stream) or
-/// [`collect`](ModelCall::collect) do (`T-74`).
+/// [`collect`](ModelCall::collect) do.
 #[must_use = "an operation is sent by `stream` or `collect`"]
 pub struct ModelCall<'h, O> {
     model: HookedModel<'h>,
@@ -79,13 +79,13 @@ impl<'h, O> ModelCall<'h, O> {
     }
 
     /// Attaches a value, which hooks and adapters find by its type. It hides the model's
-    /// default of that type (`T-74`).
+    /// default of that type.
     pub fn ext<V: Any + HookObject>(mut self, value: V) -> Self {
         self.request.extensions.insert(value);
         self
     }
 
-    /// Attaches all values of a map (`T-74`).
+    /// Attaches all values of a map.
     pub fn extensions(mut self, extensions: RequestExtensions) -> Self {
         self.request.extensions.extend(extensions);
         self
@@ -147,7 +147,7 @@ impl<O> fmt::Debug for ModelCall<'_, O> {
     }
 }
 
-/// The events of an answer (`T-72`). It ends after the first error.
+/// The events of an answer. It ends after the first error.
 ///
 /// # Panics
 /// Polling it panics where a hook does; it may not be polled again then.

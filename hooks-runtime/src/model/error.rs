@@ -8,7 +8,7 @@ use super::input::OperationKind;
 use crate::Map;
 use crate::events::{Emission, EmitError, HookRegistry};
 
-/// Why an operation has no answer, or no whole one (`E-80`).
+/// Why an operation has no answer, or no whole one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -103,7 +103,7 @@ impl ModelError {
     }
 }
 
-/// Emits `error:provider` (`E-80`), where the provider is at failure, and nothing otherwise; a
+/// Emits `error:provider`, where the provider is at failure, and nothing otherwise; a
 /// [`HookedModel`](super::HookedModel) emits nothing itself. The orchestrator adds its own
 /// fields, such as the operation or the session, as `more`; they give way to those of
 /// [`provider_error_data`](ModelError::provider_error_data).

@@ -9,7 +9,7 @@ use super::error::ModelError;
 use super::input::{ModelOperation, OperationKind, RawToolCall};
 use super::output::ModelOutput;
 
-/// One event of an answer, as a caller gets it (`T-72`).
+/// One event of an answer, as a caller gets it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ModelEvent<T> {
@@ -36,7 +36,7 @@ pub enum ModelEvent<T> {
     Output(T),
 }
 
-/// A tool call whose arguments are JSON (`T-72`).
+/// A tool call whose arguments are JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModelToolCall {
@@ -59,7 +59,7 @@ impl ModelToolCall {
     }
 }
 
-/// A whole answer (`T-72`).
+/// A whole answer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ModelReply<T> {

@@ -9,8 +9,7 @@ use super::adapter::{Erased, ModelAdapter};
 use super::budget::Budget;
 use super::hooks::ModelHooksSet;
 
-/// Sends operations to a model through an adapter, within a budget, with hooks around each
-/// (`T-70` to `T-73`).
+/// Sends operations to a model through an adapter, within a budget, with hooks around each.
 ///
 /// A clone shares the adapter, the budget and the hooks; hooks that are added later belong to
 /// one of them only. An operation has the hooks that there were when it was made.
@@ -71,7 +70,7 @@ impl<'h> HookedModel<'h> {
         HookedModel::from_parts_with_hooks(ModelParts::new(adapter, budget), hooks)
     }
 
-    /// A model of parts that others may share, with hooks of its own (`T-75`).
+    /// A model of parts that others may share, with hooks of its own.
     pub fn from_parts_with_hooks(parts: ModelParts<'h>, hooks: ModelHooksSet<'h>) -> Self {
         HookedModel { parts, hooks }
     }
@@ -86,22 +85,20 @@ impl<'h> HookedModel<'h> {
         &self.hooks
     }
 
-    /// Adds hooks behind those of equal priority; a `resolve_usage_estimate` replaces the one there is
-    /// (`T-73`).
+    /// Adds hooks behind those of equal priority; a `resolve_usage_estimate` replaces the one there is.
     pub fn extend_hooks(&mut self, hooks: ModelHooksSet<'h>) -> &mut Self {
         self.hooks.extend(hooks);
         self
     }
 
-    /// Adds hooks, for builder chains (`T-73`).
+    /// Adds hooks, for builder chains.
     #[must_use]
     pub fn with_extended_hooks(mut self, hooks: ModelHooksSet<'h>) -> Self {
         self.extend_hooks(hooks);
         self
     }
 
-    /// Sets the extensions that every operation has, where its request has none of the type
-    /// (`T-74`).
+    /// Sets the extensions that every operation has, where its request has none of the type.
     #[must_use]
     pub fn with_default_extensions(mut self, defaults: RequestExtensions) -> Self {
         self.parts.defaults = defaults;
@@ -118,7 +115,7 @@ impl fmt::Debug for HookedModel<'_> {
     }
 }
 
-/// What a [`HookedModel`] is made of, but for its hooks (`T-75`). A clone shares the adapter
+/// What a [`HookedModel`] is made of, but for its hooks. A clone shares the adapter
 /// and the budget.
 #[derive(Clone)]
 pub struct ModelParts<'h> {

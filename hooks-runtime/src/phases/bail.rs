@@ -1,4 +1,4 @@
-//! The policy of PRE: the first response that is not `CONTINUE` ends it (`R-09` to `R-13`).
+//! The policy of PRE: the first response that is not `CONTINUE` ends it.
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{EntryMeta, Failure, FailurePolicy, HookFuture, Never, Policy, Step};

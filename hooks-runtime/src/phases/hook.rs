@@ -11,7 +11,7 @@ use hooks_core::HookFuture;
 use super::response::HookResponse;
 use crate::HookError;
 
-/// A hook before a call, given the request (`R-10` to `R-13`).
+/// A hook before a call, given the request.
 ///
 /// ```
 /// use hooks_runtime::{HookError, HookResponse, PreHook, ResponseAction};
@@ -41,10 +41,10 @@ use crate::HookError;
     label = "not a PRE hook"
 )]
 pub trait PreHook<Req: ?Sized>: Send + Sync {
-    /// Names the hook among the PRE hooks: another one with the same id replaces it (`R-04`).
+    /// Names the hook among the PRE hooks: another one with the same id replaces it.
     fn id(&self) -> &str;
 
-    /// Its priority, where the registration has none; without either it is 100 (`R-02`).
+    /// Its priority, where the registration has none; without either it is 100.
     fn priority(&self) -> Option<i32> {
         None
     }
@@ -53,7 +53,7 @@ pub trait PreHook<Req: ?Sized>: Send + Sync {
     ///
     /// # Errors
     /// Where the hook cannot answer: the call must not happen, and no later hook is asked, unless
-    /// the registration says otherwise (`R-13`).
+    /// the registration says otherwise.
     fn execute(
         &self,
         request: &Req,
@@ -69,7 +69,7 @@ pub trait PreHook<Req: ?Sized>: Send + Sync {
 }
 
 /// A hook after a call, given the result and, where there is one, the id of the request. What it
-/// answers changes nothing for the caller: an error is logged (`R-14`).
+/// answers changes nothing for the caller: an error is logged.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -106,13 +106,13 @@ pub trait PreHook<Req: ?Sized>: Send + Sync {
     label = "not a POST hook"
 )]
 pub trait PostHook<Res: ?Sized>: Send + Sync {
-    /// Names the hook among the POST hooks: another one with the same id replaces it (`R-04`).
+    /// Names the hook among the POST hooks: another one with the same id replaces it.
     fn id(&self) -> &str;
 
     /// Looks at the result. Written as an `async fn`.
     ///
     /// # Errors
-    /// They are logged, and keep no other hook from running (`R-14`).
+    /// They are logged, and keep no other hook from running.
     fn execute(
         &self,
         result: &Res,
@@ -220,7 +220,7 @@ impl<Res: ?Sized, H: PostHook<Res>> Post<Res> for H {
 }
 
 /// A function as a PRE hook. It answers at once, and costs no future; its priority is that of
-/// the registration, else 100 (`R-02`).
+/// the registration, else 100.
 ///
 /// ```
 /// use hooks_runtime::phases::PreFn;
@@ -290,7 +290,7 @@ impl<F, M> fmt::Debug for PreFn<F, M> {
 }
 
 /// A function as a POST hook. It answers at once, and costs no future. It is given the result,
-/// and the id of the request where the host has one (`R-18`).
+/// and the id of the request where the host has one.
 ///
 /// ```
 /// use hooks_runtime::phases::PostFn;

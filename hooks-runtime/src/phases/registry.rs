@@ -20,10 +20,10 @@ use crate::shared::{Shared, Topics, release};
 use crate::timer::HostTimer;
 
 /// Hooks before and after a call: PRE hooks are given a `Req`, POST hooks a `Res`. A clone is
-/// the same registry; there is none but those that a program makes (`R-21`).
+/// the same registry; there is none but those that a program makes.
 ///
 /// Everything goes through `&self`, from any thread. A hook that is registered or removed
-/// during a run counts for later runs only (`R-20`).
+/// during a run counts for later runs only.
 ///
 /// ```
 /// use hooks_runtime::phases::{PostFn, PreFn};
@@ -64,7 +64,7 @@ impl<H: ?Sized> Topics for Slot<H> {
     }
 }
 
-/// The priority of a PRE hook that says nothing else (`R-02`).
+/// The priority of a PRE hook that says nothing else.
 const PRIORITY: i32 = 100;
 
 impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
@@ -83,8 +83,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         }
     }
 
-    /// Registers a PRE hook, in the place of one with the same id (`R-04`). Its priority is
-    /// that of the options, else its own, else 100 (`R-02`, `R-06`).
+    /// Registers a PRE hook, in the place of one with the same id. Its priority is
+    /// that of the options, else its own, else 100.
     pub fn register_pre<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where
         H: PreHook<Req> + 'static,
@@ -92,8 +92,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         self.insert_pre(hook, |_, _| options)
     }
 
-    /// Registers a PRE hook with the conditions of the one that has its id, which it replaces
-    /// (`R-06`); as [`register_pre`](Self::register_pre) if there is none.
+    /// Registers a PRE hook with the conditions of the one that has its id, which it replaces;
+    /// as [`register_pre`](Self::register_pre) if there is none.
     pub fn replace_pre<H>(&self, hook: H) -> Registration
     where
         H: PreHook<Req> + 'static,
@@ -124,8 +124,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         self.way_back(Phase::Pre, id, key)
     }
 
-    /// Registers a POST hook, in the place of one with the same id (`R-04`). A priority has
-    /// no effect (`R-15`).
+    /// Registers a POST hook, in the place of one with the same id. A priority has
+    /// no effect.
     ///
     /// # Panics
     /// If the options want a failure that is not [isolated](FailurePolicy::Isolate): the call
@@ -159,7 +159,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         self.way_back(Phase::Post, id, key)
     }
 
-    /// Removes the hook with this id, and says whether there was one (`R-07`).
+    /// Removes the hook with this id, and says whether there was one.
     pub fn deregister(&self, phase: Phase, id: &str) -> bool {
         let found = match phase {
             Phase::Pre => self.inner.pre.update(|slot| slot.remove(id)),
@@ -169,13 +169,13 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     }
 
     /// Runs the PRE hooks: until one answers with anything but `CONTINUE`, whose response
-    /// this is, with all its fields (`R-10`, `R-11`); else it is that of the last hook
-    /// (`R-12`), or `CONTINUE` without hooks (`R-09`).
+    /// this is, with all its fields; else it is that of the last hook,
+    /// or `CONTINUE` without hooks.
     ///
     /// Dropping the future stops the hook that runs, and no more is started.
     ///
     /// # Errors
-    /// If a hook fails, panics or misses its timeout: later hooks do not run (`R-13`).
+    /// If a hook fails, panics or misses its timeout: later hooks do not run.
     /// Registrations with another [`FailurePolicy`] say otherwise.
     pub async fn execute_pre(&self, request: &Req) -> Result<HookResponse, HookError> {
         let slot = self.inner.pre.load();
@@ -198,8 +198,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         answer
     }
 
-    /// Runs all POST hooks, one after the other (`R-14`, `R-15`), and ends when the last has
-    /// ended (`R-16`). Those that fail, panic or miss their timeout are logged. Dropping the
+    /// Runs all POST hooks, one after the other, and ends when the last has
+    /// ended. Those that fail, panic or miss their timeout are logged. Dropping the
     /// future stops the one that runs, and no more is started.
     pub async fn execute_post(&self, result: &Res, request_id: Option<&str>) {
         let slot = self.inner.post.load();
@@ -217,7 +217,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         report
     }
 
-    /// Runs the POST hooks in a task of its own, for which the caller does not wait (`R-16`).
+    /// Runs the POST hooks in a task of its own, for which the caller does not wait.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -237,7 +237,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         })
     }
 
-    /// The hooks of a phase, in execution order (`R-19`).
+    /// The hooks of a phase, in execution order.
     pub fn registered_hooks(&self, phase: Phase) -> Vec<HookDescriptor> {
         let describe = |entry: &EntryMeta| HookDescriptor {
             id: entry.key().unwrap_or_default().to_owned(),
@@ -390,7 +390,7 @@ impl<Req: ?Sized, Res: ?Sized> fmt::Debug for WeakPhaseRegistry<Req, Res> {
     }
 }
 
-/// One hook of a [`PhaseRegistry`] (`R-19`).
+/// One hook of a [`PhaseRegistry`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HookDescriptor {

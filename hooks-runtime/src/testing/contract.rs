@@ -1,4 +1,4 @@
-//! What every event hook has to hold, whatever it is for (`E-160`): it answers validly, also
+//! What every event hook has to hold, whatever it is for: it answers validly, also
 //! where the data are empty, huge or not what they usually are, and it can be taken away.
 //!
 //! [`hook_behavior_tests!`](crate::hook_behavior_tests) makes a test of each [case](CASES),
@@ -86,7 +86,7 @@ macro_rules! table {
 // The names are where `hook_behavior_tests!` has them from, too.
 crate::__hook_contract_cases!(table!);
 
-/// The case of this name, among those that every hook has to hold (`E-160`). There is none of
+/// The case of this name, among those that every hook has to hold. There is none of
 /// any other name.
 pub fn case(name: &str) -> Option<&'static ContractCase> {
     CASES.iter().find(|case| case.name == name)

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A host for tests: a registry, a [`Coordinator`] and a conversation, of which everything can
-/// be looked at afterwards: events, questions, messages, output, injections (`E-160`).
+/// be looked at afterwards: events, questions, messages, output, injections.
 ///
 /// Its user chooses what denies, unless it is told otherwise. Where no option does, asking
 /// fails, and the default of the question counts.

@@ -6,7 +6,7 @@ use crate::engine::record::Head;
 use crate::{HookError, PostHook, ToolResult};
 
 hook_with_file! {
-    /// Writes a line for each call that has changed files, with all of them (`R-26`).
+    /// Writes a line for each call that has changed files, with all of them.
     ///
     /// | | |
     /// |---|---|

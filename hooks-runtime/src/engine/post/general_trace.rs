@@ -7,7 +7,7 @@ use crate::engine::workspace::content_hash;
 use crate::{HookError, PostHook, ToolResult};
 
 hook_with_file! {
-    /// Writes a line for each call (`R-26`).
+    /// Writes a line for each call.
     ///
     /// | | |
     /// |---|---|

@@ -10,7 +10,7 @@ use crate::engine::tools::{ToolClass, ToolRole};
 use crate::{HookError, PostHook, ToolResult};
 
 hook_with_file! {
-    /// Counts what is done for an intent, and marks it as done when the agent says so (`R-26`).
+    /// Counts what is done for an intent, and marks it as done when the agent says so.
     ///
     /// | | |
     /// |---|---|

@@ -10,7 +10,7 @@ use crate::{HookError, PostHook, ToolResult};
 
 hook_with_file! {
     /// Notes files that were changed although they are not the intent's: by a command, a task, or a
-    /// tool that did more than its parameters said (`R-26`).
+    /// tool that did more than its parameters said.
     ///
     /// | | |
     /// |---|---|

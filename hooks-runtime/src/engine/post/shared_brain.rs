@@ -13,7 +13,7 @@ use crate::{HookError, PostHook, ToolResult};
 hook_with_file! {
     /// Writes down what the session has learned since the last time: denials for scope, stale
     /// writes, halts, failed checks, drift, and whatever a host's own hooks
-    /// [tell it](crate::engine::Session::learn) (`R-26`).
+    /// [tell it](crate::engine::Session::learn).
     ///
     /// | | |
     /// |---|---|

@@ -10,7 +10,7 @@ use crate::engine::session::Lesson;
 use crate::engine::tools::ToolRole;
 use crate::{HookError, PostHook, ToolResult};
 
-/// Notes tests, linters and builds that failed, so that the next session knows (`R-26`).
+/// Notes tests, linters and builds that failed, so that the next session knows.
 ///
 /// | | |
 /// |---|---|

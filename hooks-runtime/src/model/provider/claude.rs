@@ -18,9 +18,9 @@ use crate::model::input::{ModelMessage, ModelOperation, RawToolCall};
 
 adapter! {
     protocol: Messages,
-    /// The extension points of a [`ClaudeAdapter`] (`T-75`).
+    /// The extension points of a [`ClaudeAdapter`].
     hooks: ClaudeHooks, ClaudeHooksSet,
-    /// Talks to what speaks the messages of Claude (`T-75`).
+    /// Talks to what speaks the messages of Claude.
     ///
     /// Completions are sent as a conversation of one message. A structured operation with a schema
     /// asks for an answer of that form; one without only asks, so its text has to say that the

@@ -16,9 +16,9 @@ use crate::model::input::{ModelMessage, ModelOperation, RawToolCall};
 
 adapter! {
     protocol: Chat,
-    /// The extension points of an [`OpenAiAdapter`] (`T-75`).
+    /// The extension points of an [`OpenAiAdapter`].
     hooks: OpenAiHooks, OpenAiHooksSet,
-    /// Talks to what speaks OpenAI's chat completions (`T-75`).
+    /// Talks to what speaks OpenAI's chat completions.
     ///
     /// Completions are sent as a conversation of one message. A structured operation with a schema
     /// asks for `json_schema`, in its strict form; one without asks for `json_object`, for which

@@ -87,7 +87,7 @@ macro_rules! adapter {
                 $Adapter::with_hooks(transport, config, $Set::new())
             }
 
-            /// An adapter with hooks (`T-75`).
+            /// An adapter with hooks.
             pub fn with_hooks(
                 transport: T,
                 config: super::config::ProviderConfig,
@@ -100,13 +100,13 @@ macro_rules! adapter {
                 }
             }
 
-            /// Adds hooks behind those of equal priority (`T-73`).
+            /// Adds hooks behind those of equal priority.
             pub fn extend_hooks(&mut self, hooks: $Set<'h>) -> &mut Self {
                 self.hooks.extend(hooks);
                 self
             }
 
-            /// Adds hooks, for builder chains (`T-73`).
+            /// Adds hooks, for builder chains.
             #[must_use]
             pub fn with_extended_hooks(mut self, hooks: $Set<'h>) -> Self {
                 self.extend_hooks(hooks);

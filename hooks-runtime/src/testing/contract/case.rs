@@ -7,7 +7,7 @@ use std::pin::Pin;
 use super::subject::Finding;
 use super::trial::Trial;
 
-/// One thing that every hook has to hold (`E-160`).
+/// One thing that every hook has to hold.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ContractCase {
@@ -22,7 +22,7 @@ pub struct ContractCase {
 
 pub(super) type Running<'a> = Pin<Box<dyn Future<Output = Result<(), Finding>> + 'a>>;
 
-/// Why a hook does not hold a case (`E-160`).
+/// Why a hook does not hold a case.
 ///
 /// What the hook or its program said is shortened and escaped in it: it can be printed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

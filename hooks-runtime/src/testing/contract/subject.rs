@@ -9,7 +9,7 @@ use super::stop::Stop;
 use crate::CommandHook;
 use crate::events::handler::{Handler, HookAnswer, IntoHandler, handler};
 
-/// The time that a hook has for one call unless [`Subject::time_limit`] says otherwise (`E-160`).
+/// The time that a hook has for one call unless [`Subject::time_limit`] says otherwise.
 pub const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// What was sent to a hook, and what came that must not.
@@ -19,7 +19,7 @@ pub(super) struct Finding {
     pub(super) came: String,
 }
 
-/// A hook that is put through the cases (`E-160`). Each case makes a new one.
+/// A hook that is put through the cases. Each case makes a new one.
 #[derive(Clone)]
 pub struct Subject {
     pub(super) make: Arc<dyn Fn() -> Arc<dyn Handler> + Send + Sync>,
