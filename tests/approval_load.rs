@@ -7,7 +7,7 @@ use std::fs;
 
 use hooks_runtime::approval::{ApprovalQueue, ApprovalRequest};
 use hooks_runtime::{
-    Begun, Conversation, Coordinator, Event, HookRegistry, HookResult, RegisterOptions,
+    ApplyStep, Conversation, Coordinator, Event, HookRegistry, HookResult, RegisterOptions,
 };
 use serde_json::json;
 
@@ -41,7 +41,7 @@ async fn request(
     });
     let emission = hooks.emit("tool:pre", data).await.expect("an emission");
     match coordinator.begin(emission, &mut Conversation::new()) {
-        Ok(Begun::Ask(request)) => *request,
+        Ok(ApplyStep::Ask(request)) => *request,
         other => panic!("no question: {other:?}"),
     }
 }

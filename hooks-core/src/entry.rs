@@ -163,7 +163,9 @@ impl EntryMeta {
         self.key.as_deref()
     }
 
-    /// The name that people see: the one given, else the hook's type without its path.
+    /// Returns the name shown to people: the name given at registration, else the type of the
+    /// hook without its path. `Stateful<T>`, `Arc<T>`, `Box<T>` and `&T` have the name of `T`,
+    /// because the wrapper is how the hook is stored, not which hook it is.
     pub fn name(&self) -> Cow<'_, str> {
         Cow::Borrowed(match &self.name {
             Some(name) => name,
@@ -191,7 +193,7 @@ impl EntryMeta {
 
     fn type_name(&self) -> &Arc<str> {
         self.type_name
-            .get_or_init(|| short_type_name(self.hook_type).into())
+            .get_or_init(|| short_type_name(self.hook_type()).into())
     }
 
     /// The name given at registration, if there was one.
@@ -214,9 +216,10 @@ impl EntryMeta {
         self.is_trusted
     }
 
-    /// The full name of the hook's type, as the compiler spells it.
+    /// Returns the full name of the hook's type, as the compiler spells it, without
+    /// `Stateful`, `Arc`, `Box` and `&` around it.
     pub fn hook_type(&self) -> &'static str {
-        self.hook_type
+        unwrapped(self.hook_type)
     }
 
     /// Refuses what a slot with this timer cannot do.
@@ -276,6 +279,40 @@ impl EntryId {
     }
 }
 
+/// Returns the type of the hook within `Stateful`, pointers and references; a pointer to a
+/// `dyn Trait` is the hook itself.
+fn unwrapped(mut full: &'static str) -> &'static str {
+    loop {
+        let by_reference = full.strip_prefix('&');
+        let inner = match by_reference.map(|inner| inner.strip_prefix("mut ").unwrap_or(inner)) {
+            Some(inner) => inner,
+            None => match full.split_once('<') {
+                Some((wrapper, inner)) if WRAPPERS.contains(&wrapper) => {
+                    let inner = inner.strip_suffix('>').unwrap_or(inner);
+                    inner
+                        .strip_suffix(", alloc::alloc::Global")
+                        .unwrap_or(inner)
+                }
+                _ => return full,
+            },
+        };
+        if ["dyn ", "(dyn "]
+            .iter()
+            .any(|start| inner.starts_with(start))
+        {
+            return full;
+        }
+        full = inner;
+    }
+}
+
+/// The types that hold a hook, as the compiler spells them.
+const WRAPPERS: [&str; 3] = [
+    "alloc::boxed::Box",
+    "alloc::sync::Arc",
+    "hooks_core::stateful::Stateful",
+];
+
 /// A type's name without the paths: `Keyed<String>` for `app::Keyed<alloc::string::String>`.
 pub(crate) fn short_type_name(full: &str) -> String {
     let mut short = String::new();
@@ -312,7 +349,30 @@ fn is_name(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::short_type_name;
+    use super::{short_type_name, unwrapped};
+    use crate::Stateful;
+
+    #[test]
+    fn a_wrapped_hook_is_known_by_its_own_type() {
+        struct Counter<T>(T);
+        let own = std::any::type_name::<Counter<u8>>();
+        let of = |full| unwrapped(full);
+        assert_eq!(of(own), own);
+        assert_eq!(of(std::any::type_name::<Stateful<Counter<u8>>>()), own);
+        assert_eq!(of(std::any::type_name::<Box<Counter<u8>>>()), own);
+        assert_eq!(of(std::any::type_name::<&&'static Counter<u8>>()), own);
+        assert_eq!(
+            of(std::any::type_name::<std::sync::Arc<Stateful<Counter<u8>>>>()),
+            own
+        );
+        let boxed = std::any::type_name::<Box<dyn Fn(u8) + Send>>();
+        assert_eq!(of(boxed), boxed);
+        assert_eq!(
+            of("app::Stateful<app::Counter>"),
+            "app::Stateful<app::Counter>"
+        );
+        let _ = Counter(0_u8).0;
+    }
 
     #[test]
     fn a_type_name_is_shown_without_its_paths() {

@@ -1,5 +1,5 @@
 //! Approval: a hook answers an event with a question for the user, and what the event
-//! announces happens only if that is answered with a yes (`E-130` to `E-140`).
+//! announces happens only if that is answered with a yes.
 //!
 //! | Type | Is |
 //! |---|---|
@@ -12,19 +12,19 @@
 //!
 //! | | |
 //! |---|---|
-//! | Nobody to ask | denied, whatever the default (`E-135`) |
-//! | No answer in time, an error or a panic of the provider | the default of the question (`E-134`); of a hook that is not trusted, a denial |
+//! | Nobody to ask | denied, whatever the default |
+//! | No answer in time, an error or a panic of the provider | the default of the question; of a hook that is not trusted, a denial |
 //! | The time cannot be kept, as in a runtime without a timer | denied |
 //! | A question of a trusted hook behind one that is not | the trusted one is put |
-//! | A time of 0 | the default, at once (`E-140`) |
-//! | An answer that was not offered | denied (`E-132`) |
-//! | "Allow always" | remembered for the session, for the same event, hook, question, tool and input (`E-138`); the generic question never |
-//! | The same question, asked by several at the same time | put once; all get its answer (`E-140`) |
+//! | A time of 0 | the default, at once |
+//! | An answer that was not offered | denied |
+//! | "Allow always" | remembered for the session, for the same event, hook, question, tool and input; the generic question never |
+//! | The same question, asked by several at the same time | put once; all get its answer |
 //! | Data that a hook changed after the question was put | the request has the final data, and says that they changed; nothing remembered under the hook's own key applies |
 //! | Everybody who asks is gone | the question is withdrawn |
 
-mod desk;
-mod memory;
+mod broker;
+mod grants;
 mod option;
 mod outcome;
 mod provider;
@@ -33,10 +33,10 @@ mod request;
 #[cfg(all(unix, feature = "terminal"))]
 mod terminal;
 
-pub(crate) use desk::Desk;
+pub(crate) use broker::ApprovalBroker;
 pub use option::{ApprovalEffect, ApprovalOption};
 pub use outcome::{Approval, ApprovalDecision};
-pub(crate) use provider::Asks;
+pub(crate) use provider::DynApprovalProvider;
 pub use provider::{ApprovalProvider, FixedAnswers};
 pub use queue::{ApprovalQueue, NotWaiting};
 pub use request::{ApprovalAnswer, ApprovalRequest};

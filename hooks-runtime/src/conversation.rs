@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{ContextRole, Injection, Map, Provenance};
 
 /// The messages of a conversation: a history that is kept, and what hooks add for the next
-/// call of the model only (`E-110`, `E-111`).
+/// call of the model only.
 ///
 /// ```
 /// use hooks_runtime::{Conversation, Message};
@@ -22,14 +22,14 @@ use crate::{ContextRole, Injection, Map, Provenance};
 #[serde(default)]
 pub struct Conversation {
     history: Vec<Message>,
-    /// For the next call only, and therefore never stored (`E-111`).
+    /// For the next call only, and therefore never stored.
     #[serde(skip)]
     ephemeral: Vec<Injection>,
     audit: VecDeque<InjectionRecord>,
     dropped: u64,
 }
 
-/// One message (`E-110`).
+/// One message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Message {
@@ -40,7 +40,7 @@ pub struct Message {
     /// The call that a tool's result belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The hook that injected it, if one did (`E-115`).
+    /// The hook that injected it, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub injected_by: Option<Provenance>,
     /// What else the host keeps of the message.
@@ -48,7 +48,7 @@ pub struct Message {
     pub extra: Map,
 }
 
-/// Who says a message (`E-110`).
+/// Who says a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -62,7 +62,7 @@ pub enum Role {
     Tool,
 }
 
-/// One injection in the audit trail (`E-115`).
+/// One injection in the audit trail.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InjectionRecord {
@@ -72,20 +72,21 @@ pub struct InjectionRecord {
     pub role: ContextRole,
     /// Its length in characters.
     pub chars: usize,
-    /// What became of it.
-    pub fate: InjectionFate,
+    /// What became of the injection; `fate` in JSON.
+    #[serde(rename = "fate")]
+    pub status: InjectionStatus,
 }
 
-/// What became of an injection (`E-115`).
+/// Result of one injection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum InjectionFate {
-    /// It is in the history (`E-110`).
+pub enum InjectionStatus {
+    /// It is in the history.
     Stored,
-    /// It is in the next call only (`E-111`).
+    /// It is in the next call only.
     Ephemeral,
-    /// It, or one that came with it, is too long (`E-114`).
+    /// It, or one that came with it, is too long.
     Refused,
 }
 
@@ -111,7 +112,7 @@ impl Conversation {
     }
 
     /// The messages for the next call of the model: the history, and what was injected for
-    /// this call only, which is gone afterwards (`E-111`). To try the same call again, keep
+    /// this call only, which is gone afterwards. To try the same call again, keep
     /// them.
     pub fn next_call(&mut self) -> Vec<Message> {
         let messages = self.preview_call();
@@ -143,32 +144,32 @@ impl Conversation {
         self.dropped
     }
 
-    /// Takes what is injected, by its own role and lifetime (`E-110`, `E-111`).
+    /// Takes what is injected, by its own role and lifetime.
     pub(crate) fn inject(&mut self, injections: Vec<Injection>) {
         for injection in injections {
             if injection.ephemeral {
-                self.record(&injection, InjectionFate::Ephemeral);
+                self.record(&injection, InjectionStatus::Ephemeral);
                 self.ephemeral.push(injection);
             } else {
-                self.record(&injection, InjectionFate::Stored);
+                self.record(&injection, InjectionStatus::Stored);
                 self.history.push(Message::of(&injection));
             }
         }
     }
 
-    /// Writes down what is not injected (`E-114`).
+    /// Writes down what is not injected.
     pub(crate) fn refuse(&mut self, injections: &[Injection]) {
         for injection in injections {
-            self.record(injection, InjectionFate::Refused);
+            self.record(injection, InjectionStatus::Refused);
         }
     }
 
-    fn record(&mut self, injection: &Injection, fate: InjectionFate) {
+    fn record(&mut self, injection: &Injection, status: InjectionStatus) {
         let record = InjectionRecord {
             provenance: injection.provenance.clone(),
             role: injection.role,
             chars: injection.content.chars().count(),
-            fate,
+            status,
         };
         tracing::info!(
             target: "hooks_runtime",
@@ -177,7 +178,7 @@ impl Conversation {
             event = &*record.provenance.event,
             at = %record.provenance.at,
             chars = record.chars,
-            fate = ?record.fate,
+            fate = ?record.status,
             "context injection"
         );
         if self.audit.len() == AUDIT_LENGTH {

@@ -6,15 +6,18 @@ use std::sync::Arc;
 
 use hooks_core::{Failure, Timer};
 
-use crate::approval::{Approval, ApprovalAnswer, ApprovalProvider, ApprovalRequest, Asks, Desk};
+use crate::approval::{
+    Approval, ApprovalAnswer, ApprovalBroker, ApprovalProvider, ApprovalRequest,
+    DynApprovalProvider,
+};
 use crate::display::{UserDisplay, escape};
 use crate::{
-    Conversation, Emission, EmitError, EventData, HookOutput, HookRegistry, HostTimer, Injection,
-    Map, MessageLevel, UserMessage,
+    Conversation, Emission, EmitError, HookOutput, HookRegistry, HostTimer, Injection,
+    IntoEventData, Map, MessageLevel, UserMessage,
 };
 
 /// Does what an [`Emission`] says: shows the messages, injects into the conversation, asks the
-/// user, and says whether what the event announces may happen (`E-110`, `E-130`, `E-151`).
+/// user, and says whether what the event announces may happen.
 ///
 /// One serves [one session](CoordinatorBuilder::session), or several that have a `session_id` in
 /// their events' data. A clone is the same one.
@@ -45,43 +48,43 @@ pub struct Coordinator {
 }
 
 struct Inner {
-    desk: Arc<Desk>,
+    broker: Arc<ApprovalBroker>,
     display: Option<Box<dyn UserDisplay>>,
     injection_size_limit: Option<usize>,
     session: Option<Arc<str>>,
 }
 
-/// What came of an emission (`E-136`, `E-137`).
+/// An emission after its injections, messages and approval.
 #[derive(Debug, Clone)]
 #[must_use = "it may be a denial"]
 #[non_exhaustive]
-pub struct Applied {
-    /// The data with which what the event announces is to happen.
+pub struct AppliedEmission {
+    /// Data of the announced action, as the hooks have changed them.
     pub data: Arc<Map>,
-    /// Why it must not happen, if it must not.
+    /// Reason for which the action is denied.
     denial: Option<String>,
-    /// What the user decided, if a hook asked.
+    /// Decision of the user, if a hook asked for approval.
     pub approval: Option<Approval>,
 }
 
-/// How far an emission could be applied without asking (`E-33`).
+/// Result of [`Coordinator::begin`].
 #[derive(Debug, Clone)]
 #[must_use = "it may be a denial, or a question"]
-pub enum Begun {
-    /// It is decided.
-    Done(Applied),
-    /// The user has to be asked.
+pub enum ApplyStep {
+    /// The emission is decided.
+    Done(AppliedEmission),
+    /// The user has to answer this request.
     Ask(Box<ApprovalRequest>),
 }
 
-/// An emission could not be applied. What the event announces must not happen (`E-114`).
+/// An emission could not be applied. What the event announces must not happen.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyError {
     /// The event could not be emitted.
     #[error(transparent)]
     Emit(#[from] EmitError),
-    /// A hook injects more than the limit allows; nothing is injected (`E-114`).
+    /// A hook injects more than the limit allows; nothing is injected.
     #[error(
         "hook `{hook}` of event `{event}` injects {chars} characters, and the limit is {limit}; shorten the text, or raise `injection_size_limit`"
     )]
@@ -98,8 +101,8 @@ pub enum ApplyError {
 }
 
 impl Coordinator {
-    /// A coordinator without anybody to ask: questions are denied (`E-135`), messages are
-    /// logged (`E-151`), injections have no limit (`E-113`).
+    /// A coordinator without anybody to ask: questions are denied, messages are
+    /// logged, injections have no limit.
     pub fn new() -> Self {
         Coordinator::builder().build()
     }
@@ -119,9 +122,9 @@ impl Coordinator {
         &self,
         hooks: &HookRegistry,
         event: &str,
-        data: impl Into<EventData>,
+        data: impl IntoEventData,
         conversation: &mut Conversation,
-    ) -> Result<Applied, ApplyError> {
+    ) -> Result<AppliedEmission, ApplyError> {
         match hooks.emit(event, data).await {
             Ok(emission) => self.apply(emission, conversation).await,
             Err(error) => {
@@ -136,26 +139,26 @@ impl Coordinator {
 
     /// Does what an emission says, and waits for the user where a hook asks.
     ///
-    /// Messages and injections are taken whatever the action is (`E-35`, `E-136`, `E-139`), and
+    /// Messages and injections are taken whatever the action is, and
     /// before the user is asked. Dropping the future withdraws the question; what has been
     /// shown and injected stays.
     ///
     /// # Errors
-    /// If an injection is too long (`E-114`): nothing is injected, and nobody is asked.
+    /// If an injection is too long: nothing is injected, and nobody is asked.
     pub async fn apply(
         &self,
         emission: Emission,
         conversation: &mut Conversation,
-    ) -> Result<Applied, ApplyError> {
+    ) -> Result<AppliedEmission, ApplyError> {
         Ok(match self.begin(emission, conversation)? {
-            Begun::Done(applied) => applied,
-            Begun::Ask(request) => self.ask(*request).await.into(),
+            ApplyStep::Done(applied) => applied,
+            ApplyStep::Ask(request) => self.ask(*request).await.into(),
         })
     }
 
     /// As [`apply`](Self::apply), but does not wait: a question that has to be asked is given
     /// to the caller, who may [ask](Self::ask) it while the conversation is free, or store it
-    /// and [settle](Self::settle) it later.
+    /// and [resolve](Self::resolve) it later.
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
@@ -163,7 +166,7 @@ impl Coordinator {
         &self,
         emission: Emission,
         conversation: &mut Conversation,
-    ) -> Result<Begun, ApplyError> {
+    ) -> Result<ApplyStep, ApplyError> {
         let request = ApprovalRequest::of(&emission, self.inner.session.as_ref());
         self.show(emission.output(), &emission.messages);
         let denial = emission.is_denied().then(|| refusal(&emission));
@@ -172,42 +175,41 @@ impl Coordinator {
         } = emission;
         self.inject(injections.into(), conversation)?;
         Ok(match request {
-            None => Begun::Done(Applied {
+            None => ApplyStep::Done(AppliedEmission {
                 data,
                 denial,
                 approval: None,
             }),
-            Some(request) => match self.inner.desk.known(&request) {
-                None => Begun::Ask(Box::new(request)),
+            Some(request) => match self.inner.broker.known(&request) {
+                None => ApplyStep::Ask(Box::new(request)),
                 Some(decision) => {
-                    Begun::Done(self.inner.desk.conclude(request.into(), decision).into())
+                    ApplyStep::Done(self.inner.broker.conclude(request.into(), decision).into())
                 }
             },
         })
     }
 
     /// Puts a question, and waits for its answer. Where the same one is being asked already,
-    /// it waits for the answer to that (`E-140`). Dropping the future withdraws it, once
+    /// it waits for the answer to that. Dropping the future withdraws it, once
     /// nobody else waits.
     pub async fn ask(&self, request: impl Into<Arc<ApprovalRequest>>) -> Approval {
-        self.inner.desk.ask(request.into()).await
+        self.inner.broker.ask(request.into()).await
     }
 
     /// What comes of a question that has been answered elsewhere, and perhaps stored in
-    /// between: the same as if it had been asked here. After its time the default counts
-    /// (`E-134`), but for a no, which is never too late; an answer that was not offered is one
-    /// (`E-132`).
-    pub fn settle(
+    /// between: the same as if it had been asked here. After its time the default counts,
+    /// but for a no, which is never too late; an answer that was not offered is one.
+    pub fn resolve(
         &self,
         request: impl Into<Arc<ApprovalRequest>>,
         answer: impl Into<ApprovalAnswer>,
     ) -> Approval {
-        self.inner.desk.settle(request.into(), &answer.into())
+        self.inner.broker.resolve(request.into(), &answer.into())
     }
 
-    /// Forgets every "allow always" of a session (`E-138`).
+    /// Forgets every "allow always" of a session.
     pub fn end_session(&self, session: &str) {
-        self.inner.desk.forget(session);
+        self.inner.broker.forget(session);
     }
 
     /// The session that it serves, if it serves one only.
@@ -216,7 +218,7 @@ impl Coordinator {
     }
 
     /// Shows what hooks printed and say, in this order; without a display their messages are
-    /// logged (`E-151`).
+    /// logged.
     fn show(&self, output: &[HookOutput], messages: &[UserMessage]) {
         let Some(display) = &self.inner.display else {
             for HookOutput { text, hook } in output {
@@ -264,7 +266,7 @@ impl Coordinator {
     }
 }
 
-/// Why an emission is a denial, also where its hook does not say (`E-97`).
+/// Why an emission is a denial, also where its hook does not say.
 fn refusal(emission: &Emission) -> String {
     match (emission.reason(), &emission.decided_by) {
         (Some(reason), _) if !reason.trim().is_empty() => reason.to_owned(),
@@ -284,13 +286,13 @@ fn log(message: &UserMessage) {
     }
 }
 
-impl Applied {
+impl AppliedEmission {
     /// Whether what the event announces must not happen.
     pub fn is_denied(&self) -> bool {
         self.denial.is_some()
     }
 
-    /// Why it must not happen, for the agent (`E-97`, `E-137`); nothing where it may.
+    /// Why it must not happen, for the agent; nothing where it may.
     pub fn denial(&self) -> Option<&str> {
         self.denial.as_deref()
     }
@@ -305,9 +307,9 @@ impl Applied {
     }
 }
 
-impl From<Approval> for Applied {
+impl From<Approval> for AppliedEmission {
     fn from(approval: Approval) -> Self {
-        Applied {
+        AppliedEmission {
             data: Arc::clone(&approval.request.data),
             denial: approval.denial(),
             approval: Some(approval),
@@ -325,17 +327,17 @@ impl fmt::Debug for Coordinator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Coordinator")
             .field("session", &self.inner.session)
-            .field("desk", &self.inner.desk)
+            .field("broker", &self.inner.broker)
             .field("injection_size_limit", &self.inner.injection_size_limit)
             .finish_non_exhaustive()
     }
 }
 
-/// The parts of a [`Coordinator`] (`E-113`, `E-135`).
+/// The parts of a [`Coordinator`].
 #[derive(Default)]
 #[must_use = "a coordinator is made by `build`"]
 pub struct CoordinatorBuilder {
-    provider: Option<Arc<dyn Asks>>,
+    provider: Option<Arc<dyn DynApprovalProvider>>,
     display: Option<Box<dyn UserDisplay>>,
     timer: Option<Arc<dyn Timer>>,
     injection_size_limit: Option<usize>,
@@ -361,7 +363,7 @@ impl CoordinatorBuilder {
         self
     }
 
-    /// The most characters that one injection may have (`E-113`); without a limit unless given.
+    /// The most characters that one injection may have; without a limit unless given.
     pub fn injection_size_limit(mut self, chars: usize) -> Self {
         self.injection_size_limit = Some(chars);
         self
@@ -379,7 +381,7 @@ impl CoordinatorBuilder {
         let timer = self.timer.unwrap_or_else(|| Arc::new(HostTimer));
         Coordinator {
             inner: Arc::new(Inner {
-                desk: Arc::new(Desk::new(self.provider, timer)),
+                broker: Arc::new(ApprovalBroker::new(self.provider, timer)),
                 display: self.display,
                 injection_size_limit: self.injection_size_limit,
                 session: self.session,

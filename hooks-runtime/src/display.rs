@@ -8,7 +8,7 @@ use hooks_core::__private;
 
 use crate::{HookOutput, MessageLevel, UserMessage};
 
-/// Shows the user what hooks say (`E-151`). A panic in it is logged, and changes no decision.
+/// Shows the user what hooks say. A panic in it is logged, and changes no decision.
 /// A closure that takes a message is one, too.
 ///
 /// ```
@@ -29,10 +29,10 @@ use crate::{HookOutput, MessageLevel, UserMessage};
     label = "not a display"
 )]
 pub trait UserDisplay: Send + Sync {
-    /// Shows a message, with its level and the hook that says it (`E-151`).
+    /// Shows a message, with its level and the hook that says it.
     fn message(&self, message: &UserMessage);
 
-    /// Shows what a hook printed and did not suppress (`E-150`). Left out, unless implemented.
+    /// Shows what a hook printed and did not suppress. Left out, unless implemented.
     fn output(&self, output: &HookOutput) {
         let _ = output;
     }
@@ -44,8 +44,7 @@ impl<F: Fn(&UserMessage) + Send + Sync> UserDisplay for F {
     }
 }
 
-/// Shows messages and the output of hooks on standard error, a line each, escaped (`E-150`,
-/// `E-151`).
+/// Shows messages and the output of hooks on standard error, a line each, escaped.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StderrDisplay;
 
@@ -74,12 +73,12 @@ fn print(line: fmt::Arguments<'_>) {
 /// `text` on one line, safe for a terminal, a table and a log: control
 /// characters (ANSI sequences among them), bidirectional marks, zero-width and
 /// other invisible characters, and marks that join what is before them, become `\n`, `\t`,
-/// `\r`, `\0` or `\u{…}`; all else stays (`E-151`).
+/// `\r`, `\0` or `\u{…}`; all else stays.
 pub fn escape(text: &str) -> String {
     __private::escape(text)
 }
 
-/// `shown`, which is escaped already, in at most `limit` characters (`E-151`). Of a longer
+/// `shown`, which is escaped already, in at most `limit` characters. Of a longer
 /// text, the last of them is an ellipsis, which is there in any case.
 pub fn shorten(shown: &str, limit: usize) -> String {
     if shown.chars().count() <= limit {
@@ -91,7 +90,7 @@ pub fn shorten(shown: &str, limit: usize) -> String {
 }
 
 /// Whether `text` holds characters that make it look like another one. Line breaks
-/// and tabs are not among them, nor are accents, though [`escape`] rewrites both (`E-151`).
+/// and tabs are not among them, nor are accents, though [`escape`] rewrites both.
 pub fn hides_text(text: &str) -> bool {
     text.chars()
         .any(|character| !matches!(character, '\n' | '\t') && is_deceptive(character))

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::Failure;
 
-/// What went wrong in a hook: any error, by `?` or `.into()`, or a panic or a timeout (`R-13`,
-/// `R-14`).
+/// What went wrong in a hook: any error, by `?` or `.into()`, or a panic or a timeout.
 ///
 /// It is no [`Error`] itself, so that every error can become one; as a
 /// `Box<dyn Error + Send + Sync>` it is.

@@ -14,14 +14,14 @@
 //! # Which answer wins
 //!
 //! Hooks run one after the other, by priority. `deny` ends the emission; of everything else
-//! the strongest counts, in this order (`E-34`), and what the weaker ones brought is kept:
+//! the strongest counts, in this order, and what the weaker ones brought is kept:
 //!
 //! | [`Action`] | The emission |
 //! |---|---|
-//! | `Deny` | stops; the hook's reason says why (`E-23`) |
-//! | `AskUser` | goes on; the first question counts, but one of a trusted hook before others (`E-32`, `E-33`) |
-//! | `InjectContext` | goes on; all injections count (`E-29`) |
-//! | `Modify` | goes on with the changed data (`E-25`) |
+//! | `Deny` | stops; the hook's reason says why |
+//! | `AskUser` | goes on; the first question counts, but one of a trusted hook before others |
+//! | `InjectContext` | goes on; all injections count |
+//! | `Modify` | goes on with the changed data |
 //! | `Continue` | goes on |
 
 pub mod emission;
@@ -37,7 +37,6 @@ pub mod command;
 
 pub(crate) mod data;
 mod emit;
-mod items;
 mod lookup;
 mod record;
 pub(crate) mod table;
@@ -47,16 +46,18 @@ pub use collect::Collected;
 #[cfg(feature = "command")]
 pub use command::CommandHook;
 
-pub use data::{DefaultFields, EmitError, EventData};
+pub use data::{DefaultFields, EmitError, EventData, IntoEventData};
 pub use emission::{Emission, HandlerFailure, HookOutput, Injection, Provenance, UserMessage};
 pub use event::Event;
 pub use handler::{EventHook, HookAnswer, IntoHandler, StatefulEventHook};
-pub use items::Items;
-pub use registry::{EmitOptions, HookRegistry};
-pub use result::{Action, ApprovalDefault, ContextRole, HookResult, InvalidResult, MessageLevel};
+pub use registry::{EmitOptions, HookRegistry, WeakHookRegistry};
+pub use result::json::InvalidResult;
+pub use result::{Action, ApprovalDefault, ContextRole, HookResult, MessageLevel};
 pub use table::EventDescriptor;
+/// The type of the lists of an [`Emission`]: a `Vec` of one word.
+pub use thin_vec::ThinVec;
 
-/// The names of the standard events, also to be had as `HookRegistry::TOOL_PRE` (`E-80`).
+/// The names of the standard events, also to be had as `HookRegistry::TOOL_PRE`.
 macro_rules! standard_events {
     ($($(#[$doc:meta])* $constant:ident = $name:literal;)*) => {
         $($(#[$doc])* pub const $constant: &str = $name;)*

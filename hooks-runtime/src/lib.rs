@@ -54,9 +54,9 @@
 //!
 //! | Registry | A hook that fails, panics or times out | A registration may ask for |
 //! |---|---|---|
-//! | events | is logged and left out (`E-36`) | [`FailClosed`](FailurePolicy::FailClosed): the event is denied; [`Propagate`](FailurePolicy::Propagate) |
-//! | PRE | ends the dispatch with an `Err` (`R-13`) | `FailClosed`: `DENY`; [`Isolate`](FailurePolicy::Isolate) |
-//! | POST | is logged and left out (`R-14`) | |
+//! | events | is logged and left out | [`FailClosed`](FailurePolicy::FailClosed): the event is denied; [`Propagate`](FailurePolicy::Propagate) |
+//! | PRE | ends the dispatch with an `Err` | `FailClosed`: `DENY`; [`Isolate`](FailurePolicy::Isolate) |
+//! | POST | is logged and left out | |
 //!
 //! Panics are caught where the program unwinds: under `panic = "abort"`, and on wasm, a
 //! panic in a hook ends the process. Code that nobody trusts belongs into a sandbox.
@@ -76,20 +76,22 @@ pub mod events;
 pub mod model;
 pub mod phases;
 pub mod testing;
+pub mod timestamp;
 pub mod toolset;
 
 mod cow_cell;
 mod digest;
 mod error;
 mod lock;
+mod map;
 mod options;
 mod timer;
 mod within;
 
 pub use hooks_core::*;
 
-pub use conversation::{Conversation, InjectionFate, InjectionRecord, Message, Role};
-pub use coordinator::{Applied, ApplyError, Begun, Coordinator, CoordinatorBuilder};
+pub use conversation::{Conversation, InjectionRecord, InjectionStatus, Message, Role};
+pub use coordinator::{AppliedEmission, ApplyError, ApplyStep, Coordinator, CoordinatorBuilder};
 pub use display::UserDisplay;
 #[cfg(feature = "engine")]
 pub use engine::{HookEngine, ToolRequest, ToolResult};
@@ -99,9 +101,10 @@ pub use events::CommandHook;
 pub use events::{
     Action, ApprovalDefault, Changes, Collected, ContextRole, Emission, EmitError, EmitOptions,
     Event, EventData, EventDescriptor, EventHook, HandlerFailure, HookAnswer, HookOutput,
-    HookRegistry, HookResult, Injection, IntoHandler, InvalidResult, MessageLevel, Provenance,
-    StatefulEventHook, UserMessage,
+    HookRegistry, HookResult, Injection, IntoEventData, IntoHandler, InvalidResult, MessageLevel,
+    Provenance, StatefulEventHook, UserMessage, WeakHookRegistry,
 };
+pub use map::Map;
 pub use model::{
     AdapterError, AdapterEvent, AdapterEvents, HookedModel, ModelAdapter, ModelError, ModelHooks,
     ModelHooksSet, ModelInputHookContext, ModelStreamEvent, StreamEventHookContext,
@@ -110,8 +113,6 @@ pub use model::{
 pub use options::RegisterOptions;
 pub use phases::{
     HookDescriptor, HookResponse, Phase, PhaseRegistry, PostHook, PreHook, ResponseAction,
+    WeakPhaseRegistry,
 };
 pub use timer::HostTimer;
-
-/// The fields of an event: a JSON object that keeps the order of its keys (`E-41`).
-pub type Map = serde_json::Map<String, serde_json::Value>;

@@ -8,6 +8,7 @@
 //! | [`adapter`] | [`ModelAdapter`]: what a client has to implement, and what it answers |
 //! | [`input`] | what a model is asked |
 //! | [`event`] | what a caller gets |
+//! | [`output`] | the two forms of output |
 //! | [`budget`] | [`Budget`]: reserved before an operation, settled after it |
 //! | [`error`] | [`ModelError`], and how it becomes an `error:provider` event |
 //! | [`conversation`] | from a [`Conversation`](crate::Conversation) to a model, and back |
@@ -17,13 +18,13 @@
 //!
 //! Nothing happens until the stream is polled. Then, in this order:
 //!
-//! 1. the extensions of the request are laid over the defaults of the model (`T-74`);
-//! 2. `resolve_usage_estimate` says what the operation may use (`T-70`);
+//! 1. the extensions of the request are laid over the defaults of the model;
+//! 2. `resolve_usage_estimate` says what the operation may use;
 //! 3. the budget reserves that, or refuses, and then nothing is sent;
-//! 4. `on_model_input` sees the input, of text and structured turns (`T-71`);
+//! 4. `on_model_input` sees the input, of text and structured turns;
 //! 5. the adapter is given the request, in which no type of the caller's is left;
 //! 6. `on_stream_event` sees each event of the adapter before it is made into the typed event
-//!    that the caller gets (`T-72`);
+//!    that the caller gets;
 //! 7. the budget is settled with what was used.
 //!
 //! An error or a panic on the way, and a stream that is dropped, end the operation: no hook
@@ -40,17 +41,18 @@ pub mod error;
 pub mod event;
 pub mod hooks;
 pub mod input;
+pub mod output;
 pub mod owner;
 pub mod provider;
 
 mod coroutine;
 
-pub use adapter::{AdapterError, AdapterEvent, AdapterEvents, ModelAdapter};
+pub use adapter::{AdapterError, AdapterEvent, AdapterEvents, FinishReason, ModelAdapter};
 pub use budget::{Budget, BudgetError, Unlimited, Usage, UsageBudget, UsageEstimate};
-pub use call::{Json, ModelCall, ModelOutput, ModelStream, Text};
+pub use call::{ModelCall, ModelStream};
 pub use conversation::InvalidMessage;
 pub use error::{ModelError, emit_provider_error};
-pub use event::{FinishReason, ModelEvent, ModelReply, ModelToolCall};
+pub use event::{ModelEvent, ModelReply, ModelToolCall};
 pub use hooks::{
     ModelHooks, ModelHooksSet, ModelInputHookContext, ModelStreamEvent, StreamEventHookContext,
     UsageHookContext,
@@ -59,4 +61,5 @@ pub use input::{
     GenerationOptions, ModelInput, ModelMessage, ModelOperation, ModelRequest, OperationKind,
     OutputSchema, RawToolCall, ToolSpec,
 };
+pub use output::{Json, ModelOutput, Text};
 pub use owner::{HookedModel, ModelParts};

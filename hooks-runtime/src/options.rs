@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use hooks_core::{Entry, FailurePolicy};
 
-/// The conditions under which a hook is registered; each has a default of the registry's
-/// (`E-01`, `R-02`).
+/// The conditions under which a hook is registered; each has a default of the registry's.
 ///
 /// ```
 /// use std::time::Duration;
@@ -35,31 +34,29 @@ impl RegisterOptions {
     }
 
     /// Orders the hook: lower runs first, equals in the order of their registration. 0 for
-    /// events (`E-01`), 100 for PRE hooks (`R-02`), without effect on POST hooks (`R-15`).
+    /// events, 100 for PRE hooks, without effect on POST hooks.
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
         self.priority = Some(priority);
         self
     }
 
-    /// Names the hook for people; names need not be unique (`E-06`). Without one, an event
-    /// hook has the name of its function or type (`E-09`), and a PRE or POST hook its id.
+    /// Names the hook for people; names need not be unique. Without one, an event
+    /// hook has the name of its function or type, and a PRE or POST hook its id.
     #[must_use]
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Limits the time of one call of the hook, from its first wait on. Unlimited unless set
-    /// (`E-39`, `R-17`).
+    /// Limits the time of one call of the hook, from its first wait on. Unlimited unless set.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Says what a failure of the hook does, in place of what the registry does by itself
-    /// (`X-2`).
+    /// Says what a failure of the hook does, in place of what the registry does by itself.
     #[must_use]
     pub fn on_failure(mut self, policy: FailurePolicy) -> Self {
         self.on_failure = Some(policy);
@@ -67,7 +64,7 @@ impl RegisterOptions {
     }
 
     /// Says whether the host vouches for what the hook says: of one that is not trusted, an
-    /// option of a question is a yes only where its label says so by itself (`E-133`). Hooks
+    /// option of a question is a yes only where its label says so by itself. Hooks
     /// in this program are trusted unless this says otherwise, programs are not.
     #[must_use]
     pub fn trusted(mut self, is_trusted: bool) -> Self {

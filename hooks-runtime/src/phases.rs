@@ -10,11 +10,11 @@
 //!
 //! | | PRE | POST |
 //! |---|---|---|
-//! | order | by priority, lower first; equals as registered (`R-03`) | as registered (`R-15`) |
-//! | an id that exists | is replaced, in its place (`R-04`, `R-05`) | the same |
-//! | ends early | with the first response that is not `CONTINUE` (`R-10`, `R-11`) | never (`R-14`) |
-//! | a hook fails | the caller gets the error, later hooks do not run (`R-13`) | it is logged (`R-14`) |
-//! | the answer | that of the hook that ended it, else of the last (`R-12`) | none |
+//! | order | by priority, lower first; equals as registered | as registered |
+//! | an id that exists | is replaced, in its place | the same |
+//! | ends early | with the first response that is not `CONTINUE` | never |
+//! | a hook fails | the caller gets the error, later hooks do not run | it is logged |
+//! | the answer | that of the hook that ended it, else of the last | none |
 
 pub mod hook;
 pub mod registry;
@@ -22,7 +22,9 @@ pub mod response;
 
 mod bail;
 mod observe;
+mod phase;
 
-pub use hook::{PostFn, PostHook, PreFn, PreHook};
-pub use registry::{HookDescriptor, Phase, PhaseRegistry};
+pub use hook::{IntoDone, IntoResponse, PostFn, PostHook, PreFn, PreHook};
+pub use phase::Phase;
+pub use registry::{HookDescriptor, PhaseRegistry, WeakPhaseRegistry};
 pub use response::{HookResponse, ResponseAction};

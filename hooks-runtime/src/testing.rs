@@ -1,5 +1,4 @@
-//! The test kit: for those who write hooks, and for those whose program emits events
-//! (`E-160`).
+//! The test kit: for those who write hooks, and for those whose program emits events.
 //!
 //! | To | Use |
 //! |---|---|

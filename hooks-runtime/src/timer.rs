@@ -7,8 +7,7 @@ use hooks_core::{BoxFuture, Timer};
 use tokio::runtime::Handle;
 use tokio::task::unconstrained;
 
-/// Waits by tokio's clock within a tokio runtime, and by a thread of its own anywhere else
-/// (`E-39`, `E-51`).
+/// Waits by tokio's clock within a tokio runtime, and by a thread of its own anywhere else.
 ///
 /// Within a tokio runtime its time driver has to be enabled, as for every use of
 /// `tokio::time`.

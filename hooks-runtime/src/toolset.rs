@@ -1,5 +1,5 @@
 //! Tool sets: the tools of an agent as one enum, whose calls pass typed hooks before the tool
-//! runs (`T-75`).
+//! runs.
 //!
 //! | Module | Subject |
 //! |---|---|
@@ -82,7 +82,7 @@ pub use set::{RunTools, ToolDescriptor, ToolSet};
 pub use tool::ExecuteTool;
 
 /// Generates the hooks of an enum of tools, and implements [`ToolSet`](trait@ToolSet) and
-/// [`RunTools`] for it (`T-75`).
+/// [`RunTools`] for it.
 ///
 /// Each variant holds the input of one tool, which `serde` reads, and names the output, which
 /// `serde` writes. For an enum `Tools` there are the hook trait

@@ -5,10 +5,11 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use hooks_runtime::events::handler::Handler;
+use hooks_runtime::events::event::EventContext;
+use hooks_runtime::events::handler::HandlerOutput;
 use hooks_runtime::{
-    BoxFuture, HookAnswer, HookError, HookResponse, HookResult, IntoHandler, Map, PostHook,
-    PreHook, ResponseAction,
+    BoxFuture, EntryMeta, HookError, HookFuture, HookResponse, HookResult, IntoHandler, Map,
+    PostHook, PreHook, ResponseAction,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -238,14 +239,15 @@ impl IntoHandler<Script> for ScriptEventHook {
 
     const TRUSTED: bool = false;
 
-    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler>
-    where
-        Self::Answer: HookAnswer<Time> + Send,
-    {
-        let function = move |event: Arc<str>, data: Arc<Map>| -> Self::Answer {
-            Box::pin(self.clone().run(event, data))
-        };
-        function.into_handler::<Time>()
+    fn start<'a>(
+        &'a self,
+        _: &'a EntryMeta,
+        mut context: EventContext<'_>,
+        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput> {
+        let (event, data) = context.share();
+        let answer: Self::Answer = Box::pin(self.clone().run(event, data));
+        convert(answer, context)
     }
 
     fn name(&self) -> Option<String> {

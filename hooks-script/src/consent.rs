@@ -75,6 +75,7 @@ pub struct ConsentChange {
     /// Sequence number; increases with every change.
     pub id: u64,
     /// Time of the decision.
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub time: Timestamp,
     /// Person who decided, as named by the host.
     pub by: String,

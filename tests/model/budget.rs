@@ -11,10 +11,10 @@ use hooks_runtime::model::{
     UsageEstimate,
 };
 
-use crate::kit::{Books, Log, Recorder, Script, call, drain, stop, text, typed, used};
+use crate::kit::{Log, RecordedBudget, Recorder, Script, call, drain, stop, text, typed, used};
 
-fn recorded(log: &Log, adapter: Script) -> (HookedModel<'static>, Books) {
-    let books = Books::new(log);
+fn recorded(log: &Log, adapter: Script) -> (HookedModel<'static>, RecordedBudget) {
+    let books = RecordedBudget::new(log);
     let hooks = ModelHooksSet::new().with_hooks(Recorder(log.clone()));
     (
         HookedModel::with_hooks(adapter, books.clone(), hooks),
@@ -116,7 +116,7 @@ async fn t_70_a_dropped_stream_counts_as_the_larger_of_estimate_and_report() {
 
 #[tokio::test]
 async fn t_70_answers_that_are_dropped_before_their_usage_exhaust_the_budget() {
-    let (log, books) = (Log::new(), Books::new(&Log::new()));
+    let (log, books) = (Log::new(), RecordedBudget::new(&Log::new()));
     let mut refused = 0;
     for _ in 0..50 {
         let script = [text("all of it"), stop(), used(10, 25_000)];
@@ -144,7 +144,7 @@ async fn t_70_an_operation_that_is_dropped_before_the_adapter_answers_is_release
         }
     }
     let log = Log::new();
-    let model = HookedModel::new(Waiting, Books::new(&log));
+    let model = HookedModel::new(Waiting, RecordedBudget::new(&log));
     let mut events = model.completion("hi").stream();
     assert!(events.next().now_or_never().is_none());
     drop(events);
@@ -227,7 +227,7 @@ impl ModelAdapter for Rambling {
 #[tokio::test]
 async fn t_70_an_answer_is_not_read_on_for_its_usage_without_end() {
     for adapter in [Rambling(None), Rambling(Some(usize::MAX))] {
-        let books = Books::new(&Log::new());
+        let books = RecordedBudget::new(&Log::new());
         let model = HookedModel::new(adapter, books.clone());
         let estimate = UsageEstimate::tokens(10);
         let reply = model.text_turn("hi").ext(estimate).collect().await;
@@ -262,7 +262,7 @@ async fn t_70_a_panic_in_a_hook_goes_to_the_caller_and_costs_once_there_is_an_an
     ] {
         let log = Log::new();
         let adapter = Script::new(&log, [text("a"), stop()]);
-        let books = Books::new(&log);
+        let books = RecordedBudget::new(&log);
         let model = HookedModel::with_hooks(adapter, books.clone(), hooks)
             .with_default_extensions(RequestExtensions::new().ext(UsageEstimate::tokens(10)));
         let call = AssertUnwindSafe(model.text_turn("hi").collect());
@@ -314,7 +314,7 @@ impl ModelAdapter for Closing {
 #[tokio::test]
 async fn t_70_the_connection_is_closed_before_the_budget_is_settled() {
     let log = Log::new();
-    let model = HookedModel::new(Closing(log.clone(), 9), Books::new(&log));
+    let model = HookedModel::new(Closing(log.clone(), 9), RecordedBudget::new(&log));
     let mut events = model.completion("count").stream();
     for expected in ["text 0", "text 1"] {
         let event = events.next().await.unwrap().unwrap();
@@ -323,7 +323,7 @@ async fn t_70_the_connection_is_closed_before_the_budget_is_settled() {
     drop(events);
     assert_eq!(log.take(), ["reserve 0 for nobody", "close", "settle 0"]);
 
-    let model = HookedModel::new(Closing(log.clone(), 1), Books::new(&log));
+    let model = HookedModel::new(Closing(log.clone(), 1), RecordedBudget::new(&log));
     model.completion("count").collect().await.unwrap();
     assert_eq!(log.take(), ["reserve 0 for nobody", "close", "settle 0"]);
 }

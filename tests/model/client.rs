@@ -17,7 +17,7 @@ use hooks_runtime::model::{
 };
 use hooks_runtime::{HookRegistry, Map};
 
-use crate::kit::{Books, Log, Recorder, Tenant, drain, typed};
+use crate::kit::{Log, RecordedBudget, Recorder, Tenant, drain, typed};
 use crate::stand_in::{Answer, Piece, StandIn, http_client};
 
 /// The adapter that a program would write.
@@ -114,11 +114,11 @@ fn error(error: OpenAIError) -> AdapterError {
     }
 }
 
-fn model(log: &Log, provider: &StandIn) -> (HookedModel<'static>, Books) {
+fn model(log: &Log, provider: &StandIn) -> (HookedModel<'static>, RecordedBudget) {
     let config = OpenAIConfig::new()
         .with_api_base(&provider.url)
         .with_api_key("key");
-    let books = Books::new(log);
+    let books = RecordedBudget::new(log);
     let hooks = ModelHooksSet::new().with_hooks(Recorder(log.clone()));
     let defaults = RequestExtensions::new()
         .ext(Tenant("shared"))

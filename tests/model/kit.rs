@@ -88,21 +88,21 @@ pub(crate) async fn drain<T: std::fmt::Debug>(
 
 /// A budget that writes down what happens to it.
 #[derive(Clone)]
-pub(crate) struct Books {
+pub(crate) struct RecordedBudget {
     pub(crate) log: Log,
     pub(crate) budget: UsageBudget,
 }
 
-impl Books {
+impl RecordedBudget {
     pub(crate) fn new(log: &Log) -> Self {
-        Books {
+        RecordedBudget {
             log: log.clone(),
             budget: UsageBudget::new().limit_tokens(100),
         }
     }
 }
 
-impl Budget for Books {
+impl Budget for RecordedBudget {
     fn reserve(
         &self,
         estimate: &UsageEstimate,

@@ -8,12 +8,12 @@ use hooks_runtime::model::{
 };
 use serde_json::Value;
 
-use crate::kit::{Books, Log, Recorder, Script, Tenant, drain, stop, text, used};
+use crate::kit::{Log, RecordedBudget, Recorder, Script, Tenant, drain, stop, text, used};
 
 fn model(log: &Log, answer: &'static str) -> HookedModel<'static> {
     let adapter = Script::new(log, [text(answer), used(3, 4), stop()]);
     let hooks = ModelHooksSet::new().with_hooks(Recorder(log.clone()));
-    HookedModel::with_hooks(adapter, Books::new(log), hooks)
+    HookedModel::with_hooks(adapter, RecordedBudget::new(log), hooks)
         .with_default_extensions(RequestExtensions::new().ext(Tenant("shared")))
 }
 
@@ -124,7 +124,7 @@ async fn t_70_a_hook_estimates_from_the_operation() {
     let log = Log::new();
     let adapter = Script::new(&log, [text("x"), stop()]);
     let hooks = ModelHooksSet::new().with_resolve_usage_estimate(ByLength);
-    let model = HookedModel::with_hooks(adapter, Books::new(&log), hooks);
+    let model = HookedModel::with_hooks(adapter, RecordedBudget::new(&log), hooks);
     model.completion("123456").collect().await.unwrap();
     assert_eq!(
         log.take(),

@@ -7,7 +7,7 @@ use hooks_runtime::model::{
     ModelParts, ModelRequest, Unlimited, UsageEstimate, UsageHookContext,
 };
 
-use crate::kit::{Books, Log, Tenant, stop, tenant, text};
+use crate::kit::{Log, RecordedBudget, Tenant, stop, tenant, text};
 
 /// Answers as often as it is asked.
 struct Always;
@@ -57,7 +57,8 @@ async fn t_73_an_estimate_that_is_added_replaces_the_one_there_is() {
     let log = Log::new();
     let one = ModelHooksSet::new().with_resolve_usage_estimate(Estimate(1));
     let two = ModelHooksSet::new().with_resolve_usage_estimate(Estimate(2));
-    let model = HookedModel::with_hooks(Always, Books::new(&log), one).with_extended_hooks(two);
+    let model =
+        HookedModel::with_hooks(Always, RecordedBudget::new(&log), one).with_extended_hooks(two);
     model.completion("hi").collect().await.unwrap();
     assert_eq!(log.take(), ["reserve 2 for nobody", "settle 2"]);
 }
@@ -114,7 +115,7 @@ async fn t_74_a_request_overrides_the_defaults_and_only_them() {
 #[tokio::test]
 async fn t_75_parts_are_shared_by_models_with_hooks_of_their_own() {
     let log = Log::new();
-    let books = Books::new(&log);
+    let books = RecordedBudget::new(&log);
     let defaults = RequestExtensions::new().ext(Tenant("shared"));
     let parts = ModelParts::new(Always, books.clone()).with_default_extensions(defaults);
     let estimate = ModelHooksSet::new().with_resolve_usage_estimate(Estimate(60));

@@ -16,7 +16,8 @@ use hooks_runtime::approval::{
     Approval, ApprovalAnswer, ApprovalProvider, ApprovalQueue, ApprovalRequest,
 };
 use hooks_runtime::{
-    Applied, Begun, Conversation, Coordinator, EventData, HookError, HookRegistry, HookResult, Map,
+    AppliedEmission, ApplyStep, Conversation, Coordinator, EventData, HookError, HookRegistry,
+    HookResult, Map,
 };
 use serde_json::json;
 use tokio::task::{JoinHandle, yield_now};
@@ -46,7 +47,7 @@ async fn decide(
     hooks: &HookRegistry,
     event: &str,
     data: impl Into<EventData>,
-) -> Applied {
+) -> AppliedEmission {
     coordinator
         .emit(hooks, event, data, &mut Conversation::new())
         .await
@@ -54,7 +55,7 @@ async fn decide(
 }
 
 /// What comes of one question, put by the trusted hook `gate` about [`call`].
-async fn ask(provider: impl ApprovalProvider + 'static, question: HookResult) -> Applied {
+async fn ask(provider: impl ApprovalProvider + 'static, question: HookResult) -> AppliedEmission {
     decide(&with(provider), &gate(question), "tool:pre", call()).await
 }
 
@@ -67,7 +68,7 @@ async fn question(
 ) -> ApprovalRequest {
     let emission = hooks.emit(event, data).await.expect("an emission");
     match coordinator.begin(emission, &mut Conversation::new()) {
-        Ok(Begun::Ask(request)) => *request,
+        Ok(ApplyStep::Ask(request)) => *request,
         other => panic!("no question: {other:?}"),
     }
 }

@@ -5,7 +5,7 @@ mod model;
 use hooks_runtime::approval::{ApprovalQueue, FixedAnswers};
 use hooks_runtime::{
     Action, ApplyError, ContextRole, Conversation, Coordinator, HookRegistry, HookResult,
-    InjectionFate, InjectionRecord, Message, Role,
+    InjectionRecord, InjectionStatus, Message, Role,
 };
 use serde_json::json;
 
@@ -16,7 +16,7 @@ async fn apply(
     coordinator: &Coordinator,
     conversation: &mut Conversation,
     results: impl IntoIterator<Item = HookResult>,
-) -> Result<hooks_runtime::Applied, ApplyError> {
+) -> Result<hooks_runtime::AppliedEmission, ApplyError> {
     let hooks = HookRegistry::new();
     for (number, result) in results.into_iter().enumerate() {
         hooks.register(
@@ -58,8 +58,8 @@ fn said(messages: &[Message]) -> Vec<(Role, &str)> {
         .collect()
 }
 
-fn fates(conversation: &Conversation) -> Vec<(String, InjectionFate)> {
-    let fate = |record: &InjectionRecord| (record.provenance.hook.to_string(), record.fate);
+fn fates(conversation: &Conversation) -> Vec<(String, InjectionStatus)> {
+    let fate = |record: &InjectionRecord| (record.provenance.hook.to_string(), record.status);
     conversation.audit().map(fate).collect()
 }
 
@@ -400,7 +400,7 @@ async fn e_114_over_the_limit_nothing_at_all_is_injected() {
     };
     assert_eq!((&*hook, chars, limit), ("hook-2", 15, 5));
     assert_eq!(said(&conversation.next_call()), [(Role::User, "mine")]);
-    let expected = (0..4).map(|number| (format!("hook-{number}"), InjectionFate::Refused));
+    let expected = (0..4).map(|number| (format!("hook-{number}"), InjectionStatus::Refused));
     assert_eq!(fates(&conversation), expected.collect::<Vec<_>>());
 }
 
@@ -466,9 +466,9 @@ async fn e_115_every_injection_is_in_the_audit_with_where_it_comes_from() {
     inject(&mut conversation, [text("told"), user, appended("tail")]).await;
     let records: Vec<_> = conversation.audit().cloned().collect();
     let expected = [
-        ("hook-0", ContextRole::System, 4, InjectionFate::Stored),
-        ("hook-1", ContextRole::User, 3, InjectionFate::Ephemeral),
-        ("hook-2", ContextRole::System, 4, InjectionFate::Ephemeral),
+        ("hook-0", ContextRole::System, 4, InjectionStatus::Stored),
+        ("hook-1", ContextRole::User, 3, InjectionStatus::Ephemeral),
+        ("hook-2", ContextRole::System, 4, InjectionStatus::Ephemeral),
     ];
     assert_eq!(records.len(), expected.len());
     for (record, (hook, role, chars, fate)) in records.iter().zip(expected) {
@@ -478,7 +478,7 @@ async fn e_115_every_injection_is_in_the_audit_with_where_it_comes_from() {
             ("hook", hook, "tool:post")
         );
         assert_eq!(
-            (record.role, record.chars, record.fate),
+            (record.role, record.chars, record.status),
             (role, chars, fate)
         );
     }
@@ -502,9 +502,9 @@ async fn e_115_the_audit_outlives_the_call_and_the_store() {
     let _ = conversation.next_call();
     conversation.history_mut().clear();
     let expected = [
-        ("hook-0".to_owned(), InjectionFate::Ephemeral),
-        ("hook-1".to_owned(), InjectionFate::Stored),
-        ("hook-0".to_owned(), InjectionFate::Refused),
+        ("hook-0".to_owned(), InjectionStatus::Ephemeral),
+        ("hook-1".to_owned(), InjectionStatus::Stored),
+        ("hook-0".to_owned(), InjectionStatus::Refused),
     ];
     assert_eq!(fates(&conversation), expected);
     let stored = serde_json::to_string(&conversation).unwrap();
@@ -560,7 +560,7 @@ async fn e_115_an_injection_of_an_event_that_is_denied_is_in_the_audit() {
     assert!(applied.is_denied());
     assert_eq!(
         fates(&conversation),
-        [("hook-0".to_owned(), InjectionFate::Stored)]
+        [("hook-0".to_owned(), InjectionStatus::Stored)]
     );
     let json = serde_json::to_value(conversation.audit().next().unwrap()).unwrap();
     assert_eq!(json["provenance"]["source"], json!("hook"));

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hooks_runtime::approval::FixedAnswers;
 use hooks_runtime::{
-    Action, Applied, Conversation, Coordinator, Event, HookOutput, HookRegistry, HookResult, Map,
-    MessageLevel, UserDisplay, UserMessage,
+    Action, AppliedEmission, Conversation, Coordinator, Event, HookOutput, HookRegistry,
+    HookResult, Map, MessageLevel, UserDisplay, UserMessage,
 };
 use serde_json::json;
 
@@ -51,7 +51,7 @@ fn showing(log: &Log) -> Coordinator {
         .build()
 }
 
-async fn decide(coordinator: &Coordinator, hooks: &HookRegistry) -> Applied {
+async fn decide(coordinator: &Coordinator, hooks: &HookRegistry) -> AppliedEmission {
     coordinator
         .emit(
             hooks,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use hooks_runtime::approval::{ApprovalEffect, ApprovalRequest, FixedAnswers};
 use hooks_runtime::{
-    Applied, ApprovalDefault, ContextRole, Conversation, Coordinator, Event, HookOutput,
+    AppliedEmission, ApprovalDefault, ContextRole, Conversation, Coordinator, Event, HookOutput,
     HookRegistry, HookResult, Message, MessageLevel, RegisterOptions, Role, UserDisplay,
     UserMessage,
 };
@@ -66,7 +66,7 @@ impl Host {
     }
 
     /// What becomes of an event that a hook answers with this, having printed something.
-    async fn apply(&mut self, result: HookResult) -> Applied {
+    async fn apply(&mut self, result: HookResult) -> AppliedEmission {
         let hook = move |event: Event<'_>| {
             event.print("verbose details");
             result.clone()

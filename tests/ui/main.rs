@@ -58,6 +58,8 @@ const ERRORS: &[(&str, usize)] = &[
     ("hooks_value_not_sync", 2),
     ("hooks_value_not_send_or_sync", 3),
     ("register_closure_not_send", 2),
+    // Of the argument, of the future that is returned, and of its `.await`.
+    ("emit_struct", 3),
 ];
 
 /// Names of generated items and of what only they use. None starts a word in an error.

@@ -4,8 +4,8 @@ use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hooks_runtime::{
-    Applied, ApplyError, Begun, Emission, EmitError, EmitOptions, HookRegistry, Map, Report,
-    UserDisplay, UserMessage,
+    AppliedEmission, ApplyError, ApplyStep, Emission, EmitError, EmitOptions, HookRegistry, Map,
+    Report, UserDisplay, UserMessage,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -27,7 +27,7 @@ pub(crate) struct Emitted {
 #[derive(Debug)]
 pub(super) struct Answered {
     /// Permission and data, or the reason why the event must not happen.
-    applied: Result<Applied, ApplyError>,
+    applied: Result<AppliedEmission, ApplyError>,
     /// Hook that decided; otherwise the event.
     pub(super) by: String,
     /// Action, and the hook that returned it.
@@ -90,8 +90,8 @@ impl Registries {
                 let report = emission.report().cloned().unwrap_or_default();
                 let (step, mut told) = self.begin(emission, call).await;
                 let applied = match step {
-                    Ok(Begun::Done(applied)) => Ok(applied),
-                    Ok(Begun::Ask(request)) => Ok(self.coordinator.ask(*request).await.into()),
+                    Ok(ApplyStep::Done(applied)) => Ok(applied),
+                    Ok(ApplyStep::Ask(request)) => Ok(self.coordinator.ask(*request).await.into()),
                     Err(error) => Err(error),
                 };
                 told.extend(allowance(&applied));
@@ -128,7 +128,7 @@ impl Registries {
         &mut self,
         emission: Emission,
         call: Option<usize>,
-    ) -> (Result<Begun, ApplyError>, Vec<String>) {
+    ) -> (Result<ApplyStep, ApplyError>, Vec<String>) {
         let injections = emission.injections.iter();
         let mut told: Vec<_> = injections
             .map(|injection| {
@@ -207,7 +207,7 @@ fn failed(error: &EmitError, event: &str) -> String {
 }
 
 /// Describes the approval by the user or by an automatic answer.
-fn allowance(applied: &Result<Applied, ApplyError>) -> Option<String> {
+fn allowance(applied: &Result<AppliedEmission, ApplyError>) -> Option<String> {
     let approval = applied.as_ref().ok()?.approval.as_ref()?;
     approval.is_allowed().then(|| approval.to_string())
 }

@@ -111,8 +111,8 @@ pub struct NoHooks;
 /// Whether the set that `#[impl_hooks(…)]` names is the one of the block's hook trait (`T-21`).
 /// Every set is its own.
 #[diagnostic::on_unimplemented(
-    message = "`{Given}` is the set of another hook trait; name `{Self}`, which `#[hooks]` generated from this one",
-    label = "the set of another trait"
+    message = "`{Given}` is not the set of this hook trait; name `{Self}`, which `#[hooks]` generated from it",
+    label = "not the set of this trait"
 )]
 pub trait SameSet<Given>: Sized {
     #[doc(hidden)]

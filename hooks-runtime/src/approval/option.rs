@@ -1,8 +1,8 @@
-//! The answers that a question offers, and what each of them means (`E-131` to `E-133`).
+//! The answers that a question offers, and what each of them means.
 
 use serde::{Deserialize, Serialize};
 
-/// One answer to choose from (`E-133`).
+/// One answer to choose from.
 ///
 /// ```
 /// use hooks_runtime::HookResult;
@@ -22,7 +22,7 @@ pub struct ApprovalOption {
     pub effect: ApprovalEffect,
 }
 
-/// What an answer means (`E-133`).
+/// What an answer means.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
 )]
@@ -33,7 +33,7 @@ pub enum ApprovalEffect {
     Deny,
     /// Yes, this time.
     AllowOnce,
-    /// Yes, and the same question is not asked again in this session (`E-138`).
+    /// Yes, and the same question is not asked again in this session.
     AllowAlways,
 }
 
@@ -61,8 +61,8 @@ impl ApprovalOption {
         ApprovalOption::new(label, ApprovalEffect::Deny)
     }
 
-    /// Options of plain labels: `Allow` and `Deny` where there are none (`E-131`), else with
-    /// the effects that their first words say (`E-133`).
+    /// Options of plain labels: `Allow` and `Deny` where there are none, else with
+    /// the effects that their first words say.
     ///
     /// | First words, in any case | Effect |
     /// |---|---|

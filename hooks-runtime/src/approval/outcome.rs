@@ -9,7 +9,7 @@ use super::option::ApprovalOption;
 use super::request::ApprovalRequest;
 use crate::{ApprovalDefault, Map};
 
-/// What came of a question, and of which one (`E-136`, `E-137`).
+/// What came of a question, and of which one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[must_use = "it may be a denial"]
 #[non_exhaustive]
@@ -20,25 +20,25 @@ pub struct Approval {
     pub decision: ApprovalDecision,
 }
 
-/// How a question was decided (`E-132` to `E-138`).
+/// How a question was decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ApprovalDecision {
     /// The user chose one of the options.
     Chosen(ApprovalOption),
-    /// The answer was none of the options: a denial (`E-132`).
+    /// The answer was none of the options: a denial.
     NotOffered(String),
-    /// An earlier "allow always" of this session (`E-138`).
+    /// An earlier "allow always" of this session.
     Remembered,
-    /// Nobody answered in time; the default of the question counts (`E-134`).
+    /// Nobody answered in time; the default of the question counts.
     TimedOut,
-    /// Asking failed; the default of the question counts (`E-134`).
+    /// Asking failed; the default of the question counts.
     Failed(String),
     /// The time could not be kept, so that the question was not asked to its end: a denial,
     /// whatever the default.
     NoTime(String),
-    /// There is nobody to ask: a denial, whatever the default (`E-135`).
+    /// There is nobody to ask: a denial, whatever the default.
     NobodyToAsk,
 }
 
@@ -72,8 +72,7 @@ impl Approval {
         self.is_allowed() && self.request.covers(data)
     }
 
-    /// Why it is denied, if it is: who said so, the question, and the reason of the hook
-    /// (`E-137`).
+    /// Why it is denied, if it is: who said so, the question, and the reason of the hook.
     pub fn denial(&self) -> Option<String> {
         if self.is_allowed() {
             return None;

@@ -1,4 +1,4 @@
-//! Who answers questions.
+//! Approval providers: the interface of a user, and fixed answers for tests.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -15,7 +15,7 @@ use crate::lock::lock;
 ///
 /// The [`Coordinator`](crate::Coordinator) looks after everything else: time limits, defaults,
 /// what an answer means, what is remembered, identical questions at the same time. An error or
-/// a panic of the provider counts as no answer: the default of the question applies (`E-134`).
+/// a panic of the provider counts as no answer: the default of the question applies.
 ///
 /// The future is dropped when nobody waits for the answer any more: the question is withdrawn.
 ///
@@ -43,7 +43,7 @@ use crate::lock::lock;
     label = "not an approval provider"
 )]
 pub trait ApprovalProvider: Send + Sync {
-    /// Asks, and waits for the answer: the label of one of the options (`E-132`). Written as
+    /// Asks the user, and returns the label of one of the options. Written as
     /// an `async fn`.
     ///
     /// # Errors
@@ -63,15 +63,15 @@ impl<P: ApprovalProvider + ?Sized> ApprovalProvider for Arc<P> {
     }
 }
 
-/// A provider as a coordinator holds it.
-pub(crate) trait Asks: Send + Sync {
+/// Type-erased [`ApprovalProvider`].
+pub(crate) trait DynApprovalProvider: Send + Sync {
     fn start<'a>(
         &'a self,
         request: &'a Arc<ApprovalRequest>,
     ) -> BoxFuture<'a, Result<ApprovalAnswer, HookError>>;
 }
 
-impl<P: ApprovalProvider> Asks for P {
+impl<P: ApprovalProvider> DynApprovalProvider for P {
     fn start<'a>(
         &'a self,
         request: &'a Arc<ApprovalRequest>,
@@ -80,7 +80,7 @@ impl<P: ApprovalProvider> Asks for P {
     }
 }
 
-/// Answers without asking anybody: for tests, and for hosts where nobody is there to ask (`E-160`).
+/// Answers without asking anybody: for tests, and for hosts where nobody is there to ask.
 ///
 /// A clone is the same one: it knows what has been asked.
 ///

@@ -15,7 +15,7 @@ use crate::lock::lock;
 ///
 /// A question that waits costs its entry here and its future: no thread, and no lock. When
 /// nobody waits for its answer any more, because its time is up or the caller is gone, it
-/// leaves the queue (`E-134`).
+/// leaves the queue.
 ///
 /// ```
 /// use hooks_runtime::approval::ApprovalQueue;
@@ -58,7 +58,7 @@ struct Question {
     reply: oneshot::Sender<ApprovalAnswer>,
 }
 
-/// Nobody waits for the answer to this question (`E-134`).
+/// Nobody waits for the answer to this question.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the question `{id}` waits for no answer; it has been answered, its time is up, or whoever asked is gone"

@@ -17,8 +17,8 @@ use crate::{Action, ApprovalDefault, Emission, HookResult, Map};
 /// from.
 ///
 /// It holds all that its answer needs, so that it can be serialised, stored and answered
-/// later by another task or program ([`Coordinator::settle`](crate::Coordinator::settle)).
-/// What is approved are [`data`](Self::data), the data after all hooks have run (`E-136`).
+/// later by another task or program ([`Coordinator::resolve`](crate::Coordinator::resolve)).
+/// What is approved are [`data`](Self::data), the data after all hooks have run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
@@ -32,13 +32,13 @@ pub struct ApprovalRequest {
     pub hook: Arc<str>,
     /// The question.
     pub prompt: String,
-    /// The answers, in the order of the hook (`E-131`).
+    /// The answers, in the order of the hook.
     pub options: Vec<ApprovalOption>,
     /// Why the hook asks, if it says so.
     pub reason: Option<String>,
     /// The tool that is to run, if the data name one.
     pub tool: Option<String>,
-    /// What is approved: the data as the last hook left them (`E-136`).
+    /// What is approved: the data as the last hook left them.
     pub data: Arc<Map>,
     /// Whether a later hook changed the data after the question had been put: the prompt may
     /// tell of something else than [`data`](Self::data).
@@ -47,13 +47,14 @@ pub struct ApprovalRequest {
     /// or null where it waits without an end.
     #[serde(with = "seconds")]
     pub timeout: Duration,
-    /// What counts where nobody answers in time (`E-134`).
+    /// What counts where nobody answers in time.
     pub default: ApprovalDefault,
     /// When the question was put.
+    #[serde(serialize_with = "crate::timestamp::serialize")]
     pub asked_at: Timestamp,
     /// What the hook wants "allow always" remembered under, if it says so.
     pub(crate) key: Option<String>,
-    /// Whether the question is the generic one (`E-130`).
+    /// Whether the question is the generic one.
     pub(crate) is_generic: bool,
     /// Whether the host vouches for the hook.
     pub(crate) is_trusted: bool,
@@ -62,11 +63,11 @@ pub struct ApprovalRequest {
     pub(crate) hook_type: String,
 }
 
-/// What the user chose (`E-132`).
+/// What the user chose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalAnswer {
-    /// The label of the option, verbatim. Any other text is a denial (`E-132`).
+    /// The label of the option, verbatim. Any other text is a denial.
     pub label: String,
 }
 
@@ -91,7 +92,7 @@ impl From<&ApprovalOption> for ApprovalAnswer {
     }
 }
 
-/// The question where a hook has none (`E-130`).
+/// The question where a hook has none.
 const GENERIC: &str = "Allow this operation?";
 
 impl ApprovalRequest {
@@ -149,7 +150,7 @@ impl ApprovalRequest {
         self.key.as_deref()
     }
 
-    /// What "allow always" is remembered under (`E-138`): an explicit key of the hook's, unless
+    /// What "allow always" is remembered under: an explicit key of the hook's, unless
     /// the data have changed since it gave that; else the prompt, the tool and its input. The
     /// generic question is never remembered.
     pub(crate) fn memory(&self) -> Option<Digest> {
@@ -168,7 +169,7 @@ impl ApprovalRequest {
         Some(parts.finish())
     }
 
-    /// What is the same in two requests for which one question is enough (`E-140`).
+    /// What is the same in two requests for which one question is enough.
     pub(crate) fn identity(&self) -> Digest {
         let mut parts = self.origin();
         for ApprovalOption { label, effect } in &self.options {
@@ -210,7 +211,7 @@ impl ApprovalRequest {
         self.timeout.saturating_sub(waited)
     }
 
-    /// What an answer means: a denial, where it is none of the options (`E-132`). Where a
+    /// What an answer means: a denial, where it is none of the options. Where a
     /// label occurs twice, the stricter one counts.
     pub(crate) fn option(&self, answer: &ApprovalAnswer) -> Option<&ApprovalOption> {
         let offered = self.options.iter();

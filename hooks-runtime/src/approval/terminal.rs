@@ -29,7 +29,7 @@ use crate::{ApprovalDefault, HookError};
 /// that would be approved are shown with the question.
 ///
 /// It waits for the terminal without a thread, and needs a tokio runtime. Without a terminal,
-/// or when that is closed, asking fails, and the default of the question applies (`E-134`).
+/// or when that is closed, asking fails, and the default of the question applies.
 ///
 /// ```
 /// use hooks_runtime::Coordinator;

@@ -1,5 +1,5 @@
 //! Puts a program that is an event hook through the contract of
-//! [`testing::contract`](hooks_runtime::testing::contract) (`E-160`).
+//! [`testing::contract`](hooks_runtime::testing::contract).
 
 #![forbid(unsafe_code)]
 

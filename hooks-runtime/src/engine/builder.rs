@@ -40,7 +40,7 @@ use crate::{PhaseRegistry, RegisterOptions};
 ///
 /// Whatever is not said here can be said to the hook itself, which
 /// is made from the [context](HookEngine::context) and registered in the place of the built-in
-/// one (`R-24`).
+/// one.
 #[derive(Default)]
 #[must_use = "`build` makes the engine"]
 pub struct EngineBuilder {
@@ -203,8 +203,34 @@ impl EngineBuilder {
     }
 }
 
-/// Registers the sixteen hooks, each at its own priority (`R-25`) or in this order (`R-26`).
-pub(crate) fn fill(registry: &PhaseRegistry<ToolRequest, ToolResult>, context: &EngineContext) {
+impl HookEngine {
+    /// An engine without files, intents and limits. No tool may change a file with it, because
+    /// no intent owns any; a command that names an intent may run. Hooks that write keep quiet.
+    pub fn new() -> Self {
+        HookEngine::of(EngineContext::default())
+    }
+
+    /// An engine that is told more.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::new()
+    }
+
+    /// An engine with the sixteen hooks as they are by themselves, on this context.
+    pub fn of(context: EngineContext) -> Self {
+        let registry = PhaseRegistry::new();
+        fill(&registry, &context);
+        HookEngine { registry, context }
+    }
+}
+
+impl Default for HookEngine {
+    fn default() -> Self {
+        HookEngine::new()
+    }
+}
+
+/// Registers the sixteen hooks, each at its own priority or in this order.
+fn fill(registry: &PhaseRegistry<ToolRequest, ToolResult>, context: &EngineContext) {
     let plain = RegisterOptions::new;
     registry.register_pre(FailSafe::new(context), plain());
     registry.register_pre(StateCheck::new(context), plain());

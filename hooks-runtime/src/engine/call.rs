@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::Map;
 
-/// One call that an agent wants to make, as PRE hooks see it (`R-22`).
+/// One call that an agent wants to make, as PRE hooks see it.
 ///
 /// ```
 /// use hooks_runtime::ToolRequest;
@@ -27,7 +27,7 @@ pub struct ToolRequest {
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub params: Map,
     /// The intent for which the call is made. The engine fills in none: a call without one
-    /// belongs to no intent (`R-29`).
+    /// belongs to no intent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent_id: Option<String>,
     /// The session of the agent, for what is written down.
@@ -89,7 +89,7 @@ impl ToolRequest {
 }
 
 /// What a call used up. The model's tokens and the cost are what the host was told; without
-/// them a budget can only count calls (`R-31`).
+/// them a budget can only count calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
@@ -111,7 +111,7 @@ impl Usage {
     }
 }
 
-/// What came of a call, as POST hooks see it (`R-22`).
+/// What came of a call, as POST hooks see it.
 ///
 /// ```
 /// use hooks_runtime::{ToolRequest, ToolResult};

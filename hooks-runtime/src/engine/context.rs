@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::call::ToolRequest;
 use super::error::EngineError;
 use super::intent::IntentCatalogue;
-use super::post::FILES;
+use super::record::FILES;
 use super::session::Session;
 use super::storage::Storage;
 use super::tools::{ToolRole, ToolTable};
 use super::workspace::{PathRefusal, Workspace, normal};
 use crate::HookError;
 
-/// What the hooks of an engine share (`R-22`): what is known about tools and intents, the
+/// What the hooks of an engine share: what is known about tools and intents, the
 /// session, and where files are. A clone is the same.
 ///
 /// Every hook of the engine can be made from one, and then works in any

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// A call that changes something cannot be traced to an intent (`R-29`). A PRE run ends with it
+/// A call that changes something cannot be traced to an intent. A PRE run ends with it
 /// as its `Err`.
 ///
 /// ```
@@ -36,7 +36,7 @@ pub enum TraceabilityError {
     },
 }
 
-/// A file is not what the agent last saw (`R-27`). A PRE run ends with it as its `Err`.
+/// A file is not what the agent last saw. A PRE run ends with it as its `Err`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConcurrencyError {
@@ -66,7 +66,7 @@ pub enum ConcurrencyError {
     },
 }
 
-/// The engine cannot be built, or its intents not be used (`R-29`).
+/// The engine cannot be built, or its intents not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {

@@ -8,15 +8,14 @@ use super::context::EngineContext;
 use super::pre::FailSafe;
 use super::session::Session;
 use super::tools::{ToolClass, ToolRole};
-use crate::engine::EngineBuilder;
 use crate::{HookError, HookResponse, PhaseRegistry, Report, ResponseAction};
 
 /// What stands around the tools of one session of an agent: it is asked before each call, and
 /// told after it. A clone is the same engine.
 ///
-/// It does nothing but run the hooks of its [`registry`](Self::registry) (`R-24`), into which it
+/// It does nothing but run the hooks of its [`registry`](Self::registry), into which it
 /// was built with seven [PRE](super::pre) and nine [POST](super::post) hooks. One more is one
-/// registration; one with the id of another takes its place (`R-34`).
+/// registration; one with the id of another takes its place.
 ///
 /// ```
 /// use hooks_runtime::engine::Intent;
@@ -45,36 +44,18 @@ use crate::{HookError, HookResponse, PhaseRegistry, Report, ResponseAction};
 /// ```
 #[derive(Clone)]
 pub struct HookEngine {
-    registry: PhaseRegistry<ToolRequest, ToolResult>,
-    context: EngineContext,
+    pub(super) registry: PhaseRegistry<ToolRequest, ToolResult>,
+    pub(super) context: EngineContext,
 }
 
 impl HookEngine {
-    /// An engine without files, intents and limits. No tool may change a file with it, because
-    /// no intent owns any; a command that names an intent may run. Hooks that write keep quiet.
-    pub fn new() -> Self {
-        HookEngine::of(EngineContext::default())
-    }
-
-    /// An engine that is told more.
-    pub fn builder() -> EngineBuilder {
-        EngineBuilder::new()
-    }
-
-    /// An engine with the sixteen hooks as they are by themselves, on this context.
-    pub fn of(context: EngineContext) -> Self {
-        let registry = PhaseRegistry::new();
-        super::builder::fill(&registry, &context);
-        HookEngine { registry, context }
-    }
-
     /// Asks the PRE hooks about a call, and adds what class the tool is of to a response that
-    /// lets it go on (`R-33`).
+    /// lets it go on.
     ///
     /// Dropping the future asks no more hooks; what hooks have counted stays counted.
     ///
     /// # Errors
-    /// If a hook fails; the call must not happen then (`R-13`). Built-in hooks answer with a
+    /// If a hook fails; the call must not happen then. Built-in hooks answer with a
     /// [`TraceabilityError`](super::TraceabilityError) or a
     /// [`ConcurrencyError`](super::ConcurrencyError).
     pub async fn pre_tool_use(&self, request: &ToolRequest) -> Result<HookResponse, HookError> {
@@ -112,7 +93,7 @@ impl HookEngine {
         Ok(response)
     }
 
-    /// Tells the POST hooks about a result. Those that fail are logged (`R-14`). The built-in
+    /// Tells the POST hooks about a result. Those that fail are logged. The built-in
     /// ones look at each file of it once, together: what they note about it does not differ.
     ///
     /// Dropping the future stops the hook that runs, and no more is started; see
@@ -132,7 +113,7 @@ impl HookEngine {
         self.context.seen_once(result, told).await
     }
 
-    /// Tells the POST hooks in a task of its own, for which the caller does not wait (`R-16`).
+    /// Tells the POST hooks in a task of its own, for which the caller does not wait.
     ///
     /// Results that are told at the same time are noted in any order.
     ///
@@ -150,13 +131,12 @@ impl HookEngine {
         })
     }
 
-    /// The hooks: one more is one registration, one less is one deregistration (`R-21`,
-    /// `R-24`).
+    /// The hooks: one more is one registration, one less is one deregistration.
     pub fn registry(&self) -> &PhaseRegistry<ToolRequest, ToolResult> {
         &self.registry
     }
 
-    /// What the built-in hooks share, to make others from (`R-22`).
+    /// What the built-in hooks share, to make others from.
     pub fn context(&self) -> &EngineContext {
         &self.context
     }
@@ -166,20 +146,14 @@ impl HookEngine {
         self.context.session()
     }
 
-    /// Whether a tool only looks; one that nobody knows does not (`R-32`).
+    /// Whether a tool only looks; one that nobody knows does not.
     pub fn classify(&self, tool: &str) -> ToolClass {
         self.context.tools().classify(tool)
     }
 
-    /// Forgets repeated calls and the turn context (`R-30`), as [`Session::reset`].
+    /// Forgets repeated calls and the turn context, as [`Session::reset`].
     pub fn reset(&self) {
         self.session().reset();
-    }
-}
-
-impl Default for HookEngine {
-    fn default() -> Self {
-        HookEngine::new()
     }
 }
 

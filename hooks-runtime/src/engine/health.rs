@@ -7,10 +7,10 @@ use hooks_core::BoxFuture;
 
 use super::context::EngineContext;
 
-/// Why a probe says that something is wrong (`R-31`).
+/// Why a probe says that something is wrong.
 pub type Unhealthy = Box<dyn Error + Send + Sync>;
 
-/// Asks whether everything that the hooks rely on is there (`R-31`).
+/// Asks whether everything that the hooks rely on is there.
 ///
 /// A function or closure that returns a future of a `bool`, a `Result<(), E>` or a
 /// `Result<bool, E>` is one.
@@ -31,7 +31,7 @@ where
     }
 }
 
-/// What a function may answer as a [`HealthProbe`] (`R-31`).
+/// What a function may answer as a [`HealthProbe`].
 pub trait IntoHealth {
     /// Nothing if all is well, else what is wrong.
     ///
@@ -62,7 +62,7 @@ impl IntoHealth for () {
 }
 
 /// The probe of an engine that is not given one: its storage folder takes lines, and the file
-/// of its intents holds intents (`R-31`). Without files all is well.
+/// of its intents holds intents. Without files all is well.
 #[derive(Debug, Clone)]
 pub struct FilesProbe {
     context: EngineContext,

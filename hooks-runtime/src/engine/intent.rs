@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::error::EngineError;
 use super::files;
 
-/// A piece of work that somebody asked for, and the files that belong to it (`R-28`, `R-29`).
+/// A piece of work that somebody asked for, and the files that belong to it.
 ///
 /// ```
 /// use hooks_runtime::engine::Intent;
@@ -21,7 +21,7 @@ use super::files;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Intent {
-    /// Its id, such as `REQ-12` (`R-29`).
+    /// Its id, such as `REQ-12`.
     pub id: String,
     /// The files that it owns, as globs from the workspace on: `*` stays within a folder, `**`
     /// does not. Nothing matches an empty scope. A glob that can match no file is refused: one
@@ -33,7 +33,7 @@ pub struct Intent {
     pub status: IntentStatus,
 }
 
-/// How far an intent is (`R-29`). In JSON the names are in capitals; an unknown one is an error.
+/// How far an intent is. In JSON the names are in capitals; an unknown one is an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
@@ -110,7 +110,7 @@ struct Known {
 
 type Table = BTreeMap<String, Known>;
 
-/// The intents that there are (`R-29`). A clone is the same catalogue.
+/// The intents that there are. A clone is the same catalogue.
 ///
 /// ```
 /// use hooks_runtime::engine::{Intent, IntentCatalogue, IntentStatus};

@@ -1,4 +1,4 @@
-//! The nine POST hooks of the engine, in their order (`R-26`).
+//! The nine POST hooks of the engine, in their order.
 //!
 //! | Id | Type | Keeps |
 //! |---|---|---|
@@ -12,14 +12,14 @@
 //! | `scope-drift` | [`ScopeDrift`] | changes outside of the scope, in `scope_drift.jsonl` |
 //! | `shared-brain` | [`SharedBrain`] | lessons, in `lessons.jsonl` |
 //!
-//! None of them does anything for a result without an intent (`R-27`), but for two, whose records
+//! None of them does anything for a result without an intent, but for two, whose records
 //! only make later checks stricter: `turn-context` adds up what was used, and
 //! `read-file-baseline` notes what was seen. The call that selects an intent counts as one of
 //! the intent that it selects. Without a storage nothing is written.
 
 /// A hook that is made from a context alone, and appends to one file.
 macro_rules! hook_with_file {
-    ($(#[$doc:meta])* $name:ident, $file:literal) => {
+    ($(#[$doc:meta])* $name:ident, $file:path) => {
         $(#[$doc])*
         #[derive(Debug, Clone)]
         pub struct $name {
@@ -59,14 +59,3 @@ pub use scope_drift::ScopeDrift;
 pub use shared_brain::SharedBrain;
 pub use turn_context::TurnUpdate;
 pub use verification_failure::VerificationFailure;
-
-/// The files that these hooks write to.
-pub(crate) const FILES: [&str; 7] = [
-    MutationLog::FILE,
-    AgentTrace::FILE,
-    GeneralTrace::FILE,
-    VerificationFailure::FILE,
-    IntentProgress::FILE,
-    ScopeDrift::FILE,
-    SharedBrain::FILE,
-];

@@ -1,4 +1,4 @@
-//! The seven PRE hooks of the engine, in their order (`R-25`).
+//! The seven PRE hooks of the engine, in their order.
 //!
 //! | Priority | Id | Type | Says no to |
 //! |---|---|---|---|

@@ -8,6 +8,7 @@ use super::call::ToolResult;
 /// What every line says about the call that it is about.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Head {
+    #[serde(serialize_with = "crate::timestamp::serialize")]
     at: Timestamp,
     intent_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,3 +49,23 @@ pub(crate) fn clip(text: &str, characters: usize) -> &str {
         None => text,
     }
 }
+
+// Names of the files.
+pub(crate) const MUTATIONS: &str = "mutations.jsonl";
+pub(crate) const AGENT_TRACE: &str = "agent_trace.jsonl";
+pub(crate) const TRACE: &str = "trace.jsonl";
+pub(crate) const VERIFICATION_FAILURES: &str = "verification_failures.jsonl";
+pub(crate) const INTENT_PROGRESS: &str = "intent_progress.jsonl";
+pub(crate) const SCOPE_DRIFT: &str = "scope_drift.jsonl";
+pub(crate) const LESSONS: &str = "lessons.jsonl";
+
+/// The files that hooks write to.
+pub(crate) const FILES: [&str; 7] = [
+    MUTATIONS,
+    AGENT_TRACE,
+    TRACE,
+    VERIFICATION_FAILURES,
+    INTENT_PROGRESS,
+    SCOPE_DRIFT,
+    LESSONS,
+];

@@ -11,7 +11,7 @@ use crate::Map;
 use crate::lock::lock;
 
 /// How far the turn of an agent is. It goes forward by itself, and back to the beginning with
-/// [`Session::begin_turn`] (`R-25`).
+/// [`Session::begin_turn`].
 ///
 /// | Stage | Left when | Lets through |
 /// |---|---|---|
@@ -31,7 +31,7 @@ pub enum Stage {
     Action,
 }
 
-/// What a session remembers between its calls (`R-22`). A clone is the same session.
+/// What a session remembers between its calls. A clone is the same session.
 ///
 /// ```
 /// use hooks_runtime::engine::{Session, Stage};
@@ -74,7 +74,7 @@ struct Meter {
     intents: BTreeMap<String, Spent>,
 }
 
-/// What has been used up so far (`R-31`).
+/// What has been used up so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Spent {
@@ -99,7 +99,7 @@ struct LastCall {
     times: u32,
 }
 
-/// How far the work on an intent is (`R-26`).
+/// How far the work on an intent is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Progress {
@@ -111,7 +111,7 @@ pub struct Progress {
     pub files: BTreeSet<String>,
 }
 
-/// Something that the next session should know (`R-26`).
+/// Something that the next session should know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Lesson {
@@ -275,8 +275,8 @@ impl Session {
         }
     }
 
-    /// Forgets repeated calls and the turn: its stage, the selected intent and what was read
-    /// (`R-30`). What was spent, and how far intents are, stays.
+    /// Forgets repeated calls and the turn: its stage, the selected intent and what was read.
+    /// What was spent, and how far intents are, stays.
     pub fn reset(&self) {
         *lock(&self.inner.last_call) = None;
         *self.turn() = Turn::default();

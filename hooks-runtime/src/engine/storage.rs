@@ -11,10 +11,10 @@ use serde::Serialize;
 use super::error::EngineError;
 use super::files;
 
-/// The folder, below the workspace, that the hooks write to (`R-26`) unless the host names another.
+/// The folder, below the workspace, that the hooks write to unless the host names another.
 pub const STORAGE_FOLDER: &str = ".orchestration";
 
-/// A folder of files that are only ever appended to (`R-26`). A clone is the same.
+/// A folder of files that are only ever appended to. A clone is the same.
 ///
 /// A line is written in one piece, under a lock of the operating system's where there is one
 /// (unix), so that writers in several threads and processes neither mix nor lose lines; other

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::call::{ToolRequest, ToolResult};
 use super::patch;
 
-/// Whether a tool only looks, or may change something (`R-32`). In JSON the names are in
+/// Whether a tool only looks, or may change something. In JSON the names are in
 /// capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
@@ -22,7 +22,7 @@ pub enum ToolClass {
 }
 
 impl ToolClass {
-    /// The name in the JSON form, which is also the classification of a response (`R-33`).
+    /// The name in the JSON form, which is also the classification of a response.
     pub fn name(self) -> &'static str {
         match self {
             ToolClass::Safe => "SAFE",
@@ -37,7 +37,7 @@ impl fmt::Display for ToolClass {
     }
 }
 
-/// What a tool does, as far as hooks treat it differently (`R-32`).
+/// What a tool does, as far as hooks treat it differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolRole {
@@ -95,7 +95,7 @@ const NONE: [&str; 0] = [];
 
 /// The tools that a coding agent has, and what is known about each.
 ///
-/// A tool that is not in the table changes files, so that every check applies to it (`R-32`);
+/// A tool that is not in the table changes files, so that every check applies to it;
 /// which ones is not known, so a call of it is denied where files have owners.
 ///
 /// ```
@@ -179,13 +179,13 @@ impl ToolTable {
             .map_or(ToolRole::Write, |tool| tool.role)
     }
 
-    /// Whether a tool only looks; one that is not in the table does not (`R-32`).
+    /// Whether a tool only looks; one that is not in the table does not.
     pub fn classify(&self, name: &str) -> ToolClass {
         self.role(name).class()
     }
 
     /// Whether a tool may change files through its parameters: not one that runs a command, or
-    /// starts a task (`R-32`).
+    /// starts a task.
     pub fn is_file_destructive(&self, name: &str) -> bool {
         self.role(name) == ToolRole::Write
     }
@@ -242,7 +242,7 @@ impl ToolTable {
     }
 }
 
-/// Why it is not known which files a call would change (`R-32`).
+/// Why it is not known which files a call would change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnreadablePath {

@@ -11,10 +11,10 @@ use super::error::EngineError;
 use super::files;
 use crate::digest;
 
-/// The file that names what no intent may change, in the syntax of a `.gitignore` (`R-28`).
+/// The file that names what no intent may change, in the syntax of a `.gitignore`.
 pub const IGNORE_FILE: &str = ".intentignore";
 
-/// The folder that the agent works in (`R-28`). A clone is the same.
+/// The folder that the agent works in. A clone is the same.
 ///
 /// Files in it are hashed in pieces. One of more than 256 MiB, and what is no regular file, is
 /// not read: it has no hash, and where there must be one that is an error.
@@ -23,7 +23,7 @@ pub struct Workspace {
     root: Arc<Path>,
 }
 
-/// Why a path is not one of the workspace's (`R-28`).
+/// Why a path is not one of the workspace's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathRefusal {
@@ -177,8 +177,7 @@ fn slashed(path: &Path) -> Option<String> {
     parts.map(|parts| parts.join("/"))
 }
 
-/// The hash by which the engine compares contents: SHA-256, in the form `sha256:…` (`R-25`,
-/// `R-26`).
+/// The hash by which the engine compares contents: SHA-256, in the form `sha256:…`.
 pub fn content_hash(content: impl AsRef<[u8]>) -> String {
     spelled(digest::of_bytes(content.as_ref()))
 }

@@ -1,5 +1,5 @@
 //! The policy of [`collect`](super::HookRegistry::collect): every hook is asked at the same
-//! time, and all data are answers (`E-50` to `E-59`).
+//! time, and all data are answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,28 +8,28 @@ use hooks_core::{EntryId, EntryMeta, Failure, HookFuture, Never, Policy, Step};
 
 use super::emission::{HandlerFailure, HookOutput, UserMessage};
 use super::emit::output;
-use super::event::Scene;
-use super::handler::{Handler, Reply, Spoken};
+use super::event::EventContext;
+use super::handler::{Handler, HandlerOutput, ReplyBody};
 use super::record::{Fields, Transcript};
 use crate::Map;
 
-/// What hooks answered that were asked all at once (`E-50`, `E-59`).
+/// What hooks answered that were asked all at once.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Collected {
     /// The data that hooks answered with, in the order of their priority, each with the name
-    /// of its hook (`E-52`).
+    /// of its hook.
     pub answers: Vec<(Arc<str>, Map)>,
     /// What the user is to be told, in the same order.
     pub messages: Vec<UserMessage>,
     /// What hooks printed and did not suppress, in the order in which it was printed.
     pub output: Vec<HookOutput>,
-    /// What went wrong; timeouts too (`E-54`).
+    /// What went wrong; timeouts too.
     pub failures: Vec<HandlerFailure>,
 }
 
 impl Collected {
-    /// The data alone (`E-59`).
+    /// The data alone.
     pub fn into_data(self) -> Vec<Map> {
         self.answers.into_iter().map(|(_, data)| data).collect()
     }
@@ -67,7 +67,7 @@ impl<'a> Collect<'a> {
 }
 
 impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
-    type HookOutput = Reply;
+    type HookOutput = HandlerOutput;
     type Output = Collected;
     type Future = Never<()>;
 
@@ -83,26 +83,26 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
         entry: &'b EntryMeta,
         hook: &'b (dyn Handler + 'h),
         _: bool,
-    ) -> HookFuture<'b, Reply>
+    ) -> HookFuture<'b, HandlerOutput>
     where
         Self: 'b,
     {
-        let scene = Scene {
+        let context = EventContext {
             name: self.name,
             fields: &mut self.fields,
             transcript: &self.transcript,
             is_chained: false,
         };
-        hook.start(entry, scene)
+        hook.start(entry, context)
     }
 
-    fn validate_output(&mut self, reply: Reply) -> Result<Reply, Failure> {
+    fn validate_output(&mut self, reply: HandlerOutput) -> Result<HandlerOutput, Failure> {
         reply.check(|_| false)
     }
 
-    /// The data count for any action, and none ends the collection (`E-53`).
-    fn on_output(&mut self, entry: &EntryMeta, reply: Reply) -> Step<Self, Never<()>> {
-        let Some(Spoken::Result(result)) = reply.0.map(|spoken| *spoken) else {
+    /// The data count for any action, and none ends the collection.
+    fn on_output(&mut self, entry: &EntryMeta, reply: HandlerOutput) -> Step<Self, Never<()>> {
+        let Some(ReplyBody::Result(result)) = reply.0.map(|spoken| *spoken) else {
             return Step::Next;
         };
         let rank = rank(entry);
@@ -124,7 +124,7 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
         Step::Next
     }
 
-    /// The time of the collection, unless the hook has less (`E-51`).
+    /// The time of the collection, unless the hook has less.
     fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
         Some(match entry.timeout() {
             Some(own) => own.min(self.timeout),

@@ -6,11 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{Either, select, try_join3};
-use hooks_core::{Failure, FailurePolicy};
+use hooks_core::{EntryMeta, Failure, FailurePolicy, HookFuture};
 use serde::de::value::{self, StrDeserializer};
 use serde::de::{IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -23,9 +22,10 @@ use tokio::time::timeout;
 use group::Group;
 
 use super::emit::policy;
-use super::event::Event;
-use super::handler::{EventHook, Handler, IntoHandler, Now, form};
-use super::result::{Action, FIELDS, HookResult, Members, Twice};
+use super::event::{Event, EventContext};
+use super::handler::{HandlerOutput, HandlerResult, IntoHandler, form};
+use super::result::json::{FIELDS, Members, Twice};
+use super::result::{Action, HookResult};
 use crate::display::shorten;
 use crate::{HookError, Map};
 
@@ -52,7 +52,7 @@ pub(crate) mod group;
 /// field of it does not hold, or cannot be read.
 ///
 /// Standard error, as far as the output limit goes, and the standard output before the answer
-/// are printed into the transcript, unless the answer suppresses them (`E-150`). A program
+/// are printed into the transcript, unless the answer suppresses them. A program
 /// that takes too long, or writes too much to its standard output, is killed, and a failure
 /// says so; it is killed, too, when the emission is dropped. With the end of the program end
 /// the processes that it has started (on Unix: its process group), however it ends: those that
@@ -258,15 +258,21 @@ pub(crate) fn input(event: &str, data: &Map) -> Result<Vec<u8>, CommandError> {
     serde_json::to_vec(&Input { event, data }).map_err(|error| CommandError::Pipe(error.into()))
 }
 
-/// A program is known by the name of its file (`E-09`).
+/// A program has the name of its file.
 #[diagnostic::do_not_recommend]
 impl IntoHandler<form::Program> for CommandHook {
     type Answer = HookResult;
 
     const TRUSTED: bool = false;
 
-    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler> {
-        IntoHandler::<form::Typed>::into_handler::<Now>(Program(self))
+    fn start<'a>(
+        &'a self,
+        entry: &'a EntryMeta,
+        context: EventContext<'_>,
+        _: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput> {
+        let owned = context.to_owned_event(entry);
+        HookFuture::boxed(async move { self.answer(owned.event()).await.apply(None) })
     }
 
     fn name(&self) -> Option<String> {
@@ -275,20 +281,18 @@ impl IntoHandler<form::Program> for CommandHook {
     }
 }
 
-/// A program as a hook.
-struct Program(CommandHook);
-
-impl EventHook for Program {
-    async fn call(&self, event: Event<'_>) -> Result<HookResult, HookError> {
+impl CommandHook {
+    /// Runs the program for this event, and reads its answer.
+    async fn answer(&self, event: Event<'_>) -> Result<HookResult, HookError> {
         if Handle::try_current().is_err() {
             return Err(CommandError::NoRuntime.into());
         }
         let mut written = Written::default();
-        let ended = self.0.run(event, &mut written).await;
+        let ended = self.run(event, &mut written).await;
         let errors = String::from_utf8_lossy(&written.errors);
         print(event, &errors);
         let Some(status) = ended? else {
-            let limit = Failure::Timeout(self.0.time_limit);
+            let limit = Failure::Timeout(self.time_limit);
             return Err(HookError::from_fault(limit));
         };
         if status.code() == Some(0) {
@@ -578,7 +582,7 @@ pub(crate) async fn feed(mut pipe: ChildStdin, input: &[u8]) -> Result<(), Comma
     }
 }
 
-/// Why a program gave no answer (`E-36`).
+/// Why a program gave no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {

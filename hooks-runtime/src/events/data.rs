@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::emission::{Emission, HandlerFailure};
-use crate::Map;
+use crate::map::{Map, type_name};
 
-/// The data of an event, from a map, a [`Value`], or nothing (`E-41`).
+/// The data of an event, from a map, a [`Value`], or nothing.
 ///
 /// A map that is given away is changed in place; one that the caller keeps, as an `Arc`, is
 /// shared with the hooks, and copied only where a changed one has to be given back.
@@ -20,6 +20,25 @@ pub struct EventData {
     map: Option<Arc<Map>>,
     /// what was given in its place.
     found: &'static str,
+}
+
+/// A value that an event is emitted with: every type that converts into [`EventData`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not event data; pass a map, a `Value` or `()`, or `serde_json::to_value(&x)?`",
+    label = "not event data"
+)]
+pub trait IntoEventData {
+    /// Converts the value.
+    #[doc(hidden)]
+    fn into_event_data(self) -> EventData;
+}
+
+#[diagnostic::do_not_recommend]
+impl<D: Into<EventData>> IntoEventData for D {
+    #[inline]
+    fn into_event_data(self) -> EventData {
+        self.into()
+    }
 }
 
 impl EventData {
@@ -34,7 +53,6 @@ impl EventData {
 pub(crate) struct NotAnObject(&'static str);
 
 impl From<NotAnObject> for EmitError {
-    #[cold]
     fn from(NotAnObject(found): NotAnObject) -> Self {
         EmitError::NotAnObject { found }
     }
@@ -76,7 +94,7 @@ impl From<Option<Map>> for EventData {
     }
 }
 
-/// `null` is no fields (`E-41`).
+/// `null` is no fields.
 impl From<Value> for EventData {
     fn from(value: Value) -> Self {
         match value {
@@ -90,7 +108,7 @@ impl From<Value> for EventData {
     }
 }
 
-/// Fields for the data of every event: a map, or `()` for none (`E-65`, `E-66`).
+/// Fields for the data of every event: a map, or `()` for none.
 #[derive(Debug, Clone, Default)]
 pub struct DefaultFields(Arc<Map>);
 
@@ -119,23 +137,11 @@ impl From<()> for DefaultFields {
     }
 }
 
-/// A JSON type as people call it.
-pub(crate) fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
-}
-
-/// Why an event has no answer (`E-41`, `X-2`).
+/// Why an event has no answer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum EmitError {
-    /// The data are no object (`E-41`); no hook has run.
+    /// The data are no object; no hook has run.
     NotAnObject {
         /// What they are.
         found: &'static str,

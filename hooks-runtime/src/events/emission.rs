@@ -8,14 +8,14 @@ use hooks_core::__private::ColdOption;
 use hooks_core::{EntryMeta, Failure, Report};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use thin_vec::ThinVec;
 
-use super::items::Items;
 use super::result::{Action, ContextRole, HookResult, MessageLevel};
 use crate::Map;
 use crate::error::text;
 
 /// What came of an event: the strongest answer, and everything that any hook said, whichever
-/// answer won (`E-35`).
+/// answer won.
 ///
 /// [`result`](Self::result) is the same as one [`HookResult`]; what does not fit into that is
 /// here.
@@ -47,20 +47,20 @@ use crate::error::text;
 #[must_use = "it may be a denial, or a question for the user"]
 #[non_exhaustive]
 pub struct Emission {
-    /// The strongest answer (`E-34`). [`Action::Modify`] says that a hook has set the data or
-    /// a field, be it to the same value (`E-27`).
+    /// The strongest answer. [`Action::Modify`] says that a hook has set the data or
+    /// a field, be it to the same value.
     pub action: Action,
-    /// The data as the last hook left them, for what the event announces (`E-20`, `E-25`).
+    /// The data as the last hook left them, for what the event announces.
     pub data: Arc<Map>,
-    /// What is to be injected, in execution order (`E-29`).
-    pub injections: Items<Injection>,
-    /// What the user is to be told, in execution order (`E-152`).
-    pub messages: Items<UserMessage>,
+    /// What is to be injected, in execution order.
+    pub injections: ThinVec<Injection>,
+    /// What the user is to be told, in execution order.
+    pub messages: ThinVec<UserMessage>,
     /// The hook whose answer the action is; the first one where several gave it, of those that
     /// are trusted for a question if there is one, and the last one for [`Action::Modify`].
     pub decided_by: Option<Arc<str>>,
-    /// What went wrong, in execution order (`E-36`).
-    pub failures: Items<HandlerFailure>,
+    /// What went wrong, in execution order.
+    pub failures: ThinVec<HandlerFailure>,
     /// What most emissions have nothing of.
     pub(crate) rest: ColdOption<Box<Rest>>,
 }
@@ -78,15 +78,14 @@ pub(crate) struct Rest {
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     pub(crate) event: Arc<str>,
-    /// Whether the host vouches for the hook that asks (`E-133`).
+    /// Whether the host vouches for the hook that asks.
     pub(crate) is_trusted: bool,
     pub(crate) hook_type: &'static str,
     /// Whether a later hook changed the data.
     pub(crate) has_changed: bool,
 }
 
-/// A text for the agent's conversation, with its own role, lifetime and placement (`E-110` to
-/// `E-112`).
+/// A text for the agent's conversation, with its own role, lifetime and placement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Injection {
@@ -102,7 +101,7 @@ pub struct Injection {
     pub provenance: Provenance,
 }
 
-/// Where something comes from (`E-115`).
+/// Where something comes from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Provenance {
@@ -113,10 +112,11 @@ pub struct Provenance {
     /// The name of the event.
     pub event: Arc<str>,
     /// When the hook had answered.
+    #[serde(serialize_with = "crate::timestamp::serialize")]
     pub at: Timestamp,
 }
 
-/// A message for the user (`E-151`).
+/// A message for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct UserMessage {
@@ -128,7 +128,7 @@ pub struct UserMessage {
     pub hook: Arc<str>,
 }
 
-/// Something that a hook printed (`E-150`).
+/// Something that a hook printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HookOutput {
@@ -138,7 +138,7 @@ pub struct HookOutput {
     pub hook: Arc<str>,
 }
 
-/// Something that went wrong in a hook (`E-36`).
+/// Something that went wrong in a hook.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HandlerFailure {
@@ -151,7 +151,7 @@ pub struct HandlerFailure {
 }
 
 impl UserMessage {
-    /// What the hook of this entry tells the user, if it does, whatever its action (`E-151`).
+    /// What the hook of this entry tells the user, if it does, whatever its action.
     pub(crate) fn of(result: &HookResult, entry: &EntryMeta) -> Option<Self> {
         Some(UserMessage {
             text: result.user_message.clone()?,
@@ -210,13 +210,13 @@ impl Emission {
         self.action == Action::Deny
     }
 
-    /// Why the hook that decided decided so, if it said (`E-97`).
+    /// Why the hook that decided decided so, if it said.
     pub fn reason(&self) -> Option<&str> {
         self.decision()?.reason.as_deref()
     }
 
-    /// The answer of the hook that decided; the question, where that is to ask the user
-    /// (`E-32`). Of one that modified, it is what it said besides: the data have gone into the
+    /// The answer of the hook that decided; the question, where that is to ask the user.
+    /// Of one that modified, it is what it said besides: the data have gone into the
     /// emission's. There is none where nobody said more than to go on, or to change fields.
     pub fn decision(&self) -> Option<&HookResult> {
         self.rest.as_ref()?.decision.as_deref()
@@ -227,8 +227,7 @@ impl Emission {
         self.rest.as_ref()?.question.as_ref()
     }
 
-    /// What hooks printed and did not suppress, in the order in which it was printed
-    /// (`E-150`).
+    /// What hooks printed and did not suppress, in the order in which it was printed.
     pub fn output(&self) -> &[HookOutput] {
         match self.rest.as_ref() {
             Some(rest) => &rest.output,
@@ -242,10 +241,10 @@ impl Emission {
         self.rest.as_ref()?.report.as_ref()
     }
 
-    /// The emission as one [`HookResult`] (`E-20` to `E-35`).
+    /// The emission as one [`HookResult`].
     ///
     /// A denial or a question is the hook's own answer. Several injections are one, with the
-    /// settings of the first (`E-29`, `E-30`). Otherwise the data are the final ones, and all
+    /// settings of the first. Otherwise the data are the final ones, and all
     /// messages are one, with the level of the most serious.
     pub fn result(&self) -> HookResult {
         let own = self.decision().cloned();

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::record::{Fields, Printed, Transcript};
 use crate::Map;
 
-/// An event as a hook sees it: its name, and its data as the hooks before left them (`E-12`,
-/// `E-25`). All of it is borrowed; a copy of this is a few words.
+/// An event as a hook sees it: its name, and its data as the hooks before left them.
+/// All of it is borrowed; a copy of this is a few words.
 ///
 /// ```
 /// use hooks_runtime::{Event, EventHook, HookError, HookResult, impl_hook};
@@ -31,26 +31,26 @@ pub struct Event<'a> {
     pub(crate) transcript: &'a Transcript,
 }
 
-/// What a hook is started with.
+/// Arguments of the call of one event hook.
 #[doc(hidden)]
-pub struct Scene<'a> {
+pub struct EventContext<'a> {
     pub(crate) name: &'a Arc<str>,
     pub(crate) fields: &'a mut Fields,
     pub(crate) transcript: &'a Transcript,
-    /// Whether the hooks that follow see what this one changes.
+    /// `true` if later hooks see the changes of this hook.
     pub(crate) is_chained: bool,
 }
 
-impl fmt::Debug for Scene<'_> {
+impl fmt::Debug for EventContext<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scene")
+        f.debug_struct("EventContext")
             .field("name", self.name)
             .finish_non_exhaustive()
     }
 }
 
-impl Scene<'_> {
-    #[inline(always)]
+impl EventContext<'_> {
+    #[inline]
     pub(crate) fn event<'s>(&'s self, hook: &'s EntryMeta) -> Event<'s> {
         Event {
             name: self.name,
@@ -60,9 +60,9 @@ impl Scene<'_> {
         }
     }
 
-    /// The event for a hook that is waited for.
-    pub(crate) fn hold<'h>(&self, hook: &'h EntryMeta) -> Held<'h> {
-        Held {
+    /// Returns a copy of the event for a pending hook.
+    pub(crate) fn to_owned_event<'h>(&self, hook: &'h EntryMeta) -> OwnedEvent<'h> {
+        OwnedEvent {
             name: Arc::clone(self.name),
             fields: self.fields.clone(),
             hook,
@@ -70,23 +70,23 @@ impl Scene<'_> {
         }
     }
 
-    /// The name and all data, to be kept.
-    #[inline(always)]
-    pub(crate) fn share(&mut self) -> (Arc<str>, Arc<Map>) {
+    /// Returns the shared name and all data as one shared map.
+    #[inline]
+    pub fn share(&mut self) -> (Arc<str>, Arc<Map>) {
         self.fields.merge();
         (Arc::clone(self.name), self.fields.to_map())
     }
 }
 
-/// An event that a hook keeps for as long as it is waited for.
-pub(crate) struct Held<'a> {
+/// An event that a pending hook owns.
+pub(crate) struct OwnedEvent<'a> {
     name: Arc<str>,
     fields: Fields,
     hook: &'a EntryMeta,
     transcript: Transcript,
 }
 
-impl Held<'_> {
+impl OwnedEvent<'_> {
     pub(crate) fn event(&self) -> Event<'_> {
         Event {
             name: &self.name,
@@ -98,7 +98,7 @@ impl Held<'_> {
 }
 
 impl<'a> Event<'a> {
-    /// The name under which the event was emitted (`E-12`).
+    /// The name under which the event was emitted.
     #[inline]
     pub fn name(&self) -> &'a str {
         self.name
@@ -130,7 +130,7 @@ impl<'a> Event<'a> {
 
     /// Prints something into the transcript of the emission, where the host finds it
     /// ([`Emission::output`](super::Emission::output)) unless the hook answers with
-    /// `suppress_output` (`E-150`).
+    /// `suppress_output`.
     pub fn print(&self, text: impl Into<String>) {
         self.transcript.print(Printed {
             id: self.hook.id(),

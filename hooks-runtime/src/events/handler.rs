@@ -1,17 +1,20 @@
-//! What can be an event hook.
+//! Event hooks: the forms that can be registered, and how the registry calls them.
 //!
-//! | A hook | Is given | Costs |
+//! | Hook | Argument | Allocations of a call |
 //! |---|---|---|
-//! | `fn(Arc<str>, Arc<Map>) -> R`, a function or a closure | shared data | nothing but the two `Arc`s |
-//! | the same, `async` | shared data | its future, in a box |
-//! | `fn(Event<'_>) -> R`, a function or a closure | borrowed data | nothing |
-//! | an `async fn(Event<'_>)` under `#[impl_hook(EventHook)]` | borrowed data | nothing, unless it awaits |
-//! | a type that implements [`EventHook`] | borrowed data | its future, in a box, and what it holds of the event |
+//! | `fn(Arc<str>, Arc<Map>) -> R`, a function or a closure | shared data | none |
+//! | the same, `async` | shared data | the boxed future |
+//! | `fn(Event<'_>) -> R`, a function or a closure | borrowed data | none |
+//! | an `async fn(Event<'_>)` under `#[impl_hook(EventHook)]` | borrowed data | none if it does not await |
+//! | a type that implements [`EventHook`] | borrowed data | the boxed future and the owned event |
 //! | `Stateful::new(…)` of a type that implements [`StatefulEventHook`] | borrowed data | the same |
+//! | an `Arc`, a `Box` or a `&'static` of a hook | as that hook | as that hook |
 //!
 //! `R` is a [`HookResult`] or a `Result<HookResult, E>`.
 
-use std::any::type_name;
+// Attributes that name a row of the bench `performance` hold it. Together:
+// `event_continue/16` −20 % instructions.
+
 use std::error::Error;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -19,7 +22,7 @@ use std::sync::Arc;
 
 use hooks_core::{EntryMeta, Failure, HookFuture, hooks};
 
-use super::event::{Event, Scene};
+use super::event::{Event, EventContext};
 use super::result::{APPROVAL_TIMEOUT, Action, HookResult};
 use crate::{HookError, Map};
 
@@ -36,38 +39,41 @@ pub trait EventHooks {
     }
 }
 
-/// A hook as an emission calls it.
+/// Type-erased event hook, as the registry stores it.
 #[doc(hidden)]
 pub trait Handler: Send + Sync {
-    /// Starts the hook of this entry. What it is to keep of the event while it waits, it
-    /// holds by itself.
-    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> HookFuture<'a, Reply>;
+    /// Starts the hook of this entry. A pending future owns what it needs of the event.
+    fn start<'a>(
+        &'a self,
+        entry: &'a EntryMeta,
+        context: EventContext<'_>,
+    ) -> HookFuture<'a, HandlerOutput>;
 }
 
-/// What a hook answered: nothing where it goes on, or has changed single fields, which have
-/// their new values already. A word, because it travels through every call in registers.
+/// Output of one event hook, one pointer wide so that it is returned in registers. `None` means
+/// that the hook continues; changes of single fields are already applied then.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Reply(pub(crate) Option<Box<Spoken>>);
+pub struct HandlerOutput(pub(crate) Option<Box<ReplyBody>>);
 
-/// What a hook says besides.
+/// Output of an event hook that does more than continue.
 #[doc(hidden)]
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "it is never anywhere but in a box"
+    reason = "the enum is always stored in a box"
 )]
-pub enum Spoken {
-    /// Its answer.
+pub enum ReplyBody {
+    /// The hook returned a result.
     Result(HookResult),
-    /// What went wrong.
+    /// The hook failed.
     Failure(Failure),
 }
 
-impl Reply {
-    // Where the hook is inlined, so is this, and most of the fields never exist.
-    #[inline(always)]
-    fn of(result: HookResult, scene: Option<Scene<'_>>) -> Self {
+impl HandlerOutput {
+    // Inlined into the hook, so that most fields are never written.
+    #[inline(always)] // event_continue/16
+    fn of(result: HookResult, context: Option<EventContext<'_>>) -> Self {
         let is_bare = result.data.is_none()
             && result.reason.is_none()
             && result.context_injection.is_none()
@@ -77,134 +83,178 @@ impl Reply {
             && !result.suppress_output
             && result.user_message.is_none()
             && result.extra.is_none();
-        match (result.action, scene) {
-            (Action::Continue, _) if is_bare && result.changes.is_empty() => Reply(None),
-            (Action::Modify, Some(scene))
-                if is_bare && scene.is_chained && !result.changes.is_empty() =>
+        match (result.action, context) {
+            (Action::Continue, _) if is_bare && result.changes.is_empty() => HandlerOutput(None),
+            (Action::Modify, Some(context))
+                if is_bare && context.is_chained && !result.changes.is_empty() =>
             {
-                scene.fields.change(result.changes);
-                Reply(None)
+                context.fields.change(result.changes);
+                HandlerOutput(None)
             }
-            _ => Reply(Some(Box::new(Spoken::Result(result)))),
+            _ => HandlerOutput(Some(Box::new(ReplyBody::Result(result)))),
         }
     }
 
-    /// The failure that the answer says, if it says one, or is: fields that do not hold are, unless
-    /// the action stands all the same.
-    #[inline(always)]
+    /// Returns the failure of the hook, or of a result with invalid fields. If `stands` accepts
+    /// the action of the invalid result, the result is returned unchanged.
+    #[inline(always)] // event_continue/16
     pub(crate) fn check(self, stands: impl FnOnce(Action) -> bool) -> Result<Self, Failure> {
         match self.0 {
             None => Ok(self),
             Some(spoken) => match *spoken {
-                Spoken::Failure(failure) => Err(failure),
-                Spoken::Result(ref result) => match result.check() {
+                ReplyBody::Failure(failure) => Err(failure),
+                ReplyBody::Result(ref result) => match result.check() {
                     Err(why) if !stands(result.action) => Err(Failure::invalid(why.to_string())),
-                    _ => Ok(Reply(Some(spoken))),
+                    _ => Ok(HandlerOutput(Some(spoken))),
                 },
             },
         }
     }
 
-    #[cold]
+    #[cold] // event_continue/16
     fn failed(failure: Failure) -> Self {
-        Reply(Some(Box::new(Spoken::Failure(failure))))
+        HandlerOutput(Some(Box::new(ReplyBody::Failure(failure))))
     }
 }
 
-/// What a function may answer as an event hook (`E-13`). `Time` is found by the compiler:
-/// [`Now`] or [`Later`].
+/// Return type of a function that is an event hook. The compiler infers `Time`: [`Now`] or
+/// [`Later`].
 #[diagnostic::on_unimplemented(
-    message = "an event hook cannot answer `{Self}`; answer a `HookResult`, a `Result<HookResult, E>` whose `E` is an error or a text, or a future of those",
+    message = "an event hook cannot answer `{Self}`; answer a `HookResult`, a `Result<HookResult, E>` whose `E` is a text or an error that is `Send + Sync`, or a future of those",
     label = "answers `{Self}`"
 )]
 pub trait HookAnswer<Time> {
-    /// The answer, as an emission takes it.
+    /// The part of the value that is stored while the hook is pending: its future, or `()`.
+    type Waits;
+
+    /// Converts the value into the output of the hook.
     #[doc(hidden)]
-    fn give<'a>(self, scene: Scene<'_>) -> HookFuture<'a, Reply>
+    fn into_output<'a>(self, context: EventContext<'_>) -> HookFuture<'a, HandlerOutput>
     where
-        Self: Send;
+        Self::Waits: Send;
 }
 
-/// The answer is there at once (`E-13`).
+/// Marks a hook that returns its result directly.
 #[derive(Debug)]
 pub enum Now {}
 
-/// The answer has to be waited for (`E-13`).
+/// Marks a hook that returns a future of its result.
 #[derive(Debug)]
 pub struct Later<Time>(PhantomData<Time>);
 
-/// An answer that is there.
+/// A value that is the result of a hook.
 #[doc(hidden)]
-pub trait Given {
-    fn reply(self, scene: Option<Scene<'_>>) -> Reply;
+pub trait HandlerResult {
+    fn apply(self, context: Option<EventContext<'_>>) -> HandlerOutput;
 }
 
-impl Given for HookResult {
-    #[inline(always)]
-    fn reply(self, scene: Option<Scene<'_>>) -> Reply {
-        Reply::of(self, scene)
+impl HandlerResult for HookResult {
+    #[inline(always)] // event_continue/16
+    fn apply(self, context: Option<EventContext<'_>>) -> HandlerOutput {
+        HandlerOutput::of(self, context)
     }
 }
 
-impl<E: Into<Box<dyn Error + Send + Sync>>> Given for Result<HookResult, E> {
-    #[inline(always)]
-    fn reply(self, scene: Option<Scene<'_>>) -> Reply {
+impl<E: Into<Box<dyn Error + Send + Sync>>> HandlerResult for Result<HookResult, E> {
+    #[inline(always)] // event_continue/16
+    fn apply(self, context: Option<EventContext<'_>>) -> HandlerOutput {
         match self {
-            Ok(result) => Reply::of(result, scene),
-            Err(error) => Reply::failed(HookError::new(error).into_fault()),
+            Ok(result) => HandlerOutput::of(result, context),
+            Err(error) => HandlerOutput::failed(HookError::new(error).into_fault()),
         }
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<R: Given> HookAnswer<Now> for R {
-    #[inline(always)]
-    fn give<'a>(self, scene: Scene<'_>) -> HookFuture<'a, Reply> {
-        HookFuture::Ready(self.reply(Some(scene)))
+impl<R: HandlerResult> HookAnswer<Now> for R {
+    type Waits = ();
+
+    #[inline(always)] // event_continue/16
+    fn into_output<'a>(self, context: EventContext<'_>) -> HookFuture<'a, HandlerOutput> {
+        HookFuture::Ready(self.apply(Some(context)))
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<F> HookAnswer<Later<Now>> for F
 where
-    F: Future<Output: Given> + 'static,
+    F: Future<Output: HandlerResult> + 'static,
 {
-    fn give<'a>(self, _: Scene<'_>) -> HookFuture<'a, Reply>
+    type Waits = F;
+
+    fn into_output<'a>(self, _: EventContext<'_>) -> HookFuture<'a, HandlerOutput>
     where
         F: Send,
     {
-        HookFuture::boxed(async move { self.await.reply(None) })
+        HookFuture::boxed(async move { self.await.apply(None) })
     }
 }
 
-/// What can be registered for an event: see the [module](self) for the forms (`E-13`). `Form`
-/// is found by the compiler.
+/// An event hook: see the [module](self) for the forms. The compiler infers `Form`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an event hook; have it take `(event: Arc<str>, data: Arc<Map>)`, or `(event: Event<'_>)` where it is not async, or implement `EventHook`",
     label = "not an event hook",
     note = "an `async fn(event: Event<'_>)` is one under `#[impl_hook(EventHook)]`"
 )]
 pub trait IntoHandler<Form>: Send + Sync + 'static {
-    /// What it answers.
+    /// Return type of the hook.
     type Answer;
 
-    /// Whether a host vouches for such a hook unless it says otherwise.
+    /// Default of [`RegisterOptions::trusted`](crate::RegisterOptions::trusted) for this form.
     #[doc(hidden)]
     const TRUSTED: bool = true;
 
+    /// Starts the hook of this entry. `convert` converts its answer.
     #[doc(hidden)]
-    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler>
-    where
-        Self::Answer: HookAnswer<Time> + Send;
+    fn start<'a>(
+        &'a self,
+        entry: &'a EntryMeta,
+        context: EventContext<'_>,
+        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput>;
 
-    /// The name of the function or type, if it has one (`E-09`).
+    /// Returns the name of this hook, where it is not the name of its function or type.
     #[doc(hidden)]
     fn name(&self) -> Option<String> {
-        name_of(type_name::<Self>())
+        None
     }
 }
 
-/// What the names of types begin with that are none of the user's.
+/// A hook of one form, as a [`Handler`].
+struct Registered<H, Form, Time> {
+    hook: H,
+    form: PhantomData<fn() -> (Form, Time)>,
+}
+
+impl<H, Form, Time: 'static> Handler for Registered<H, Form, Time>
+where
+    H: IntoHandler<Form, Answer: HookAnswer<Time, Waits: Send>>,
+{
+    #[inline(always)] // event_continue/16
+    fn start<'a>(
+        &'a self,
+        entry: &'a EntryMeta,
+        context: EventContext<'_>,
+    ) -> HookFuture<'a, HandlerOutput> {
+        // A closure, because the shim of a function item is not inlined: `event_continue/16` with
+        // the function is +57 % instructions.
+        let convert = |answer: H::Answer, context: EventContext<'_>| answer.into_output(context);
+        self.hook.start(entry, context, convert)
+    }
+}
+
+/// Erases the type of a hook.
+pub(crate) fn handler<H, Form: 'static, Time: 'static>(hook: H) -> Arc<dyn Handler>
+where
+    H: IntoHandler<Form, Answer: HookAnswer<Time, Waits: Send>>,
+{
+    Arc::new(Registered {
+        hook,
+        form: PhantomData::<fn() -> (Form, Time)>,
+    })
+}
+
+/// Prefixes of type names that no user has written.
 const ANONYMOUS: &[&str] = &[
     "fn(",
     "for<",
@@ -214,9 +264,10 @@ const ANONYMOUS: &[&str] = &[
     "alloc::sync::Arc<",
 ];
 
-/// The tail of a type's name; closures, also in a box, and function pointers have none.
-fn name_of(full: &str) -> Option<String> {
-    let full = full.trim_start_matches('&');
+/// Returns the last segment of the name of a hook's type, or `None` for a closure, a function
+/// pointer and a `dyn Trait`.
+pub(crate) fn name_of(hook_type: &str) -> Option<String> {
+    let full = hook_type.trim_start_matches('&');
     let full = full.strip_prefix("mut ").unwrap_or(full);
     let is_anonymous =
         full.ends_with("{{closure}}") || ANONYMOUS.iter().any(|start| full.starts_with(start));
@@ -224,12 +275,7 @@ fn name_of(full: &str) -> Option<String> {
         return None;
     }
     let tail = last_segment(full);
-    match tail.split_once('<') {
-        // `Stateful<app::Counter>` is known as what is in it.
-        Some(("Stateful", inner)) => name_of(inner.strip_suffix('>')?),
-        Some((name, _)) => Some(name.to_owned()),
-        None => Some(tail.to_owned()),
-    }
+    Some(tail.split('<').next().unwrap_or(tail).to_owned())
 }
 
 /// What follows the last `::` that is not within `<…>`.
@@ -248,106 +294,137 @@ fn last_segment(path: &str) -> &str {
     &path[start..]
 }
 
-/// The forms of a hook, as types.
+/// Marker types of the forms of a hook.
 pub mod form {
     use std::marker::PhantomData;
 
-    /// A function of shared data that answers `R` (`E-13`).
+    /// Marks a function of shared data that returns `R`.
     #[derive(Debug)]
     pub struct Shared<R>(PhantomData<R>);
-    /// A function of borrowed data that answers `R` (`E-13`).
+    /// Marks a function of borrowed data that returns `R`.
     #[derive(Debug)]
     pub struct Borrowed<R>(PhantomData<R>);
-    /// A type that implements `EventHook` (`E-13`).
+    /// Marks a type that implements `EventHook`.
     #[derive(Debug)]
     pub enum Typed {}
-    /// A program (`E-13`).
+    /// Marks a program.
     #[derive(Debug)]
     pub enum Program {}
+    /// Marks a pointer to a hook of another form.
+    #[derive(Debug)]
+    pub struct Pointer<Form>(PhantomData<Form>);
 }
-
-/// See [`form::Shared`]; answers in `Time`.
-struct SharedHandler<F, Time>(F, PhantomData<fn() -> Time>);
 
 impl<F, R> IntoHandler<form::Shared<R>> for F
 where
-    F: Fn(Arc<str>, Arc<Map>) -> R + Send + Sync + 'static,
+    F: Fn(Arc<str>, Arc<Map>) -> R + Send + Sync + 'static + ?Sized,
 {
     type Answer = R;
 
-    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler>
-    where
-        R: HookAnswer<Time> + Send,
-    {
-        Arc::new(SharedHandler(self, PhantomData::<fn() -> Time>))
+    #[inline(always)] // event_continue/16
+    fn start<'a>(
+        &'a self,
+        _: &'a EntryMeta,
+        mut context: EventContext<'_>,
+        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput> {
+        let (event, data) = context.share();
+        convert(self(event, data), context)
     }
 }
-
-impl<F, R, Time> Handler for SharedHandler<F, Time>
-where
-    F: Fn(Arc<str>, Arc<Map>) -> R + Send + Sync,
-    R: HookAnswer<Time> + Send,
-{
-    #[inline]
-    fn start<'a>(&'a self, _: &'a EntryMeta, mut scene: Scene<'_>) -> HookFuture<'a, Reply> {
-        let (event, data) = scene.share();
-        (self.0)(event, data).give(scene)
-    }
-}
-
-/// See [`form::Borrowed`]; answers in `Time`.
-struct BorrowedHandler<F, Time>(F, PhantomData<fn() -> Time>);
 
 impl<F, R> IntoHandler<form::Borrowed<R>> for F
 where
-    F: for<'a> Fn(Event<'a>) -> R + Send + Sync + 'static,
+    F: for<'e> Fn(Event<'e>) -> R + Send + Sync + 'static + ?Sized,
 {
     type Answer = R;
 
-    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler>
-    where
-        R: HookAnswer<Time> + Send,
-    {
-        Arc::new(BorrowedHandler(self, PhantomData::<fn() -> Time>))
+    #[inline(always)] // event_continue/16
+    fn start<'a>(
+        &'a self,
+        entry: &'a EntryMeta,
+        context: EventContext<'_>,
+        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput> {
+        convert(self(context.event(entry)), context)
     }
 }
-
-impl<F, R, Time> Handler for BorrowedHandler<F, Time>
-where
-    F: for<'a> Fn(Event<'a>) -> R + Send + Sync,
-    R: HookAnswer<Time> + Send,
-{
-    #[inline]
-    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> HookFuture<'a, Reply> {
-        (self.0)(scene.event(entry)).give(scene)
-    }
-}
-
-/// See [`form::Typed`].
-struct TypedHandler<H>(H);
 
 impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
     type Answer = HookResult;
 
-    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler> {
-        Arc::new(TypedHandler(self))
-    }
-}
-
-impl<H: EventHook> Handler for TypedHandler<H> {
-    #[inline]
-    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> HookFuture<'a, Reply> {
-        // A hook that may wait is started anew, with an event that it holds.
-        let answer = match self.0.__hooks_start((scene.event(entry),), ()) {
+    #[inline(always)] // event_continue/16
+    fn start<'a>(
+        &'a self,
+        entry: &'a EntryMeta,
+        context: EventContext<'_>,
+        _: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput> {
+        // A hook that may await is started anew, with an event that its future owns.
+        let answer = match self.__hooks_start((context.event(entry),), ()) {
             Ok(HookFuture::Ready(result)) => Some(result),
             _ => None,
         };
         if let Some(result) = answer {
-            return HookFuture::Ready(result.reply(Some(scene)));
+            return HookFuture::Ready(result.apply(Some(context)));
         }
-        let held = scene.hold(entry);
-        HookFuture::boxed(async move { self.0.call(held.event()).await.reply(None) })
+        let owned = context.to_owned_event(entry);
+        HookFuture::boxed(async move { self.call(owned.event()).await.apply(None) })
     }
+}
+
+/// Hooks of any form behind an `Arc`.
+#[diagnostic::do_not_recommend]
+impl<H, Form> IntoHandler<form::Pointer<Form>> for Arc<H>
+where
+    H: IntoHandler<Form> + ?Sized,
+{
+    type Answer = H::Answer;
+
+    const TRUSTED: bool = H::TRUSTED;
+
+    #[inline(always)] // event_continue/16
+    fn start<'a>(
+        &'a self,
+        entry: &'a EntryMeta,
+        context: EventContext<'_>,
+        convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput> {
+        (**self).start(entry, context, convert)
+    }
+
+    fn name(&self) -> Option<String> {
+        (**self).name()
+    }
+}
+
+/// A `Box` or a reference of a function is a function itself; that of another hook is a hook
+/// by this macro.
+macro_rules! pointers_to_hooks {
+    ($($pointer:ty: $bound:path, $form:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<H: $bound + 'static> IntoHandler<form::Pointer<$form>> for $pointer {
+            type Answer = HookResult;
+
+            const TRUSTED: bool = <H as IntoHandler<$form>>::TRUSTED;
+
+            #[inline(always)] // event_continue/16
+            fn start<'a>(
+                &'a self,
+                entry: &'a EntryMeta,
+                context: EventContext<'_>,
+                convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+            ) -> HookFuture<'a, HandlerOutput>
+            {
+                IntoHandler::<$form>::start(&**self, entry, context, convert)
+            }
+        }
+    )*};
+}
+
+pointers_to_hooks! {
+    Box<H>: EventHook, form::Typed;
+    &'static H: EventHook, form::Typed;
 }
 
 #[cfg(test)]
@@ -359,10 +436,6 @@ mod tests {
         let name = |full| name_of(full).unwrap_or_default();
         assert_eq!(name("app::security::no_keys"), "no_keys");
         assert_eq!(name("app::Audit<alloc::string::String>"), "Audit");
-        assert_eq!(
-            name("hooks_core::stateful::Stateful<app::Counter>"),
-            "Counter"
-        );
         assert_eq!(name("app::Checker<u8>::check"), "check");
         assert_eq!(name("<app::Audit as app::Checks>::by_trait"), "by_trait");
         assert_eq!(name("app::check<app::Strict>"), "check");

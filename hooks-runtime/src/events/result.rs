@@ -10,15 +10,11 @@ use super::changes::Changes;
 use crate::Map;
 use crate::approval::ApprovalOption;
 
-mod json;
-
-pub use json::InvalidResult;
-#[cfg(feature = "command")]
-pub(crate) use json::{FIELDS, Members, Twice};
+pub(crate) mod json;
 
 /// What an event hook answers: an [`Action`], and what belongs to it.
 ///
-/// Each field has a default (`E-91`), so that a hook names what it needs:
+/// Each field has a default, so that a hook names what it needs:
 ///
 /// ```
 /// use hooks_runtime::{Action, HookResult, MessageLevel};
@@ -32,15 +28,15 @@ pub(crate) use json::{FIELDS, Members, Twice};
 /// ```
 ///
 /// As JSON it has the names of its fields; a wrong type, an unknown value or a field that is there
-/// twice is an error that names the field (`E-93`), and unknown keys are kept (`E-96`).
+/// twice is an error that names the field, and unknown keys are kept.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "it may be a denial; answer with it"]
 pub struct HookResult {
     /// What is to happen.
     pub action: Action,
-    /// With [`Action::Modify`]: the data in the place of the event's (`E-25`).
+    /// With [`Action::Modify`]: the data in the place of the event's.
     pub data: Option<Map>,
-    /// Why; the agent is shown it on a denial (`E-97`).
+    /// Why; the agent is shown it on a denial.
     pub reason: Option<String>,
     /// With [`Action::InjectContext`]: the text for the agent's conversation.
     pub context_injection: Option<String>,
@@ -58,7 +54,7 @@ pub struct HookResult {
     pub approval_timeout: f64,
     /// What counts where nobody answers.
     pub approval_default: ApprovalDefault,
-    /// Whether what the hook itself printed is kept from the transcript (`E-150`).
+    /// Whether what the hook itself printed is kept from the transcript.
     pub suppress_output: bool,
     /// A message for the user, with any action.
     pub user_message: Option<String>,
@@ -69,11 +65,11 @@ pub struct HookResult {
     pub changes: Changes,
     /// Keys of the JSON form beside the fields: what a question says besides
     /// ([`approval_choices`](Self::approval_choices), [`approval_key`](Self::approval_key)), and
-    /// those that are not known here (`E-96`).
+    /// those that are not known here.
     pub extra: Option<Box<Map>>,
 }
 
-/// What is to happen to what an event announces (`E-92`).
+/// What is to happen to what an event announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -90,7 +86,7 @@ pub enum Action {
     AskUser,
 }
 
-/// Who says what is injected (`E-92`).
+/// Who says what is injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextRole {
@@ -103,7 +99,7 @@ pub enum ContextRole {
     Assistant,
 }
 
-/// What counts where nobody answers a question (`E-134`).
+/// What counts where nobody answers a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalDefault {
@@ -114,7 +110,7 @@ pub enum ApprovalDefault {
     Deny,
 }
 
-/// How serious a message is (`E-92`).
+/// How serious a message is.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -133,7 +129,7 @@ pub enum MessageLevel {
 pub(crate) const APPROVAL_TIMEOUT: f64 = 300.0;
 
 impl Default for HookResult {
-    #[inline(always)]
+    #[inline]
     fn default() -> Self {
         HookResult {
             action: Action::Continue,
@@ -159,7 +155,7 @@ impl Default for HookResult {
 /// One for each action.
 impl HookResult {
     /// `continue`.
-    #[inline(always)]
+    #[inline]
     pub fn proceed() -> Self {
         HookResult::default()
     }
@@ -173,7 +169,7 @@ impl HookResult {
         }
     }
 
-    /// `modify`: these data in the place of all others (`E-25`).
+    /// `modify`: these data in the place of all others.
     pub fn modify(data: Map) -> Self {
         HookResult {
             action: Action::Modify,
@@ -190,7 +186,7 @@ impl HookResult {
     /// let result = HookResult::set("path", "/tmp/a").and_set("checked", true);
     /// assert_eq!(result.changes.get("checked"), Some(&true.into()));
     /// ```
-    #[inline(always)]
+    #[inline]
     pub fn set(field: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Self {
         HookResult {
             action: Action::Modify,
@@ -245,7 +241,7 @@ setters! {
     /// Gives the user other answers to choose from than `Allow` and `Deny`.
     approval_options: impl IntoIterator<Item = impl Into<String>> =>
         Some(approval_options.into_iter().map(Into::into).collect());
-    /// Says how many seconds the question waits; `E-95` says which numbers are valid.
+    /// Says how many seconds the question waits; a finite number from 0 on is valid.
     approval_timeout: f64 => approval_timeout;
     /// Says what counts where nobody answers.
     approval_default: ApprovalDefault => approval_default;
@@ -265,7 +261,7 @@ pub(crate) const APPROVAL_KEY: &str = "approval_key";
 /// What a question says besides the fields.
 impl HookResult {
     /// Gives the user these answers to choose from, each with its effect, which otherwise its
-    /// label has to say (`E-133`). The effects count where the hook is trusted.
+    /// label has to say. The effects count where the hook is trusted.
     pub fn approval_choices(mut self, options: impl IntoIterator<Item = ApprovalOption>) -> Self {
         // With their labels: a hook may change those afterwards.
         let (labels, effects): (Vec<_>, Vec<_>) = options
@@ -280,7 +276,7 @@ impl HookResult {
     }
 
     /// Says what an "allow always" is remembered under, in place of the question and the
-    /// tool's input (`E-138`): a later question of the same hook for the same event, under
+    /// tool's input: a later question of the same hook for the same event, under
     /// the same key, is not asked. The key counts where the hook is trusted.
     pub fn approval_key(self, key: impl Into<String>) -> Self {
         self.with_extra(APPROVAL_KEY, key.into())
@@ -305,7 +301,7 @@ impl HookResult {
         self
     }
 
-    /// The data that the hook answered with, whatever its action (`E-53`).
+    /// The data that the hook answered with, whatever its action.
     pub(crate) fn into_data(self) -> Option<Map> {
         match (self.data, self.changes) {
             (data, changes) if changes.is_empty() => data,
@@ -317,7 +313,7 @@ impl HookResult {
         }
     }
 
-    /// The text to inject, if this injects one (`E-31`).
+    /// The text to inject, if this injects one.
     pub(crate) fn injection(&self) -> Option<&str> {
         match (self.action, &self.context_injection) {
             (Action::InjectContext, Some(text)) if !text.is_empty() => Some(text),
@@ -338,7 +334,7 @@ impl Action {
         }
     }
 
-    /// The greater one wins (`E-34`).
+    /// The greater one wins.
     #[inline]
     pub(crate) fn strength(self) -> u8 {
         match self {

@@ -15,6 +15,7 @@ use super::handler::Handler;
 use super::record::complete;
 use crate::Map;
 use crate::cow_cell::Writer;
+use crate::timestamp;
 
 /// Everything that is registered, as an emission sees it.
 pub(super) struct Table {
@@ -72,13 +73,13 @@ impl Table {
         self.defaults.as_ref()
     }
 
-    /// The event's data with the time of now, where that is asked for (`E-40`).
+    /// The event's data with the time of now, where that is asked for.
     #[inline]
     pub(super) fn stamped(&self, mut map: Arc<Map>) -> Arc<Map> {
         let has_one = |map: &Map| map.contains_key(TIMESTAMP);
         let by_default = || self.defaults.as_deref().is_some_and(has_one);
         if self.stamps && !has_one(&map) && !by_default() {
-            let now = Timestamp::now().to_string();
+            let now = timestamp::to_text(Timestamp::now());
             Arc::make_mut(&mut map).insert(TIMESTAMP.to_owned(), now.into());
         }
         map
@@ -93,7 +94,7 @@ impl Table {
         map
     }
 
-    /// The names of the hooks by event (`E-70` to `E-74`).
+    /// The names of the hooks by event.
     pub(super) fn names(&self, event: Option<&str>) -> BTreeMap<String, Vec<String>> {
         let names = |slot: &Slot<dyn Handler>| {
             let names = slot.iter().filter_map(|(_, entry)| entry.explicit_name());
@@ -263,10 +264,10 @@ pub(super) fn filter_bit(event: &str) -> u64 {
     1 << (mixed >> 58)
 }
 
-/// The field that says when the data were made (`E-40`).
+/// The field that says when the data were made.
 pub(crate) const TIMESTAMP: &str = "timestamp";
 
-/// One registration of a [`HookRegistry`](super::HookRegistry) (`E-72`, `X-9`).
+/// One registration of a [`HookRegistry`](super::HookRegistry).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct EventDescriptor {

@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use futures_util::Stream;
 use hooks_core::BoxFuture;
+use serde::{Deserialize, Serialize};
 
 use super::budget::Usage;
-use super::event::FinishReason;
 use super::input::{ModelRequest, RawToolCall};
 
 /// Sends operations to a model, through whatever client.
 ///
-/// One method serves all four kinds of operation (`T-70`). Written as an `async fn`, which is over
+/// One method serves all four kinds of operation. Written as an `async fn`, which is over
 /// once the model has begun to answer; the events are a stream, which may borrow the adapter.
 ///
 /// ```
@@ -61,7 +61,7 @@ pub trait ModelAdapter: Send + Sync {
     ) -> impl Future<Output = Result<AdapterEvents<'_>, AdapterError>> + Send;
 }
 
-/// The events of one operation (`T-72`). Dropping them ends the operation.
+/// The events of one operation. Dropping them ends the operation.
 pub type AdapterEvents<'a> =
     Pin<Box<dyn Stream<Item = Result<AdapterEvent, AdapterError>> + Send + 'a>>;
 
@@ -83,6 +83,23 @@ impl<A: ModelAdapter> ModelAdapter for &A {
     }
 }
 
+/// Reason for which a model has stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FinishReason {
+    /// The answer is complete.
+    Stop,
+    /// The answer has become too long.
+    Length,
+    /// Tools are to be called.
+    ToolCalls,
+    /// The provider does not let the answer pass.
+    ContentFilter,
+    /// Anything else, in the provider's words.
+    Other(String),
+}
+
 /// An adapter as an owner holds it.
 pub(crate) trait Erased: Send + Sync {
     fn start(
@@ -100,7 +117,7 @@ impl<A: ModelAdapter> Erased for A {
     }
 }
 
-/// One event of an answer, as an adapter sends it (`T-72`).
+/// One event of an answer, as an adapter sends it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AdapterEvent {
@@ -125,7 +142,7 @@ pub enum AdapterEvent {
     Finished(FinishReason),
 }
 
-/// Why an adapter has no answer, or no more of it (`T-72`).
+/// Why an adapter has no answer, or no more of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdapterError {

@@ -12,7 +12,7 @@ use crate::lock::lock;
 /// What an operation may use at the most.
 ///
 /// As an extension of a request, or among the defaults of a model, it is the estimate of
-/// operations without a `resolve_usage_estimate` hook (`T-70`).
+/// operations without a `resolve_usage_estimate` hook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -40,7 +40,7 @@ impl UsageEstimate {
     }
 }
 
-/// What an operation has used so far, by its provider (`T-70`).
+/// What an operation has used so far, by its provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -87,13 +87,13 @@ impl Usage {
     }
 }
 
-/// Says whether an operation may be sent, and keeps the books.
+/// Says whether an operation may be sent, and keeps the counters.
 ///
 /// Every reservation that was granted is followed by exactly one
 /// [`settle`](Budget::settle) or [`release`](Budget::release), also after a panic in a hook
 /// and where the caller drops the stream. These two must not panic.
 ///
-/// What an operation counts as depends on how far it has come (`T-70`). Providers say what was
+/// What an operation counts as depends on how far it has come. Providers say what was
 /// used at the end of an answer, and charge for what nobody waited for, so half an answer is
 /// not taken for a free one:
 ///
@@ -145,7 +145,7 @@ impl<B: Budget + ?Sized> Budget for Arc<B> {
     }
 }
 
-/// No budget: every operation may be sent (`T-70`).
+/// No budget: every operation may be sent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unlimited;
 
@@ -159,7 +159,7 @@ impl Budget for Unlimited {
     fn release(&self, _: &UsageEstimate, _: &RequestExtensions) {}
 }
 
-/// Why a budget refuses an operation (`T-70`).
+/// Why a budget refuses an operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BudgetError {
@@ -192,7 +192,7 @@ impl BudgetError {
 /// A budget that counts. A clone is the same budget.
 ///
 /// An operation is refused where a limit has nothing left, or less than the estimate; a limit
-/// of zero allows nothing (`T-70`). What was used counts in full, also where it was more than
+/// of zero allows nothing. What was used counts in full, also where it was more than
 /// estimated. What was used stops at the largest number, it does not wrap.
 ///
 /// ```
@@ -211,11 +211,11 @@ impl BudgetError {
 pub struct UsageBudget {
     tokens: Option<u64>,
     cost_micros: Option<u64>,
-    books: Arc<Mutex<Books>>,
+    counters: Arc<Mutex<UsageCounters>>,
 }
 
 #[derive(Debug, Default)]
-struct Books {
+struct UsageCounters {
     used: UsageEstimate,
     reserved: UsageEstimate,
 }
@@ -242,23 +242,23 @@ impl UsageBudget {
 
     /// What the operations that are over have used.
     pub fn used(&self) -> UsageEstimate {
-        self.books().used
+        self.counters().used
     }
 
     /// What is kept apart for the operations that run.
     pub fn reserved(&self) -> UsageEstimate {
-        self.books().reserved
+        self.counters().reserved
     }
 
-    fn books(&self) -> MutexGuard<'_, Books> {
-        lock(&self.books)
+    fn counters(&self) -> MutexGuard<'_, UsageCounters> {
+        lock(&self.counters)
     }
 }
 
 impl Budget for UsageBudget {
     fn reserve(&self, estimate: &UsageEstimate, _: &RequestExtensions) -> Result<(), BudgetError> {
-        let mut books = self.books();
-        let (used, reserved) = (books.used, books.reserved);
+        let mut counters = self.counters();
+        let (used, reserved) = (counters.used, counters.reserved);
         fits(
             "tokens",
             self.tokens,
@@ -280,7 +280,7 @@ impl Budget for UsageBudget {
                 "the reservations are too large to count",
             ));
         };
-        books.reserved = UsageEstimate {
+        counters.reserved = UsageEstimate {
             tokens,
             cost_micros,
         };
@@ -289,14 +289,14 @@ impl Budget for UsageBudget {
 
     fn settle(&self, estimate: &UsageEstimate, used: &Usage, extensions: &RequestExtensions) {
         self.release(estimate, extensions);
-        let mut books = self.books();
+        let mut counters = self.counters();
         let cost = used.cost_micros.unwrap_or(estimate.cost_micros);
-        books.used.tokens = books.used.tokens.saturating_add(used.total_tokens());
-        books.used.cost_micros = books.used.cost_micros.saturating_add(cost);
+        counters.used.tokens = counters.used.tokens.saturating_add(used.total_tokens());
+        counters.used.cost_micros = counters.used.cost_micros.saturating_add(cost);
     }
 
     fn release(&self, estimate: &UsageEstimate, _: &RequestExtensions) {
-        let reserved = &mut self.books().reserved;
+        let reserved = &mut self.counters().reserved;
         reserved.tokens = reserved.tokens.saturating_sub(estimate.tokens);
         reserved.cost_micros = reserved.cost_micros.saturating_sub(estimate.cost_micros);
     }
@@ -323,12 +323,12 @@ fn fits(
 
 impl fmt::Debug for UsageBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let books = self.books();
+        let counters = self.counters();
         f.debug_struct("UsageBudget")
             .field("limit_tokens", &self.tokens)
             .field("limit_cost_micros", &self.cost_micros)
-            .field("used", &books.used)
-            .field("reserved", &books.reserved)
+            .field("used", &counters.used)
+            .field("reserved", &counters.reserved)
             .finish()
     }
 }

@@ -20,11 +20,12 @@ use super::coroutine::{Coroutine, Yielder};
 use super::error::ModelError;
 use super::event::{Mapper, ModelEvent, ModelReply};
 use super::hooks::{ModelInputHookContext, StreamEventHookContext, UsageHookContext};
-use super::input::{ModelOperation, ModelRequest, OperationKind, OutputSchema};
+use super::input::{ModelInput, ModelOperation, ModelRequest, OperationKind, OutputSchema};
+use super::output::{Json, ModelOutput, Text};
 use super::owner::HookedModel;
 
 /// An operation that has not been sent: [`stream`](ModelCall::stream) or
-/// [`collect`](ModelCall::collect) do (`T-74`).
+/// [`collect`](ModelCall::collect) do.
 #[must_use = "an operation is sent by `stream` or `collect`"]
 pub struct ModelCall<'h, O> {
     model: HookedModel<'h>,
@@ -32,55 +33,40 @@ pub struct ModelCall<'h, O> {
     output: PhantomData<fn() -> O>,
 }
 
-/// The answer is text (`T-71`).
-#[derive(Debug, Clone, Copy)]
-pub enum Text {}
-
-/// The answer is JSON, read as a `T` (`T-71`).
-pub struct Json<T>(PhantomData<fn() -> T>);
-
-impl<T> fmt::Debug for Json<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Json")
+/// Starts the four kinds of operation.
+impl<'h> HookedModel<'h> {
+    /// Goes on with a conversation, with text.
+    pub fn text_turn(&self, input: impl Into<ModelInput>) -> ModelCall<'h, Text> {
+        let input = input.into();
+        ModelCall::new(self, ModelOperation::TextTurn { input })
     }
-}
 
-/// What an answer is made into: [`Text`] or [`Json`] (`T-71`).
-pub trait ModelOutput: sealed::Sealed {
-    /// What the caller gets.
-    type Value;
-
-    #[doc(hidden)]
-    const IS_JSON: bool;
-
-    #[doc(hidden)]
-    fn read(text: &str) -> Result<Self::Value, serde_json::Error>;
-}
-
-impl ModelOutput for Text {
-    type Value = String;
-
-    const IS_JSON: bool = false;
-
-    fn read(text: &str) -> Result<String, serde_json::Error> {
-        Ok(text.to_owned())
+    /// Goes on with a conversation, with a value of a type.
+    pub fn structured_turn<T: DeserializeOwned>(
+        &self,
+        input: impl Into<ModelInput>,
+    ) -> ModelCall<'h, Json<T>> {
+        let (input, schema) = (input.into(), None);
+        ModelCall::new(self, ModelOperation::StructuredTurn { input, schema })
     }
-}
 
-impl<T: DeserializeOwned> ModelOutput for Json<T> {
-    type Value = T;
-
-    const IS_JSON: bool = true;
-
-    fn read(text: &str) -> Result<T, serde_json::Error> {
-        serde_json::from_str(text)
+    /// Answers a prompt with text.
+    pub fn completion(&self, prompt: impl Into<String>) -> ModelCall<'h, Text> {
+        let prompt = prompt.into();
+        ModelCall::new(self, ModelOperation::Completion { prompt })
     }
-}
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::Text {}
-    impl<T> Sealed for super::Json<T> {}
+    /// Answers a prompt with a value of a type.
+    pub fn structured_completion<T: DeserializeOwned>(
+        &self,
+        prompt: impl Into<String>,
+    ) -> ModelCall<'h, Json<T>> {
+        let (prompt, schema) = (prompt.into(), None);
+        ModelCall::new(
+            self,
+            ModelOperation::StructuredCompletion { prompt, schema },
+        )
+    }
 }
 
 impl<'h, O> ModelCall<'h, O> {
@@ -93,13 +79,13 @@ impl<'h, O> ModelCall<'h, O> {
     }
 
     /// Attaches a value, which hooks and adapters find by its type. It hides the model's
-    /// default of that type (`T-74`).
+    /// default of that type.
     pub fn ext<V: Any + HookObject>(mut self, value: V) -> Self {
         self.request.extensions.insert(value);
         self
     }
 
-    /// Attaches all values of a map (`T-74`).
+    /// Attaches all values of a map.
     pub fn extensions(mut self, extensions: RequestExtensions) -> Self {
         self.request.extensions.extend(extensions);
         self
@@ -161,7 +147,7 @@ impl<O> fmt::Debug for ModelCall<'_, O> {
     }
 }
 
-/// The events of an answer (`T-72`). It ends after the first error.
+/// The events of an answer. It ends after the first error.
 ///
 /// # Panics
 /// Polling it panics where a hook does; it may not be polled again then.

@@ -12,7 +12,7 @@ const TOOL_CALLS: &str = "tool_calls";
 /// Where a [`Message`] says that a tool has failed.
 const IS_ERROR: &str = "is_error";
 
-/// Why a message of a conversation is none for a model (`T-71`).
+/// Why a message of a conversation is none for a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidMessage {

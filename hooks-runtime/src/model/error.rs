@@ -2,14 +2,13 @@
 
 use serde_json::Value;
 
-use super::adapter::AdapterError;
+use super::adapter::{AdapterError, FinishReason};
 use super::budget::BudgetError;
-use super::event::FinishReason;
 use super::input::OperationKind;
 use crate::Map;
 use crate::events::{Emission, EmitError, HookRegistry};
 
-/// Why an operation has no answer, or no whole one (`E-80`).
+/// Why an operation has no answer, or no whole one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -104,7 +103,7 @@ impl ModelError {
     }
 }
 
-/// Emits `error:provider` (`E-80`), where the provider is at failure, and nothing otherwise; a
+/// Emits `error:provider`, where the provider is at failure, and nothing otherwise; a
 /// [`HookedModel`](super::HookedModel) emits nothing itself. The orchestrator adds its own
 /// fields, such as the operation or the session, as `more`; they give way to those of
 /// [`provider_error_data`](ModelError::provider_error_data).

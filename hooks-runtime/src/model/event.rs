@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::adapter::AdapterEvent;
+use super::adapter::{AdapterEvent, FinishReason};
 use super::budget::Usage;
-use super::call::ModelOutput;
 use super::error::ModelError;
 use super::input::{ModelOperation, OperationKind, RawToolCall};
+use super::output::ModelOutput;
 
-/// One event of an answer, as a caller gets it (`T-72`).
+/// One event of an answer, as a caller gets it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ModelEvent<T> {
@@ -36,7 +36,7 @@ pub enum ModelEvent<T> {
     Output(T),
 }
 
-/// A tool call whose arguments are JSON (`T-72`).
+/// A tool call whose arguments are JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModelToolCall {
@@ -59,24 +59,7 @@ impl ModelToolCall {
     }
 }
 
-/// Why a model has stopped (`T-72`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum FinishReason {
-    /// The answer is complete.
-    Stop,
-    /// The answer has become too long.
-    Length,
-    /// Tools are to be called.
-    ToolCalls,
-    /// The provider does not let the answer pass.
-    ContentFilter,
-    /// Anything else, in the provider's words.
-    Other(String),
-}
-
-/// A whole answer (`T-72`).
+/// A whole answer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ModelReply<T> {

@@ -6,8 +6,7 @@ use super::adapter::AdapterEvent;
 use super::budget::UsageEstimate;
 use super::input::{ModelInput, ModelOperation, ModelRequest, OperationKind};
 
-/// The extension points of every operation of a [`HookedModel`](super::HookedModel) (`T-70` to
-/// `T-72`).
+/// The extension points of every operation of a [`HookedModel`](super::HookedModel).
 ///
 /// ```
 /// use hooks_runtime::impl_hooks;
@@ -26,7 +25,7 @@ use super::input::{ModelInput, ModelOperation, ModelRequest, OperationKind};
 /// ```
 #[hooks]
 pub trait ModelHooks {
-    /// What the operation may use, before the budget reserves it: all four kinds (`T-70`).
+    /// What the operation may use, before the budget reserves it: all four kinds.
     ///
     /// Without a hook, the [`UsageEstimate`] among the extensions, else nothing.
     #[hook(singleton)]
@@ -35,20 +34,20 @@ pub trait ModelHooks {
         estimate.copied().unwrap_or_default()
     }
 
-    /// The input of a text or a structured turn, before the adapter has it (`T-71`).
+    /// The input of a text or a structured turn, before the adapter has it.
     #[hook(always)]
     async fn on_model_input(cx: &ModelInputHookContext<'_>) {
         let _ = cx;
     }
 
-    /// An event of the adapter, before it becomes one of the caller's (`T-72`).
+    /// An event of the adapter, before it becomes one of the caller's.
     #[hook(always)]
     async fn on_stream_event(cx: &StreamEventHookContext<'_>) {
         let _ = cx;
     }
 }
 
-/// What `resolve_usage_estimate` is given (`T-70`).
+/// What `resolve_usage_estimate` is given.
 #[derive(Debug, Clone, Copy)]
 pub struct UsageHookContext<'a> {
     request: &'a ModelRequest,
@@ -75,7 +74,7 @@ impl<'a> UsageHookContext<'a> {
     }
 }
 
-/// What `on_model_input` is given (`T-71`).
+/// What `on_model_input` is given.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelInputHookContext<'a> {
     request: &'a ModelRequest,
@@ -106,7 +105,7 @@ impl<'a> ModelInputHookContext<'a> {
     }
 }
 
-/// What `on_stream_event` is given (`T-72`).
+/// What `on_stream_event` is given.
 #[derive(Debug, Clone, Copy)]
 pub struct StreamEventHookContext<'a> {
     extensions: &'a RequestExtensions,
@@ -151,7 +150,7 @@ impl<'a> StreamEventHookContext<'a> {
 }
 
 /// An event as the adapter sent it: before a tool is looked up, before arguments or a
-/// structured output are read (`T-72`).
+/// structured output are read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum ModelStreamEvent<'a> {

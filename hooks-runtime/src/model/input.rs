@@ -6,7 +6,7 @@ use hooks_core::RequestExtensions;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The four kinds of operation (`T-70`).
+/// The four kinds of operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -33,7 +33,7 @@ impl fmt::Display for OperationKind {
     }
 }
 
-/// The input of a turn: the conversation so far, and the tools that may be called (`T-71`).
+/// The input of a turn: the conversation so far, and the tools that may be called.
 ///
 /// ```
 /// use hooks_runtime::model::{ModelInput, ToolSpec};
@@ -105,7 +105,7 @@ impl From<String> for ModelInput {
     }
 }
 
-/// One message of a conversation (`T-71`).
+/// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -134,7 +134,7 @@ pub enum ModelMessage {
     },
 }
 
-/// A tool call as a model writes it: its arguments are a text that should be JSON (`T-71`).
+/// A tool call as a model writes it: its arguments are a text that should be JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RawToolCall {
@@ -161,7 +161,7 @@ impl RawToolCall {
     }
 }
 
-/// A tool that a model may call (`T-71`).
+/// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolSpec {
@@ -192,7 +192,7 @@ impl ToolSpec {
     }
 }
 
-/// The JSON schema that a structured output is asked to meet (`T-71`).
+/// The JSON schema that a structured output is asked to meet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OutputSchema {
@@ -212,8 +212,7 @@ impl OutputSchema {
     }
 }
 
-/// How an answer is made: an extension that adapters read, from the request or the defaults
-/// (`T-74`).
+/// How an answer is made: an extension that adapters read, from the request or the defaults.
 ///
 /// What is `None` is left to the adapter.
 ///
@@ -265,7 +264,7 @@ impl GenerationOptions {
     }
 }
 
-/// An operation without the types of whoever asks: what an adapter is given (`T-71`).
+/// An operation without the types of whoever asks: what an adapter is given.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ModelOperation {
@@ -351,13 +350,13 @@ impl ModelOperation {
     }
 }
 
-/// What an adapter is asked (`T-74`).
+/// What an adapter is asked.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ModelRequest {
     /// The operation.
     pub operation: ModelOperation,
-    /// The extensions of the request over the defaults of the model (`T-74`).
+    /// The extensions of the request over the defaults of the model.
     pub extensions: RequestExtensions,
 }
 

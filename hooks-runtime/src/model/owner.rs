@@ -4,16 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use hooks_core::RequestExtensions;
-use serde::de::DeserializeOwned;
 
 use super::adapter::{Erased, ModelAdapter};
 use super::budget::Budget;
-use super::call::{Json, ModelCall, Text};
 use super::hooks::ModelHooksSet;
-use super::input::{ModelInput, ModelOperation};
 
-/// Sends operations to a model through an adapter, within a budget, with hooks around each
-/// (`T-70` to `T-73`).
+/// Sends operations to a model through an adapter, within a budget, with hooks around each.
 ///
 /// A clone shares the adapter, the budget and the hooks; hooks that are added later belong to
 /// one of them only. An operation has the hooks that there were when it was made.
@@ -74,7 +70,7 @@ impl<'h> HookedModel<'h> {
         HookedModel::from_parts_with_hooks(ModelParts::new(adapter, budget), hooks)
     }
 
-    /// A model of parts that others may share, with hooks of its own (`T-75`).
+    /// A model of parts that others may share, with hooks of its own.
     pub fn from_parts_with_hooks(parts: ModelParts<'h>, hooks: ModelHooksSet<'h>) -> Self {
         HookedModel { parts, hooks }
     }
@@ -89,59 +85,24 @@ impl<'h> HookedModel<'h> {
         &self.hooks
     }
 
-    /// Adds hooks behind those of equal priority; a `resolve_usage_estimate` replaces the one there is
-    /// (`T-73`).
+    /// Adds hooks behind those of equal priority; a `resolve_usage_estimate` replaces the one there is.
     pub fn extend_hooks(&mut self, hooks: ModelHooksSet<'h>) -> &mut Self {
         self.hooks.extend(hooks);
         self
     }
 
-    /// Adds hooks, for builder chains (`T-73`).
+    /// Adds hooks, for builder chains.
     #[must_use]
     pub fn with_extended_hooks(mut self, hooks: ModelHooksSet<'h>) -> Self {
         self.extend_hooks(hooks);
         self
     }
 
-    /// Sets the extensions that every operation has, where its request has none of the type
-    /// (`T-74`).
+    /// Sets the extensions that every operation has, where its request has none of the type.
     #[must_use]
     pub fn with_default_extensions(mut self, defaults: RequestExtensions) -> Self {
         self.parts.defaults = defaults;
         self
-    }
-
-    /// Goes on with a conversation, with text.
-    pub fn text_turn(&self, input: impl Into<ModelInput>) -> ModelCall<'h, Text> {
-        let input = input.into();
-        ModelCall::new(self, ModelOperation::TextTurn { input })
-    }
-
-    /// Goes on with a conversation, with a value of a type.
-    pub fn structured_turn<T: DeserializeOwned>(
-        &self,
-        input: impl Into<ModelInput>,
-    ) -> ModelCall<'h, Json<T>> {
-        let (input, schema) = (input.into(), None);
-        ModelCall::new(self, ModelOperation::StructuredTurn { input, schema })
-    }
-
-    /// Answers a prompt with text.
-    pub fn completion(&self, prompt: impl Into<String>) -> ModelCall<'h, Text> {
-        let prompt = prompt.into();
-        ModelCall::new(self, ModelOperation::Completion { prompt })
-    }
-
-    /// Answers a prompt with a value of a type.
-    pub fn structured_completion<T: DeserializeOwned>(
-        &self,
-        prompt: impl Into<String>,
-    ) -> ModelCall<'h, Json<T>> {
-        let (prompt, schema) = (prompt.into(), None);
-        ModelCall::new(
-            self,
-            ModelOperation::StructuredCompletion { prompt, schema },
-        )
     }
 }
 
@@ -154,7 +115,7 @@ impl fmt::Debug for HookedModel<'_> {
     }
 }
 
-/// What a [`HookedModel`] is made of, but for its hooks (`T-75`). A clone shares the adapter
+/// What a [`HookedModel`] is made of, but for its hooks. A clone shares the adapter
 /// and the budget.
 #[derive(Clone)]
 pub struct ModelParts<'h> {

@@ -1,4 +1,4 @@
-//! Adapters in the style of two providers, with hooks of their own (`T-75`).
+//! Adapters in the style of two providers, with hooks of their own.
 //!
 //! They translate between operations and a provider's JSON and events, and leave HTTP to an
 //! [`HttpTransport`]: a dozen lines around whatever client the program has.

@@ -1,10 +1,10 @@
-//! The policy of PRE: the first response that is not `CONTINUE` ends it (`R-09` to `R-13`).
+//! The policy of PRE: the first response that is not `CONTINUE` ends it.
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{EntryMeta, Failure, FailurePolicy, HookFuture, Never, Policy, Step};
 
 use super::hook::Pre;
-use super::registry::{Phase, log};
+use super::phase::{Phase, log};
 use super::response::{HookResponse, ResponseAction};
 use crate::HookError;
 use crate::error::text;

@@ -4,13 +4,14 @@ use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use hooks_core::HookFuture;
 
 use super::response::HookResponse;
 use crate::HookError;
 
-/// A hook before a call, given the request (`R-10` to `R-13`).
+/// A hook before a call, given the request.
 ///
 /// ```
 /// use hooks_runtime::{HookError, HookResponse, PreHook, ResponseAction};
@@ -40,10 +41,10 @@ use crate::HookError;
     label = "not a PRE hook"
 )]
 pub trait PreHook<Req: ?Sized>: Send + Sync {
-    /// Names the hook among the PRE hooks: another one with the same id replaces it (`R-04`).
+    /// Names the hook among the PRE hooks: another one with the same id replaces it.
     fn id(&self) -> &str;
 
-    /// Its priority, where the registration has none; without either it is 100 (`R-02`).
+    /// Its priority, where the registration has none; without either it is 100.
     fn priority(&self) -> Option<i32> {
         None
     }
@@ -52,7 +53,7 @@ pub trait PreHook<Req: ?Sized>: Send + Sync {
     ///
     /// # Errors
     /// Where the hook cannot answer: the call must not happen, and no later hook is asked, unless
-    /// the registration says otherwise (`R-13`).
+    /// the registration says otherwise.
     fn execute(
         &self,
         request: &Req,
@@ -68,7 +69,7 @@ pub trait PreHook<Req: ?Sized>: Send + Sync {
 }
 
 /// A hook after a call, given the result and, where there is one, the id of the request. What it
-/// answers changes nothing for the caller: an error is logged (`R-14`).
+/// answers changes nothing for the caller: an error is logged.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -105,13 +106,13 @@ pub trait PreHook<Req: ?Sized>: Send + Sync {
     label = "not a POST hook"
 )]
 pub trait PostHook<Res: ?Sized>: Send + Sync {
-    /// Names the hook among the POST hooks: another one with the same id replaces it (`R-04`).
+    /// Names the hook among the POST hooks: another one with the same id replaces it.
     fn id(&self) -> &str;
 
     /// Looks at the result. Written as an `async fn`.
     ///
     /// # Errors
-    /// They are logged, and keep no other hook from running (`R-14`).
+    /// They are logged, and keep no other hook from running.
     fn execute(
         &self,
         result: &Res,
@@ -130,6 +131,61 @@ pub trait PostHook<Res: ?Sized>: Send + Sync {
         HookFuture::boxed(self.execute(result, request_id))
     }
 }
+
+/// Implements both traits for a pointer to a hook.
+macro_rules! pointers_to_hooks {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<Req: ?Sized, H: PreHook<Req>> PreHook<Req> for $pointer {
+            fn id(&self) -> &str {
+                (**self).id()
+            }
+
+            fn priority(&self) -> Option<i32> {
+                (**self).priority()
+            }
+
+            fn execute(
+                &self,
+                request: &Req,
+            ) -> impl Future<Output = Result<HookResponse, HookError>> + Send {
+                (**self).execute(request)
+            }
+
+            fn __start<'a>(
+                &'a self,
+                request: &'a Req,
+            ) -> HookFuture<'a, Result<HookResponse, HookError>> {
+                (**self).__start(request)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<Res: ?Sized, H: PostHook<Res>> PostHook<Res> for $pointer {
+            fn id(&self) -> &str {
+                (**self).id()
+            }
+
+            fn execute(
+                &self,
+                result: &Res,
+                request_id: Option<&str>,
+            ) -> impl Future<Output = Result<(), HookError>> + Send {
+                (**self).execute(result, request_id)
+            }
+
+            fn __start<'a>(
+                &'a self,
+                result: &'a Res,
+                request_id: Option<&'a str>,
+            ) -> HookFuture<'a, Result<(), HookError>> {
+                (**self).__start(result, request_id)
+            }
+        }
+    )*};
+}
+
+pointers_to_hooks!(Arc<H>, Box<H>, &H);
 
 /// A PRE hook as a registry holds it.
 pub(crate) trait Pre<Req: ?Sized>: Send + Sync {
@@ -164,7 +220,7 @@ impl<Res: ?Sized, H: PostHook<Res>> Post<Res> for H {
 }
 
 /// A function as a PRE hook. It answers at once, and costs no future; its priority is that of
-/// the registration, else 100 (`R-02`).
+/// the registration, else 100.
 ///
 /// ```
 /// use hooks_runtime::phases::PreFn;
@@ -234,7 +290,7 @@ impl<F, M> fmt::Debug for PreFn<F, M> {
 }
 
 /// A function as a POST hook. It answers at once, and costs no future. It is given the result,
-/// and the id of the request where the host has one (`R-18`).
+/// and the id of the request where the host has one.
 ///
 /// ```
 /// use hooks_runtime::phases::PostFn;
@@ -296,13 +352,14 @@ impl<F, M> fmt::Debug for PostFn<F, M> {
     }
 }
 
-/// What a function may answer as a PRE hook.
+/// Return type of a function that is a PRE hook.
 #[diagnostic::on_unimplemented(
-    message = "a PRE hook cannot answer `{Self}`; answer a `HookResponse` or a `Result<HookResponse, E>` whose `E` is an error or a text",
+    message = "a PRE hook cannot answer `{Self}`; answer a `HookResponse` or a `Result<HookResponse, E>` whose `E` is a text or an error that is `Send + Sync`",
     label = "the wrong answer"
 )]
-#[doc(hidden)]
 pub trait IntoResponse {
+    /// Converts the value.
+    #[doc(hidden)]
     fn into_response(self) -> Result<HookResponse, HookError>;
 }
 
@@ -319,13 +376,14 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> IntoResponse for Result<HookResponse
     }
 }
 
-/// What a function may answer as a POST hook.
+/// Return type of a function that is a POST hook.
 #[diagnostic::on_unimplemented(
-    message = "a POST hook cannot answer `{Self}`; answer nothing or a `Result<(), E>` whose `E` is an error or a text",
+    message = "a POST hook cannot answer `{Self}`; answer nothing or a `Result<(), E>` whose `E` is a text or an error that is `Send + Sync`",
     label = "the wrong answer"
 )]
-#[doc(hidden)]
 pub trait IntoDone {
+    /// Converts the value.
+    #[doc(hidden)]
     fn into_done(self) -> Result<(), HookError>;
 }
 

@@ -1,10 +1,10 @@
-//! The policy of POST: every hook runs, whatever becomes of the others (`R-14`).
+//! The policy of POST: every hook runs, whatever becomes of the others.
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{EntryMeta, Failure, HookFuture, Never, Policy, Step};
 
 use super::hook::Post;
-use super::registry::{Phase, log};
+use super::phase::{Phase, log};
 use crate::HookError;
 
 /// One run of the POST hooks.

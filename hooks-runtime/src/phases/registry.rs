@@ -6,26 +6,25 @@ use std::time::Duration;
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{
-    Entry, EntryId, EntryMeta, Failure, FailurePolicy, Registration, Report, Slot, Timer,
-    Unregister,
+    Entry, EntryId, EntryMeta, FailurePolicy, Registration, Report, Slot, Timer, Unregister,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::bail::Bail;
 use super::hook::{Post, PostHook, Pre, PreHook};
 use super::observe::Observe;
+use super::phase::Phase;
 use super::response::HookResponse;
 use crate::HookError;
 use crate::cow_cell::{CowCell, Writer};
-use crate::error::text;
 use crate::options::RegisterOptions;
 use crate::timer::HostTimer;
 
 /// Hooks before and after a call: PRE hooks are given a `Req`, POST hooks a `Res`. A clone is
-/// the same registry; there is none but those that a program makes (`R-21`).
+/// the same registry; there is none but those that a program makes.
 ///
 /// Everything goes through `&self`, from any thread. A hook that is registered or removed
-/// during a run counts for later runs only (`R-20`).
+/// during a run counts for later runs only.
 ///
 /// ```
 /// use hooks_runtime::phases::{PostFn, PreFn};
@@ -72,36 +71,7 @@ impl<H: ?Sized> Writer for Slot<H> {
     }
 }
 
-/// Before or after a call (`R-01`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Phase {
-    /// Before the call.
-    Pre,
-    /// After the call.
-    Post,
-}
-
-impl Phase {
-    /// What a failure does, where the registration says this of it (`X-2`).
-    pub(crate) fn policy(self, chosen: Option<FailurePolicy>) -> FailurePolicy {
-        chosen.unwrap_or(match self {
-            Phase::Pre => FailurePolicy::Propagate,
-            Phase::Post => FailurePolicy::Isolate,
-        })
-    }
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Phase::Pre => "PRE",
-            Phase::Post => "POST",
-        })
-    }
-}
-
-/// The priority of a PRE hook that says nothing else (`R-02`).
+/// The priority of a PRE hook that says nothing else.
 const PRIORITY: i32 = 100;
 
 impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
@@ -120,8 +90,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         }
     }
 
-    /// Registers a PRE hook, in the place of one with the same id (`R-04`). Its priority is
-    /// that of the options, else its own, else 100 (`R-02`, `R-06`).
+    /// Registers a PRE hook, in the place of one with the same id. Its priority is
+    /// that of the options, else its own, else 100.
     pub fn register_pre<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where
         H: PreHook<Req> + 'static,
@@ -129,8 +99,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         self.insert_pre(hook, |_, _| options)
     }
 
-    /// Registers a PRE hook with the conditions of the one that has its id, which it replaces
-    /// (`R-06`); as [`register_pre`](Self::register_pre) if there is none.
+    /// Registers a PRE hook with the conditions of the one that has its id, which it replaces;
+    /// as [`register_pre`](Self::register_pre) if there is none.
     pub fn replace_pre<H>(&self, hook: H) -> Registration
     where
         H: PreHook<Req> + 'static,
@@ -161,8 +131,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         self.registration(Phase::Pre, id, key)
     }
 
-    /// Registers a POST hook, in the place of one with the same id (`R-04`). A priority has
-    /// no effect (`R-15`).
+    /// Registers a POST hook, in the place of one with the same id. A priority has
+    /// no effect.
     ///
     /// # Panics
     /// If the options want a failure that is not [isolated](FailurePolicy::Isolate): the call
@@ -196,7 +166,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         self.registration(Phase::Post, id, key)
     }
 
-    /// Removes the hook with this id, and says whether there was one (`R-07`).
+    /// Removes the hook with this id, and says whether there was one.
     pub fn deregister(&self, phase: Phase, id: &str) -> bool {
         let found = match phase {
             Phase::Pre => self.inner.pre.update(|slot| slot.remove(id)),
@@ -206,13 +176,13 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     }
 
     /// Runs the PRE hooks: until one answers with anything but `CONTINUE`, whose response
-    /// this is, with all its fields (`R-10`, `R-11`); else it is that of the last hook
-    /// (`R-12`), or `CONTINUE` without hooks (`R-09`).
+    /// this is, with all its fields; else it is that of the last hook,
+    /// or `CONTINUE` without hooks.
     ///
     /// Dropping the future stops the hook that runs, and no more is started.
     ///
     /// # Errors
-    /// If a hook fails, panics or misses its timeout: later hooks do not run (`R-13`).
+    /// If a hook fails, panics or misses its timeout: later hooks do not run.
     /// Registrations with another [`FailurePolicy`] say otherwise.
     pub async fn execute_pre(&self, request: &Req) -> Result<HookResponse, HookError> {
         let slot = self.inner.pre.load();
@@ -235,8 +205,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         answer
     }
 
-    /// Runs all POST hooks, one after the other (`R-14`, `R-15`), and ends when the last has
-    /// ended (`R-16`). Those that fail, panic or miss their timeout are logged. Dropping the
+    /// Runs all POST hooks, one after the other, and ends when the last has
+    /// ended. Those that fail, panic or miss their timeout are logged. Dropping the
     /// future stops the one that runs, and no more is started.
     pub async fn execute_post(&self, result: &Res, request_id: Option<&str>) {
         let slot = self.inner.post.load();
@@ -254,7 +224,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         report
     }
 
-    /// Runs the POST hooks in a task of its own, for which the caller does not wait (`R-16`).
+    /// Runs the POST hooks in a task of its own, for which the caller does not wait.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -274,7 +244,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         })
     }
 
-    /// The hooks of a phase, in execution order (`R-19`).
+    /// The hooks of a phase, in execution order.
     pub fn registered_hooks(&self, phase: Phase) -> Vec<HookDescriptor> {
         let describe = |entry: &EntryMeta| HookDescriptor {
             id: entry.key().unwrap_or_default().to_owned(),
@@ -292,6 +262,38 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
                 let slot = self.inner.post.load();
                 slot.iter().map(|(_, entry)| describe(entry)).collect()
             }
+        }
+    }
+
+    /// Returns a weak handle of this registry, for hooks that run its phases themselves.
+    ///
+    /// The registry owns its hooks. If a hook stores a clone of the registry, the two own each
+    /// other and neither is ever dropped. A [`WeakPhaseRegistry`] does not keep the registry
+    /// alive.
+    ///
+    /// ```
+    /// use hooks_runtime::phases::PreFn;
+    /// use hooks_runtime::{HookResponse, Phase, PhaseRegistry, RegisterOptions};
+    ///
+    /// let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
+    /// let weak = registry.downgrade();
+    /// registry.register_pre(
+    ///     PreFn::new("once", move |_: &str| {
+    ///         if let Some(registry) = weak.upgrade() {
+    ///             registry.deregister(Phase::Pre, "once");
+    ///         }
+    ///         HookResponse::default()
+    ///     }),
+    ///     RegisterOptions::new(),
+    /// );
+    ///
+    /// let weak = registry.downgrade();
+    /// drop(registry);
+    /// assert!(weak.upgrade().is_none());
+    /// ```
+    pub fn downgrade(&self) -> WeakPhaseRegistry<Req, Res> {
+        WeakPhaseRegistry {
+            inner: Arc::downgrade(&self.inner),
         }
     }
 
@@ -338,18 +340,6 @@ fn conditions<H: ?Sized>(slot: &Slot<H>, id: &str) -> RegisterOptions {
     }
 }
 
-/// The one place where a failure of a PRE or POST hook is logged.
-pub(crate) fn log(phase: Phase, entry: &EntryMeta, failure: &Failure) {
-    tracing::warn!(
-        target: "hooks_runtime",
-        %phase,
-        hook = entry.key(),
-        kind = failure.kind(),
-        "{phase} hook {}",
-        text(failure)
-    );
-}
-
 impl<Req: ?Sized + 'static, Res: ?Sized + 'static> Default for PhaseRegistry<Req, Res> {
     fn default() -> Self {
         PhaseRegistry::new()
@@ -377,7 +367,37 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> fmt::Debug for PhaseRegistry<
     }
 }
 
-/// One hook of a [`PhaseRegistry`] (`R-19`).
+/// A handle of a [`PhaseRegistry`] that does not keep the registry alive, returned by
+/// [`downgrade`](PhaseRegistry::downgrade).
+///
+/// A hook that uses its own registry stores this handle, because the registry owns the hook.
+pub struct WeakPhaseRegistry<Req: ?Sized, Res: ?Sized> {
+    inner: Weak<Inner<Req, Res>>,
+}
+
+impl<Req: ?Sized, Res: ?Sized> WeakPhaseRegistry<Req, Res> {
+    /// Returns the registry, or `None` if its last handle has been dropped.
+    pub fn upgrade(&self) -> Option<PhaseRegistry<Req, Res>> {
+        let inner = self.inner.upgrade()?;
+        Some(PhaseRegistry { inner })
+    }
+}
+
+impl<Req: ?Sized, Res: ?Sized> Clone for WeakPhaseRegistry<Req, Res> {
+    fn clone(&self) -> Self {
+        WeakPhaseRegistry {
+            inner: Weak::clone(&self.inner),
+        }
+    }
+}
+
+impl<Req: ?Sized, Res: ?Sized> fmt::Debug for WeakPhaseRegistry<Req, Res> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WeakPhaseRegistry")
+    }
+}
+
+/// One hook of a [`PhaseRegistry`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HookDescriptor {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What a PRE hook answers (`R-23`).
+/// What a PRE hook answers.
 ///
 /// ```
 /// use hooks_runtime::{HookResponse, ResponseAction};
@@ -37,7 +37,7 @@ pub struct HookResponse {
 }
 
 /// What is to happen to a call. In JSON the names are in capitals; any other text is an
-/// [`Other`](Self::Other), which stops the call as `DENY` does (`R-11`).
+/// [`Other`](Self::Other), which stops the call as `DENY` does.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum ResponseAction {
     /// It goes on.

@@ -3,7 +3,7 @@
 use super::contract::{CASES, Subject, case};
 
 /// Makes a test of each case of the [contract](crate::testing::contract) that every event hook
-/// has to hold, for the hook that a closure makes (`E-160`). The closure is called once a case.
+/// has to hold, for the hook that a closure makes. The closure is called once a case.
 ///
 /// The tests are in a module, so that a hook has its own in `cargo test`; it is called
 /// `hook_behavior` unless a name comes first. The hook can have any form that can be

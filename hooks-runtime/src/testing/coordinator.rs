@@ -7,12 +7,12 @@ use super::EventRecorder;
 use crate::approval::{ApprovalRequest, FixedAnswers};
 use crate::lock::lock;
 use crate::{
-    Applied, Conversation, Coordinator, EventData, HookOutput, HookRegistry, Message, UserDisplay,
-    UserMessage, events,
+    AppliedEmission, Conversation, Coordinator, HookOutput, HookRegistry, IntoEventData, Message,
+    UserDisplay, UserMessage, events,
 };
 
 /// A host for tests: a registry, a [`Coordinator`] and a conversation, of which everything can
-/// be looked at afterwards: events, questions, messages, output, injections (`E-160`).
+/// be looked at afterwards: events, questions, messages, output, injections.
 ///
 /// Its user chooses what denies, unless it is told otherwise. Where no option does, asking
 /// fails, and the default of the question counts.
@@ -105,8 +105,8 @@ impl TestCoordinator {
     pub fn emit(
         &mut self,
         event: &str,
-        data: impl Into<EventData>,
-    ) -> impl Future<Output = Applied> {
+        data: impl IntoEventData,
+    ) -> impl Future<Output = AppliedEmission> {
         let caller = std::panic::Location::caller();
         async move {
             let conversation = &mut self.conversation;

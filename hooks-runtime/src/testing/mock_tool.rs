@@ -13,7 +13,7 @@ use crate::lock::lock;
 use crate::{HookError, HostTimer};
 
 /// A tool for tests of what calls tools: it answers what it is told to, and remembers what it
-/// was called with (`E-160`). A clone is the same tool.
+/// was called with. A clone is the same tool.
 ///
 /// ```
 /// use hooks_runtime::testing::MockTool;

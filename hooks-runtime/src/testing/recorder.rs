@@ -15,7 +15,7 @@ use crate::lock::lock;
 use crate::{HookRegistry, HookResult, Map, RegisterOptions};
 
 /// Remembers the events that it is registered for, and answers them from a script; without
-/// one, it has them go on (`E-160`). A clone is the same recorder, also in another thread.
+/// one, it has them go on. A clone is the same recorder, also in another thread.
 ///
 /// It runs before the other hooks, so it sees the data as they were emitted, and also what
 /// another hook denies. [`priority`](Self::priority) has it elsewhere: with `i32::MAX` it
@@ -58,7 +58,7 @@ struct Script {
     then: HookResult,
 }
 
-/// An event that an [`EventRecorder`] has seen (`E-160`).
+/// An event that an [`EventRecorder`] has seen.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RecordedEvent {
@@ -108,7 +108,7 @@ impl EventRecorder {
     }
 
     /// Registers it for these events; [`STANDARD`](crate::events::STANDARD) are all that have
-    /// a constant. A registration for every name that there may be does not exist (`E-11`).
+    /// a constant. A registration for every name that there may be does not exist.
     pub fn attach(
         &self,
         registry: &HookRegistry,

@@ -26,7 +26,7 @@ macro_rules! carries_extensions {
 
 pub(crate) use carries_extensions;
 
-/// A call that a model or a host makes: a name and JSON, neither looked at yet (`T-75`).
+/// A call that a model or a host makes: a name and JSON, neither looked at yet.
 ///
 /// ```
 /// use hooks_runtime::toolset::ToolCall;
@@ -46,7 +46,7 @@ pub struct ToolCall {
     pub name: String,
     /// Its input.
     pub input: Value,
-    /// What the request carries for hooks and tools, past the model (`T-74`).
+    /// What the request carries for hooks and tools, past the model.
     pub extensions: RequestExtensions,
 }
 
@@ -62,14 +62,14 @@ impl ToolCall {
     }
 
     carries_extensions! {
-        /// Attaches a value; replaces the one of the same type (`T-74`).
+        /// Attaches a value; replaces the one of the same type.
         ext,
-        /// Attaches all values of a map (`T-74`).
+        /// Attaches all values of a map.
         extensions,
     }
 }
 
-/// What hooks and tools know of a call besides its input (`T-75`). Clones share it.
+/// What hooks and tools know of a call besides its input. Clones share it.
 #[derive(Debug, Clone)]
 pub struct ToolCallContext(Arc<Context>);
 
@@ -102,7 +102,7 @@ impl ToolCallContext {
         self.0.tool
     }
 
-    /// What the request carries (`T-74`).
+    /// What the request carries.
     #[must_use]
     pub fn extensions(&self) -> &RequestExtensions {
         &self.0.extensions

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use hooks_core::Pipeline;
 
-/// What a hook says of a call (`T-75`), where the tool takes `I` and answers `O`.
+/// What a hook says of a call, where the tool takes `I` and answers `O`.
 ///
 /// Only [`Run`](Self::Run) goes on: to the next hook, and after the last one to the tool. What
 /// ends the call runs neither.
@@ -26,7 +26,7 @@ impl<I, O> ToolDecision<I, O> {
     }
 }
 
-/// The pipeline of the slots of a tool set: `Run` hands the call on (`T-75`).
+/// The pipeline of the slots of a tool set: `Run` hands the call on.
 #[derive(Debug)]
 pub enum ToolPipeline {}
 

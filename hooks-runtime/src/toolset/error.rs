@@ -2,11 +2,11 @@
 
 use std::error::Error;
 
-/// What goes wrong in a tool: any error, by `?`, or a text, by `.into()` (`T-75`).
+/// What goes wrong in a tool: any error, by `?`, or a text, by `.into()`.
 pub type ToolFailure = Box<dyn Error + Send + Sync>;
 
 /// Why a call of a tool has no output. The tool has run only where it is
-/// [`Failed`](Self::Failed) or [`Output`](Self::Output) (`T-75`).
+/// [`Failed`](Self::Failed) or [`Output`](Self::Output).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {

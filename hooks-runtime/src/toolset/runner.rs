@@ -9,7 +9,7 @@ use super::call::{ToolCall, carries_extensions};
 use super::error::ToolError;
 use super::set::{RunTools, ToolSet};
 
-/// What a [`ToolRunner`] is made of besides its hooks (`T-75`).
+/// What a [`ToolRunner`] is made of besides its hooks.
 #[derive(Debug, Clone, Default)]
 pub struct ToolParts<X> {
     executor: X,
@@ -26,14 +26,14 @@ impl<X> ToolParts<X> {
     }
 
     carries_extensions! {
-        /// Adds a value that every call has whose own extensions lack its type (`T-74`).
+        /// Adds a value that every call has whose own extensions lack its type.
         ext,
-        /// Adds all values of a map in this way (`T-74`).
+        /// Adds all values of a map in this way.
         extensions,
     }
 }
 
-/// Runs the calls of a tool set: an executor, and the hooks in front of it (`T-75`).
+/// Runs the calls of a tool set: an executor, and the hooks in front of it.
 ///
 /// The set is named, as in `ToolRunner::<Tools, _>::new(executor)`.
 pub struct ToolRunner<'h, T: ToolSet, X> {
@@ -57,18 +57,18 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
         Self::from_parts_with_hooks(parts, T::Hooks::default())
     }
 
-    /// A runner of these parts, with these hooks (`T-75`).
+    /// A runner of these parts, with these hooks.
     pub fn from_parts_with_hooks(parts: ToolParts<X>, hooks: T::Hooks<'h>) -> Self {
         ToolRunner { parts, hooks }
     }
 
-    /// Adds the hooks of another set behind those of equal priority (`T-73`).
+    /// Adds the hooks of another set behind those of equal priority.
     pub fn extend_hooks(&mut self, hooks: T::Hooks<'h>) -> &mut Self {
         T::__hooks_extend(&mut self.hooks, hooks);
         self
     }
 
-    /// Adds the hooks of another set behind those of equal priority (`T-73`).
+    /// Adds the hooks of another set behind those of equal priority.
     #[must_use]
     pub fn with_extended_hooks(mut self, hooks: T::Hooks<'h>) -> Self {
         self.extend_hooks(hooks);

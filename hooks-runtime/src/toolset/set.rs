@@ -12,7 +12,7 @@ use super::decision::ToolDecision;
 use super::error::ToolError;
 use super::tool::ExecuteTool;
 
-/// An enum each of whose variants holds the input of one tool (`T-75`). Derive it:
+/// An enum each of whose variants holds the input of one tool. Derive it:
 /// [`#[derive(ToolSet)]`](derive@super::ToolSet).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a set of tools; put `#[derive(ToolSet)]` on the enum of its tools",
@@ -55,7 +55,7 @@ pub trait ToolSet: Sized + Send + 'static {
 }
 
 /// A set each of whose tools `X` runs: every `X` that is an [`ExecuteTool`] for each
-/// variant (`T-75`).
+/// variant.
 pub trait RunTools<X: ?Sized>: ToolSet {
     /// Has the hooks of a call decide, and runs the tool if they let it pass. The answer is the
     /// tool's output as JSON, or the one of a hook that completed the call.
@@ -105,7 +105,7 @@ where
     run?.await
 }
 
-/// What is known of a tool from its variant (`T-75`).
+/// What is known of a tool from its variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToolDescriptor {
@@ -115,7 +115,7 @@ pub struct ToolDescriptor {
     pub description: &'static str,
 }
 
-/// One tool of a set, as it is found by its name (`T-75`).
+/// One tool of a set, as it is found by its name.
 pub struct Listed<T> {
     descriptor: ToolDescriptor,
     read: fn(&'static str, Value) -> Result<T, ToolError>,
@@ -141,7 +141,7 @@ impl<T> fmt::Debug for Listed<T> {
     }
 }
 
-/// What the input of a tool must be (`T-75`). Implemented for everything that fits; the
+/// What the input of a tool must be. Implemented for everything that fits; the
 /// compiler would list what other types `serde` reads, in words that change with what else is
 /// compiled.
 #[diagnostic::on_unimplemented(
@@ -153,7 +153,7 @@ pub trait ToolInput: DeserializeOwned {}
 #[diagnostic::do_not_recommend]
 impl<I: DeserializeOwned> ToolInput for I {}
 
-/// What the output of a tool must be (`T-75`). Implemented for everything that fits.
+/// What the output of a tool must be. Implemented for everything that fits.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool, which is written as JSON; derive `serde::Serialize` for it",
     label = "does not implement `serde::Serialize`"
@@ -163,7 +163,7 @@ pub trait ToolOutput: Serialize {}
 #[diagnostic::do_not_recommend]
 impl<O: Serialize> ToolOutput for O {}
 
-/// Reads the input of a tool, and makes a tool of the set of it (`T-75`).
+/// Reads the input of a tool, and makes a tool of the set of it.
 ///
 /// # Errors
 /// [`ToolError::Input`], with the place of what does not fit.
@@ -189,7 +189,7 @@ pub fn read<I: ToolInput, T>(
     }
 }
 
-/// Writes the output of a tool (`T-75`).
+/// Writes the output of a tool.
 ///
 /// # Errors
 /// Where its `Serialize` fails, or makes what JSON does not have.
@@ -197,7 +197,7 @@ pub fn write<O: ToolOutput>(output: O) -> serde_json::Result<Value> {
     serde_json::to_value(output)
 }
 
-/// Does what the hooks have decided (`T-75`).
+/// Does what the hooks have decided.
 ///
 /// # Errors
 /// [`ToolError::Rejected`], [`ToolError::Failed`] and [`ToolError::Output`].

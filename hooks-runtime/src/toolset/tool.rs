@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::call::ToolCallContext;
 use super::error::ToolFailure;
 
-/// Runs the tool that takes `I` and answers `O` (`T-75`). Implement it once for each tool of a
+/// Runs the tool that takes `I` and answers `O`. Implement it once for each tool of a
 /// set, with `execute` as an `async fn`. A borrow or an `Arc` of an executor is one, too.
 ///
 /// It is called only with what every hook has let pass. When the future is dropped, the call is

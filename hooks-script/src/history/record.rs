@@ -21,6 +21,7 @@ pub struct RunRecord {
     /// Sequence number in the history; 0 before the record is stored.
     pub id: u64,
     /// End of the run, stored to the microsecond.
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub time: Timestamp,
     /// Origin of the hook: the `source` of its manifest.
     pub source: String,

@@ -21,8 +21,10 @@ pub struct SourceVersion {
     /// SHA-256 of the code, in hexadecimal digits.
     pub hash: String,
     /// Time of the first load.
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub first_seen: Timestamp,
     /// Time of the last load or confirmation by the server.
+    #[serde(serialize_with = "hooks_runtime::timestamp::serialize")]
     pub last_seen: Timestamp,
     /// `ETag` of the server.
     pub etag: Option<String>,

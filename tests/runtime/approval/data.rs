@@ -1,7 +1,7 @@
 //! What is approved are the final data: a later change asks again (E-136).
 
 use hooks_runtime::approval::{ApprovalQueue, FixedAnswers};
-use hooks_runtime::{Begun, Conversation, Coordinator, HookRegistry, HookResult, Map};
+use hooks_runtime::{ApplyStep, Conversation, Coordinator, HookRegistry, HookResult, Map};
 use serde_json::{Value, json};
 
 use super::{asking, call, decide, gate, only, question, with};
@@ -167,7 +167,7 @@ async fn e_136_begin_decides_what_needs_no_question() {
     ] {
         let emission = gate(result).emit("tool:pre", shell("ls")).await.unwrap();
         let step = coordinator.begin(emission, &mut conversation).unwrap();
-        let Begun::Done(applied) = step else {
+        let ApplyStep::Done(applied) = step else {
             panic!("there is nothing to ask: {step:?}");
         };
         assert_eq!(applied.is_denied(), is_denied);

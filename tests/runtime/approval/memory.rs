@@ -2,7 +2,7 @@
 
 use hooks_runtime::approval::{ApprovalDecision, FixedAnswers};
 use hooks_runtime::{
-    Applied, ApprovalDefault, Coordinator, HookRegistry, HookResult, Map, RegisterOptions,
+    AppliedEmission, ApprovalDefault, Coordinator, HookRegistry, HookResult, Map, RegisterOptions,
 };
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn always_then_deny() -> (Coordinator, FixedAnswers) {
     (with(provider.clone()), provider)
 }
 
-fn is_remembered(applied: &Applied) -> bool {
+fn is_remembered(applied: &AppliedEmission) -> bool {
     let approval = applied.approval.as_ref().expect("there is a question");
     approval.decision == ApprovalDecision::Remembered && !applied.is_denied()
 }

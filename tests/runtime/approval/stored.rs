@@ -101,7 +101,7 @@ proptest! {
         let read = through_json(&request);
         prop_assert_eq!(&read, &request);
         let coordinator = Coordinator::new();
-        let (read, kept) = (coordinator.settle(read, &*label), coordinator.settle(request, &*label));
+        let (read, kept) = (coordinator.resolve(read, &*label), coordinator.resolve(request, &*label));
         prop_assert_eq!(read.decision, kept.decision);
     }
 }
@@ -128,7 +128,7 @@ async fn e_133_a_stored_request_is_settled_by_another_task_and_coordinator() {
         let text = text.clone();
         let approval = tokio::spawn(async move {
             let request: ApprovalRequest = serde_json::from_str(&text).unwrap();
-            Coordinator::new().settle(request, answer)
+            Coordinator::new().resolve(request, answer)
         })
         .await
         .unwrap();
@@ -143,7 +143,10 @@ async fn e_133_a_stored_request_is_settled_by_another_task_and_coordinator() {
 #[tokio::test]
 async fn e_137_a_denial_that_was_settled_keeps_prompt_and_reason() {
     let request = through_json(&put(may_always()).await);
-    let denial = Coordinator::new().settle(request, "Deny").denial().unwrap();
+    let denial = Coordinator::new()
+        .resolve(request, "Deny")
+        .denial()
+        .unwrap();
     assert!(
         denial.contains("Run it?") && denial.contains("it writes"),
         "{denial}"
@@ -160,7 +163,7 @@ async fn e_134_an_answer_after_its_time_does_not_count() {
         let late = ten_minutes_old(&request);
         let coordinator = Coordinator::new();
         for answer in ["Allow once", "Allow always", "Deny", "perhaps"] {
-            let approval = coordinator.settle(late.clone(), answer);
+            let approval = coordinator.resolve(late.clone(), answer);
             if ["Deny", "perhaps"].contains(&answer) {
                 assert!(!approval.is_allowed(), "{answer}: a no is never too late");
                 continue;
@@ -168,7 +171,7 @@ async fn e_134_an_answer_after_its_time_does_not_count() {
             assert_eq!(approval.decision, ApprovalDecision::TimedOut, "{answer}");
             assert_eq!(approval.is_allowed(), is_allowed, "{answer}");
         }
-        let in_time = coordinator.settle(request, "Deny");
+        let in_time = coordinator.resolve(request, "Deny");
         assert!(
             !in_time.is_allowed(),
             "the late `Allow always` is not remembered"
@@ -180,7 +183,7 @@ async fn e_134_an_answer_after_its_time_does_not_count() {
 async fn e_134_a_longer_time_is_not_over_yet() {
     let request = ten_minutes_old(&put(may_always().approval_timeout(3600.0)).await);
     let coordinator = Coordinator::new();
-    assert!(coordinator.settle(request, "Allow once").is_allowed());
+    assert!(coordinator.resolve(request, "Allow once").is_allowed());
 }
 
 #[tokio::test(start_paused = true)]
@@ -198,7 +201,7 @@ async fn e_138_an_always_that_was_settled_is_remembered() {
     let provider = FixedAnswers::deny();
     let (coordinator, hooks) = (with(provider.clone()), gate(may_always()));
     let request = question(&coordinator, &hooks, "tool:pre", call()).await;
-    let approval = coordinator.settle(through_json(&request), "Allow always");
+    let approval = coordinator.resolve(through_json(&request), "Allow always");
     assert!(approval.is_allowed());
     let applied = decide(&coordinator, &hooks, "tool:pre", call()).await;
     assert!(!applied.is_denied() && provider.asked().is_empty());
@@ -213,7 +216,7 @@ async fn e_138_an_always_to_a_generic_question_that_was_stored_is_not_remembered
     });
     let coordinator = with(provider.clone());
     let request = question(&coordinator, &hooks, "tool:pre", call()).await;
-    let _ = coordinator.settle(through_json(&request), "Allow always");
+    let _ = coordinator.resolve(through_json(&request), "Allow always");
     assert!(
         decide(&coordinator, &hooks, "tool:pre", call())
             .await
@@ -228,7 +231,7 @@ async fn e_136_what_is_approved_are_the_data_that_the_stored_request_shows() {
     value["data"] = json!({"tool_name": "shell", "tool_input": {"command": "echo harmless"}});
     // It is no request any more, or it is one about what it shows.
     if let Ok(request) = serde_json::from_value::<ApprovalRequest>(value) {
-        let approval = Coordinator::new().settle(request, "Allow once");
+        let approval = Coordinator::new().resolve(request, "Allow once");
         assert!(!approval.covers(&call()), "nobody has seen these data");
     }
 }

@@ -138,7 +138,7 @@ async fn e_138_what_is_answered_after_the_end_of_its_session_is_not_remembered()
     assert_eq!(queue.len(), 1);
     // And one of another session is remembered as ever.
     let request = question(&coordinator, &hooks, "tool:pre", data("b")).await;
-    let approval = coordinator.settle(request, "Allow always");
+    let approval = coordinator.resolve(request, "Allow always");
     assert!(approval.is_allowed());
     assert!(
         !decide(&coordinator, &hooks, "tool:pre", data("b"))
@@ -157,7 +157,7 @@ async fn e_138_sessions_that_ended_long_ago_stay_ended() {
     for number in 0..5000 {
         coordinator.end_session(&number.to_string());
     }
-    assert!(coordinator.settle(old, "Allow always").is_allowed());
+    assert!(coordinator.resolve(old, "Allow always").is_allowed());
     let applied = decide(&coordinator, &hooks, "tool:pre", data()).await;
     assert!(applied.is_denied(), "it is asked, and nobody is there");
 }
@@ -202,7 +202,7 @@ async fn e_134_a_late_no_is_still_a_no() {
         let request: hooks_runtime::approval::ApprovalRequest =
             serde_json::from_value(stored).unwrap();
         assert_eq!(
-            coordinator.settle(request, label).is_allowed(),
+            coordinator.resolve(request, label).is_allowed(),
             is_allowed,
             "{label}"
         );

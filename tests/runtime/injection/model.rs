@@ -1,6 +1,6 @@
 //! Conversations, step by step, against a model of their rules (E-110 to E-115).
 
-use hooks_runtime::{ContextRole, Conversation, InjectionFate, Message, Role};
+use hooks_runtime::{ContextRole, Conversation, InjectionStatus, Message, Role};
 use proptest::prelude::*;
 
 use super::{apply, limited, text};
@@ -19,7 +19,7 @@ enum Step {
 struct Model {
     kept: Vec<(Role, Vec<String>)>,
     now: Vec<(Role, String, bool)>,
-    audit: Vec<(usize, InjectionFate)>,
+    audit: Vec<(usize, InjectionStatus)>,
 }
 
 const LIMIT: usize = 6;
@@ -46,14 +46,14 @@ impl Model {
                 ContextRole::Assistant => Role::Assistant,
             };
             let fate = match (is_refused, ephemeral) {
-                (true, _) => InjectionFate::Refused,
+                (true, _) => InjectionStatus::Refused,
                 (false, true) => {
                     self.now.push((role, text.clone(), *append));
-                    InjectionFate::Ephemeral
+                    InjectionStatus::Ephemeral
                 }
                 (false, false) => {
                     self.kept.push((role, vec![text.clone()]));
-                    InjectionFate::Stored
+                    InjectionStatus::Stored
                 }
             };
             self.audit.push((length(text), fate));
@@ -123,7 +123,7 @@ proptest! {
             prop_assert_eq!(lines(conversation.history()), model.kept.clone());
         }
         prop_assert_eq!(lines(&conversation.next_call()), model.view());
-        let audit: Vec<_> = conversation.audit().map(|r| (r.chars, r.fate)).collect();
+        let audit: Vec<_> = conversation.audit().map(|r| (r.chars, r.status)).collect();
         prop_assert_eq!(audit, model.audit);
     }
 }

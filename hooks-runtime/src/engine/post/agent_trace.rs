@@ -6,14 +6,14 @@ use crate::engine::record::Head;
 use crate::{HookError, PostHook, ToolResult};
 
 hook_with_file! {
-    /// Writes a line for each call that has changed files, with all of them (`R-26`).
+    /// Writes a line for each call that has changed files, with all of them.
     ///
     /// | | |
     /// |---|---|
     /// | Input | results of tools that change files, if they succeeded, with an intent |
     /// | Effect | none but the line |
     /// | Storage | `agent_trace.jsonl`: time, intent, session, request (the intent where there is none), tool, the kind of change, a summary, the files with the hash of each |
-    AgentTrace, "agent_trace.jsonl"
+    AgentTrace, crate::engine::record::AGENT_TRACE
 }
 
 impl AgentTrace {

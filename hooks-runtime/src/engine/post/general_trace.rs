@@ -7,7 +7,7 @@ use crate::engine::workspace::content_hash;
 use crate::{HookError, PostHook, ToolResult};
 
 hook_with_file! {
-    /// Writes a line for each call (`R-26`).
+    /// Writes a line for each call.
     ///
     /// | | |
     /// |---|---|
@@ -17,7 +17,7 @@ hook_with_file! {
     ///
     /// Parameters are written as they are: a host whose agents are given secrets in them replaces
     /// this hook.
-    GeneralTrace, "trace.jsonl"
+    GeneralTrace, crate::engine::record::TRACE
 }
 
 /// The characters that are written of a text.

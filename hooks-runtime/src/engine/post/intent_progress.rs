@@ -10,14 +10,14 @@ use crate::engine::tools::{ToolClass, ToolRole};
 use crate::{HookError, PostHook, ToolResult};
 
 hook_with_file! {
-    /// Counts what is done for an intent, and marks it as done when the agent says so (`R-26`).
+    /// Counts what is done for an intent, and marks it as done when the agent says so.
     ///
     /// | | |
     /// |---|---|
     /// | Input | every result with an intent |
     /// | Effect | calls, failures and changed files of the intent are counted; a successful `attempt_completion` makes it `COMPLETED`, which ends its right to change files and its hold on them, if it is the intent that the session has selected and may be worked on; `Err` otherwise |
     /// | Storage | `intent_progress.jsonl`, a line for each destructive call and for the end: time, intent, session, request, tool, what was counted, the status. The counts are in the [`Session`](crate::engine::Session) |
-    IntentProgress, "intent_progress.jsonl"
+    IntentProgress, crate::engine::record::INTENT_PROGRESS
 }
 
 impl IntentProgress {

@@ -12,9 +12,9 @@ hook_with_file! {
     /// | | |
     /// |---|---|
     /// | Input | results of destructive tools that succeeded, with an intent and files |
-    /// | Effect | none but the lines; a failure is logged and keeps no other hook from running (`R-14`) |
+    /// | Effect | none but the lines; a failure is logged and keeps no other hook from running |
     /// | Storage | `mutations.jsonl`: time, intent, session, request, tool, file, the hash and the size of what it holds now; without these the file is gone, or cannot be read |
-    MutationLog, "mutations.jsonl"
+    MutationLog, crate::engine::record::MUTATIONS
 }
 
 #[diagnostic::do_not_recommend]

@@ -5,7 +5,7 @@ use crate::engine::tools::ToolRole;
 use crate::{HookError, PostHook, ToolResult};
 
 /// Notes the hash of what was read, for [`Concurrency`](crate::engine::Concurrency) to compare
-/// later writes with (`R-26`).
+/// later writes with.
 ///
 /// | | |
 /// |---|---|

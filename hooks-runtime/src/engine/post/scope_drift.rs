@@ -10,14 +10,14 @@ use crate::{HookError, PostHook, ToolResult};
 
 hook_with_file! {
     /// Notes files that were changed although they are not the intent's: by a command, a task, or a
-    /// tool that did more than its parameters said (`R-26`).
+    /// tool that did more than its parameters said.
     ///
     /// | | |
     /// |---|---|
     /// | Input | results of destructive tools that succeeded, with an intent and files; the rules of [`ScopeEnforcement`](crate::engine::ScopeEnforcement) |
     /// | Effect | the session learns of it, for [`SharedBrain`](crate::engine::SharedBrain); nothing is undone |
     /// | Storage | `scope_drift.jsonl`: time, intent, session, request, tool, the file, what is wrong with it |
-    ScopeDrift, "scope_drift.jsonl"
+    ScopeDrift, crate::engine::record::SCOPE_DRIFT
 }
 
 #[diagnostic::do_not_recommend]

@@ -13,7 +13,7 @@ use crate::{HookError, PostHook, ToolResult};
 hook_with_file! {
     /// Writes down what the session has learned since the last time: denials for scope, stale
     /// writes, halts, failed checks, drift, and whatever a host's own hooks
-    /// [tell it](crate::engine::Session::learn) (`R-26`).
+    /// [tell it](crate::engine::Session::learn).
     ///
     /// | | |
     /// |---|---|
@@ -22,11 +22,12 @@ hook_with_file! {
     /// | Storage | `lessons.jsonl`, only ever appended to: time, kind, intent, subject, lesson, and a key by which the same lesson is not written twice, by any process |
     ///
     /// Without a storage the lessons go on waiting, and the oldest give way.
-    SharedBrain, "lessons.jsonl"
+    SharedBrain, crate::engine::record::LESSONS
 }
 
 #[derive(Serialize)]
 struct Line<'a> {
+    #[serde(serialize_with = "crate::timestamp::serialize")]
     at: Timestamp,
     key: &'a str,
     #[serde(flatten)]

@@ -5,7 +5,7 @@ use crate::engine::error::EngineError;
 use crate::engine::tools::ToolClass;
 use crate::{HookError, PostHook, ToolResult};
 
-/// Brings the session up to date (`R-26`).
+/// Brings the session up to date.
 ///
 /// | | |
 /// |---|---|

@@ -10,7 +10,7 @@ use crate::engine::session::Lesson;
 use crate::engine::tools::ToolRole;
 use crate::{HookError, PostHook, ToolResult};
 
-/// Notes tests, linters and builds that failed, so that the next session knows (`R-26`).
+/// Notes tests, linters and builds that failed, so that the next session knows.
 ///
 /// | | |
 /// |---|---|
@@ -29,7 +29,7 @@ const LENGTH: usize = 2000;
 
 impl VerificationFailure {
     /// The file that the lines go to.
-    pub const FILE: &'static str = "verification_failures.jsonl";
+    pub const FILE: &'static str = crate::engine::record::VERIFICATION_FAILURES;
 
     /// Commands that check something, unless others are named.
     pub const PATTERNS: &'static [&'static str] = &[

@@ -7,7 +7,7 @@ use crate::engine::session::{Lesson, Spent};
 use crate::engine::tools::ToolRole;
 use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
-/// What may be used. What is not limited is unlimited; a limit of 0 lets nothing through (`R-31`).
+/// What may be used. What is not limited is unlimited; a limit of 0 lets nothing through.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
     calls: Option<u64>,
@@ -57,7 +57,7 @@ impl Limits {
     }
 }
 
-/// Halts the agent once what was granted is used up (`R-31`). Without limits nothing is.
+/// Halts the agent once what was granted is used up. Without limits nothing is.
 ///
 /// | | |
 /// |---|---|

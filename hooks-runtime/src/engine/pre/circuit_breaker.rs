@@ -5,7 +5,7 @@ use crate::engine::error::EngineError;
 use crate::engine::session::Lesson;
 use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
-/// Halts the agent when it makes the same call for the third time in a row (`R-30`).
+/// Halts the agent when it makes the same call for the third time in a row.
 ///
 /// | | |
 /// |---|---|

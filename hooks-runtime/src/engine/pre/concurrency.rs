@@ -6,7 +6,7 @@ use crate::engine::session::Lesson;
 use crate::{HookError, HookResponse, PreHook, ToolRequest};
 
 /// Fails for calls that would write to a file which is not what the agent last saw or left in
-/// it (`R-27`).
+/// it.
 ///
 /// | | |
 /// |---|---|

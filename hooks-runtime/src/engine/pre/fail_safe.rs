@@ -14,7 +14,7 @@ use crate::engine::health::{FilesProbe, HealthProbe, Unhealthy};
 use crate::engine::tools::ToolRole;
 use crate::{HookError, HookResponse, HostTimer, PreHook, ResponseAction, ToolRequest};
 
-/// Denies every call while its probe says that something is wrong, or says nothing (`R-31`).
+/// Denies every call while its probe says that something is wrong, or says nothing.
 ///
 /// | | |
 /// |---|---|
@@ -23,10 +23,10 @@ use crate::{HookError, HookResponse, HostTimer, PreHook, ResponseAction, ToolReq
 /// | Storage | none |
 ///
 /// The call that selects an intent may be what repairs it, so it passes, and no other hook is
-/// asked (`R-27`): the answer is then [`FailSafe::PASS`], an action of its own, which ends the
+/// asked: the answer is then [`FailSafe::PASS`], an action of its own, which ends the
 /// run. [`HookEngine`](crate::HookEngine) makes `CONTINUE` of it, for such a call alone; in a
 /// registry without an engine it means that the call must not happen, as every action does that
-/// nobody knows (`R-11`).
+/// nobody knows.
 pub struct FailSafe {
     context: EngineContext,
     probe: Arc<dyn HealthProbe>,

@@ -6,7 +6,7 @@ use crate::engine::session::Lesson;
 use crate::engine::tools::{ToolClass, UnreadablePath};
 use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
-/// Denies changes to files that are not the intent's (`R-28`).
+/// Denies changes to files that are not the intent's.
 ///
 /// | | |
 /// |---|---|

@@ -5,7 +5,7 @@ use crate::engine::tools::ToolClass;
 use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
 /// Denies destructive calls until the agent has thought about what was asked: the turn has to
-/// have left the stage of the [request](crate::engine::Stage) (`R-25`).
+/// have left the stage of the [request](crate::engine::Stage).
 ///
 /// | | |
 /// |---|---|

@@ -7,7 +7,7 @@ use crate::engine::error::{EngineError, TraceabilityError};
 use crate::engine::tools::ToolClass;
 use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
-/// Fails for destructive calls that name no intent, or what is no id of one (`R-29`), and denies
+/// Fails for destructive calls that name no intent, or what is no id of one, and denies
 /// those for an intent that is not there or may not be worked on.
 ///
 /// | | |

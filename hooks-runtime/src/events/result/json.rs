@@ -1,4 +1,4 @@
-//! [`HookResult`] as JSON (`E-90` to `E-96`).
+//! [`HookResult`] as JSON.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -8,10 +8,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::HookResult;
-use crate::Map;
-use crate::events::data::type_name;
+use crate::map::{Map, type_name};
 
-/// A field of a [`HookResult`] does not hold (`E-93`).
+/// A field of a [`HookResult`] does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("field `{field}` is {found}; it is {expected}")]
 #[non_exhaustive]
@@ -50,7 +49,7 @@ impl HookResult {
     /// Reads the JSON form; fields that are missing have their defaults.
     ///
     /// # Errors
-    /// If a field has the wrong type or a value that is not known (`E-93`, `E-95`).
+    /// If a field has the wrong type or a value that is not known.
     pub fn from_map(mut map: Map) -> Result<Self, InvalidResult> {
         let fields = &mut map;
         let default = HookResult::default();
@@ -100,7 +99,7 @@ impl HookResult {
                 "one of `info`, `warning`, `error`",
             )?,
             // Ours, and a field like the others: a change that does not hold must not be lost as
-            // a key that nobody knows (`E-93`).
+            // a key that nobody knows.
             changes: field::<Option<Map>>(fields, "changes", None, "an object or null")?
                 .unwrap_or_default()
                 .into(),
@@ -112,7 +111,7 @@ impl HookResult {
         })
     }
 
-    /// The field that does not hold, if one does not (`E-95`): Rust's types do not say it all.
+    /// The field that does not hold, if one does not: Rust's types do not say it all.
     pub(crate) fn check(&self) -> Result<(), InvalidResult> {
         check_seconds("approval_timeout", self.approval_timeout)
     }

@@ -10,18 +10,10 @@ use serde_json::Value;
 
 use super::config::ProviderConfig;
 use super::http::{HttpResponse, HttpTransport};
-use super::protocol::Protocol;
+use super::protocol::{Protocol, Reader};
 use super::sse::{SseEvent, SseParser};
 use crate::model::adapter::{AdapterError, AdapterEvent, AdapterEvents};
 use crate::model::coroutine::{Coroutine, Yielder};
-
-/// What makes an adapter's events of a provider's.
-pub(crate) trait Reader: Send {
-    fn read(&mut self, event: &SseEvent) -> Result<Vec<AdapterEvent>, AdapterError>;
-
-    /// Whether this was the last event of the answer. What follows is not read, nor waited for.
-    fn is_over(&self) -> bool;
-}
 
 /// Who sees a provider's events as they come.
 pub(crate) trait Observer: Send + Sync {

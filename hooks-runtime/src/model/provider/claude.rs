@@ -5,22 +5,22 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{Reader, WireError, json as read_json};
+use super::answer::{WireError, json as read_json};
 use super::config::{Options, ProviderConfig};
 use super::http::HttpRequest;
 use super::limits::{Calls, Limits};
-use super::protocol::{Protocol, adapter};
+use super::protocol::{Protocol, Reader, adapter};
 use super::sse::SseEvent;
+use crate::model::adapter::FinishReason;
 use crate::model::adapter::{AdapterError, AdapterEvent};
 use crate::model::budget::Usage;
-use crate::model::event::FinishReason;
 use crate::model::input::{ModelMessage, ModelOperation, RawToolCall};
 
 adapter! {
     protocol: Messages,
-    /// The extension points of a [`ClaudeAdapter`] (`T-75`).
+    /// The extension points of a [`ClaudeAdapter`].
     hooks: ClaudeHooks, ClaudeHooksSet,
-    /// Talks to what speaks the messages of Claude (`T-75`).
+    /// Talks to what speaks the messages of Claude.
     ///
     /// Completions are sent as a conversation of one message. A structured operation with a schema
     /// asks for an answer of that form; one without only asks, so its text has to say that the

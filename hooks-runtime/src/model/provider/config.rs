@@ -9,7 +9,7 @@ use crate::model::input::GenerationOptions;
 
 /// Where a provider is, the key for it, the defaults of what it is asked, and how large an
 /// answer may become: one that passes a limit ends with
-/// [`AdapterError::TooLarge`](crate::model::AdapterError::TooLarge) (`T-75`).
+/// [`AdapterError::TooLarge`](crate::model::AdapterError::TooLarge).
 ///
 /// ```
 /// use hooks_runtime::model::provider::ProviderConfig;

@@ -7,7 +7,7 @@ use std::pin::Pin;
 
 use futures_util::Stream;
 
-/// Sends requests: a few lines around the HTTP client of the program (`T-75`).
+/// Sends requests: a few lines around the HTTP client of the program.
 ///
 /// ```
 /// use std::error::Error;
@@ -39,7 +39,7 @@ pub trait HttpTransport: Send + Sync {
     ) -> impl Future<Output = Result<HttpResponse<'_>, Box<dyn Error + Send + Sync>>> + Send;
 }
 
-/// A `POST` of JSON (`T-75`).
+/// A `POST` of JSON.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HttpRequest {
@@ -79,11 +79,11 @@ impl fmt::Debug for HttpRequest {
     }
 }
 
-/// The bytes of a response, in pieces of any size (`T-75`).
+/// The bytes of a response, in pieces of any size.
 pub type HttpBody<'a> =
     Pin<Box<dyn Stream<Item = Result<Vec<u8>, Box<dyn Error + Send + Sync>>> + Send + 'a>>;
 
-/// A response whose body is still coming (`T-75`).
+/// A response whose body is still coming.
 #[non_exhaustive]
 pub struct HttpResponse<'a> {
     /// The status.

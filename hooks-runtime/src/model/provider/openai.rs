@@ -3,22 +3,22 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{Reader, WireError, json as read_json};
+use super::answer::{WireError, json as read_json};
 use super::config::{Options, ProviderConfig};
 use super::http::HttpRequest;
 use super::limits::{Calls, Limits};
-use super::protocol::{Protocol, adapter};
+use super::protocol::{Protocol, Reader, adapter};
 use super::sse::SseEvent;
+use crate::model::adapter::FinishReason;
 use crate::model::adapter::{AdapterError, AdapterEvent};
 use crate::model::budget::Usage;
-use crate::model::event::FinishReason;
 use crate::model::input::{ModelMessage, ModelOperation, RawToolCall};
 
 adapter! {
     protocol: Chat,
-    /// The extension points of an [`OpenAiAdapter`] (`T-75`).
+    /// The extension points of an [`OpenAiAdapter`].
     hooks: OpenAiHooks, OpenAiHooksSet,
-    /// Talks to what speaks OpenAI's chat completions (`T-75`).
+    /// Talks to what speaks OpenAI's chat completions.
     ///
     /// Completions are sent as a conversation of one message. A structured operation with a schema
     /// asks for `json_schema`, in its strict form; one without asks for `json_object`, for which

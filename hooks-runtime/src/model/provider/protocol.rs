@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::answer::Reader;
 use super::config::{Options, ProviderConfig};
 use super::http::HttpRequest;
 use super::limits::Limits;
-use crate::model::adapter::AdapterError;
+use super::sse::SseEvent;
+use crate::model::adapter::{AdapterError, AdapterEvent};
 use crate::model::input::ModelOperation;
 
 /// How a provider is spoken with.
@@ -21,6 +21,14 @@ pub(crate) trait Protocol {
     fn request(config: &ProviderConfig, body: Value) -> HttpRequest;
 
     fn reader(limits: Limits) -> Self::Reader;
+}
+
+/// Converts the events of a provider into events of an adapter.
+pub(crate) trait Reader: Send {
+    fn read(&mut self, event: &SseEvent) -> Result<Vec<AdapterEvent>, AdapterError>;
+
+    /// Whether this was the last event of the answer. What follows is not read, nor waited for.
+    fn is_over(&self) -> bool;
 }
 
 /// Declares an adapter that speaks a [`Protocol`], and its hooks.
@@ -79,7 +87,7 @@ macro_rules! adapter {
                 $Adapter::with_hooks(transport, config, $Set::new())
             }
 
-            /// An adapter with hooks (`T-75`).
+            /// An adapter with hooks.
             pub fn with_hooks(
                 transport: T,
                 config: super::config::ProviderConfig,
@@ -92,13 +100,13 @@ macro_rules! adapter {
                 }
             }
 
-            /// Adds hooks behind those of equal priority (`T-73`).
+            /// Adds hooks behind those of equal priority.
             pub fn extend_hooks(&mut self, hooks: $Set<'h>) -> &mut Self {
                 self.hooks.extend(hooks);
                 self
             }
 
-            /// Adds hooks, for builder chains (`T-73`).
+            /// Adds hooks, for builder chains.
             #[must_use]
             pub fn with_extended_hooks(mut self, hooks: $Set<'h>) -> Self {
                 self.extend_hooks(hooks);

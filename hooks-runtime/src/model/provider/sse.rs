@@ -2,7 +2,7 @@
 
 use std::mem;
 
-/// One event (`T-75`).
+/// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SseEvent {
@@ -12,7 +12,7 @@ pub struct SseEvent {
     pub data: String,
 }
 
-/// Makes events of bytes, wherever those are cut (`T-75`).
+/// Makes events of bytes, wherever those are cut.
 ///
 /// Lines end with `\n`, `\r\n` or `\r`; comments, ids and waiting times are passed over; a
 /// byte order mark at the beginning is, too. What is not UTF-8 becomes `U+FFFD`. An event
@@ -38,7 +38,7 @@ pub struct SseParser {
     limit: usize,
 }
 
-/// A line or an event is longer than a parser lets it become (`T-75`).
+/// A line or an event is longer than a parser lets it become.
 #[derive(Debug, thiserror::Error)]
 #[error("an event has more than {limit} bytes; a longer one is let in by `SseParser::with_limit`")]
 #[non_exhaustive]

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::case::{ContractCase, contract_case};
+use super::payloads;
+use super::subject::Finding;
 use super::trial::Trial;
-use super::{ContractCase, Finding, contract_case, payloads};
 use crate::Map;
 use crate::events::STANDARD;
 

@@ -13,14 +13,16 @@ use futures_util::future::{Either, select, try_join3};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::case::{ContractCase, contract_case};
+use super::payloads;
+use super::subject::Finding;
 use super::trial::Trial;
-use super::{ContractCase, Finding, contract_case, payloads};
 use crate::events::command::group::Group;
 use crate::events::command::{
     CommandError, DENIES, GRACE, capture, check_recognised, feed, input, keep,
 };
-use crate::events::data::type_name;
-use crate::events::result::Members;
+use crate::events::result::json::Members;
+use crate::map::type_name;
 use crate::testing::shown;
 use crate::{Action, CommandHook, HookResult, Map};
 

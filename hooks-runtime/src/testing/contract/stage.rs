@@ -1,53 +1,30 @@
 //! Where a case is performed: a thread and a tokio runtime of its own, with somebody outside
 //! who looks at the clock.
 
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hooks_core::__private::drop_catching_panic;
 use tokio::runtime::Builder;
 
+use super::case::ContractCase;
+use super::subject::{Finding, Subject};
 use super::trial::Trial;
-use super::{ContractCase, Finding, Subject};
-use crate::lock::lock;
+use super::watch::{Watch, said};
 
 /// The time that a call has beyond its limit until its thread counts as blocked.
 const GRACE: Duration = Duration::from_secs(1);
-
-/// What goes on in the thread of a case, and since when.
-pub(super) struct Watch(Mutex<(Instant, String)>);
-
-impl Watch {
-    fn new() -> Self {
-        Watch(Mutex::new((Instant::now(), "nothing yet".to_owned())))
-    }
-
-    /// Says that this is sent to the hook now.
-    pub(super) fn begin(&self, sent: &str) {
-        *lock(&self.0) = (Instant::now(), sent.to_owned());
-    }
-
-    /// How long that has been going on.
-    pub(super) fn elapsed(&self) -> Duration {
-        lock(&self.0).0.elapsed()
-    }
-
-    fn sent(&self) -> String {
-        lock(&self.0).1.clone()
-    }
-}
 
 /// Performs a case to its end, or until the hook blocks its thread.
 pub(super) fn perform(case: &ContractCase, subject: &Subject) -> Result<(), Finding> {
     let watch = Arc::new(Watch::new());
     let (done, outcome) = mpsc::channel();
-    let (case, scene, seen) = (*case, subject.clone(), Arc::clone(&watch));
+    let (case, tested, seen) = (*case, subject.clone(), Arc::clone(&watch));
     let thread = thread::Builder::new().name(case.name.to_owned());
     let thread = thread.spawn(move || {
-        let outcome = catch_unwind(AssertUnwindSafe(|| play(&case, &scene, &seen)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| play(&case, &tested, &seen)));
         let outcome = outcome.unwrap_or_else(|payload| {
             Err(Finding {
                 sent: seen.sent(),
@@ -100,13 +77,4 @@ fn play(case: &ContractCase, subject: &Subject, watch: &Arc<Watch>) -> Result<()
     // A hook may have left something behind that never ends.
     runtime.shutdown_background();
     outcome
-}
-
-/// What a panic was called with, as far as it is text.
-pub(super) fn said(payload: &(dyn Any + Send)) -> String {
-    let text = payload
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    crate::testing::shown::text(text.unwrap_or("not a text"))
 }

@@ -7,8 +7,8 @@ use futures_util::future::{Either, select};
 use tokio::sync::watch;
 
 /// Ends what the cases of a [`Subject`](super::Subject) have under way, from any thread: for
-/// programs that are told to end themselves, and are to leave no process of a hook behind
-/// (`E-160`). A clone is the same.
+/// programs that are told to end themselves, and are to leave no process of a hook behind.
+/// A clone is the same.
 ///
 /// ```
 /// use hooks_runtime::testing::contract::{Stop, Subject, case};

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use hooks_core::{EntryMeta, HookFuture};
 
 use crate::HookResult;
-use crate::events::event::Scene;
-use crate::events::handler::{Handler, IntoHandler, Reply, Spoken};
+use crate::events::event::EventContext;
+use crate::events::handler::{Handler, HandlerOutput, IntoHandler, ReplyBody};
 use crate::lock::lock;
 
 /// The handler of a subject, with what it was called with and what was wrong with its answers.
@@ -42,8 +42,8 @@ impl Tap {
 }
 
 /// Looks whether an answer holds, and also its JSON form: what a foreign host is sent.
-fn look(seen: &Mutex<Seen>, reply: &Reply) {
-    let Some(Spoken::Result(result)) = reply.0.as_deref() else {
+fn look(seen: &Mutex<Seen>, reply: &HandlerOutput) {
+    let Some(ReplyBody::Result(result)) = reply.0.as_deref() else {
         return;
     };
     let read = match serde_json::to_value(result) {
@@ -58,10 +58,18 @@ fn look(seen: &Mutex<Seen>, reply: &Reply) {
     lock(seen).invalid.get_or_insert(why);
 }
 
-impl Handler for Tap {
-    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> HookFuture<'a, Reply> {
-        lock(&self.seen).calls.push(Arc::clone(scene.name));
-        match self.hook.start(entry, scene) {
+#[diagnostic::do_not_recommend]
+impl IntoHandler<Tapped> for Tap {
+    type Answer = HookResult;
+
+    fn start<'a>(
+        &'a self,
+        entry: &'a EntryMeta,
+        context: EventContext<'_>,
+        _: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput> {
+        lock(&self.seen).calls.push(Arc::clone(context.name));
+        match self.hook.start(entry, context) {
             HookFuture::Ready(reply) => {
                 look(&self.seen, &reply);
                 HookFuture::Ready(reply)
@@ -75,14 +83,5 @@ impl Handler for Tap {
                 })
             }
         }
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl IntoHandler<Tapped> for Arc<Tap> {
-    type Answer = HookResult;
-
-    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler> {
-        self
     }
 }

@@ -11,10 +11,10 @@ use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::stage::{Watch, said};
-use super::tap::{Tap, Tapped};
-use super::{Finding, Subject};
-use crate::events::handler::{IntoHandler, Now};
+use super::subject::{Finding, Subject};
+use super::tap::Tap;
+use super::watch::{Watch, said};
+use crate::events::handler::{Now, handler};
 use crate::testing::shown;
 use crate::{
     Emission, EmitError, EmitOptions, Event, HandlerFailure, HookRegistry, HookResult,
@@ -157,9 +157,8 @@ impl Trial {
 
     /// Drops the hook, which has no registration any more.
     pub(super) fn drop_hook(&mut self) -> Result<(), String> {
-        let nobody = |_: Event<'_>| HookResult::proceed();
-        let nobody = IntoHandler::into_handler::<Now>(nobody);
-        let hook = std::mem::replace(&mut self.hook, Tap::new(nobody));
+        let proceed = |_: Event<'_>| HookResult::proceed();
+        let hook = std::mem::replace(&mut self.hook, Tap::new(handler::<_, _, Now>(proceed)));
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(hook)));
         dropped.map_err(|payload| format!("a panic: {}", said(&*payload)))
     }
@@ -177,9 +176,7 @@ impl Trial {
         }
         let hook = Arc::clone(&self.hook);
         let options = RegisterOptions::new().name("subject");
-        let registration = self
-            .registry
-            .register::<_, Tapped, Now>(event, hook, options);
+        let registration = self.registry.register::<_, _, Now>(event, hook, options);
         self.registrations.insert(event.into(), registration);
     }
 

@@ -1,4 +1,4 @@
-//! What "allow always" has been answered to, by session (`E-138`).
+//! Grants of "allow always", by session.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,20 +8,20 @@ use jiff::Timestamp;
 use super::request::ApprovalRequest;
 use crate::digest::Digest;
 
-/// What is remembered, and until when.
+/// Requests that the user has allowed for the rest of a session.
 #[derive(Default)]
-pub(super) struct Memory {
+pub(super) struct SessionGrants {
     sessions: HashMap<Arc<str>, HashSet<Digest>>,
-    /// When sessions ended: a question of before is not remembered, however late its answer.
+    /// End of each ended session. A late answer to a request from before the end grants nothing.
     ended: HashMap<Arc<str>, Timestamp>,
-    /// The same for sessions that are no longer in the list.
+    /// Latest end among the sessions that were removed from `ended`.
     forgotten: Option<Timestamp>,
 }
 
-/// How many ended sessions are told apart.
-const ENDED: usize = 4096;
+/// Upper bound of `ended`.
+const MAX_ENDED: usize = 4096;
 
-impl Memory {
+impl SessionGrants {
     pub(super) fn remember(&mut self, request: &ApprovalRequest, memory: Digest) {
         let ended = self
             .ended
@@ -42,8 +42,8 @@ impl Memory {
 
     pub(super) fn end(&mut self, session: &str) {
         self.sessions.remove(session);
-        if self.ended.len() == ENDED {
-            // Nothing that is open for that long is remembered.
+        if self.ended.len() == MAX_ENDED {
+            // A request that is older than all of these ends grants nothing.
             let latest = self.ended.drain().map(|(_, ended)| ended).max();
             self.forgotten = self.forgotten.max(latest);
         }

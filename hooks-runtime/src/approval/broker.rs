@@ -1,5 +1,5 @@
-//! Where questions are put: once for all that ask the same at the same time, within their
-//! time, and not at all where "allow always" has been the answer before.
+//! Sends approval requests to the provider. Identical requests at the same time share one
+//! question; a request that a session grant covers is answered without a question.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,51 +14,53 @@ use futures_util::future::{Either, FutureExt, Shared, WeakShared, select};
 use hooks_core::{BoxFuture, Failure, Timer};
 use jiff::Timestamp;
 
-use super::memory::Memory;
+use super::grants::SessionGrants;
 use super::option::ApprovalEffect;
 use super::outcome::{Approval, ApprovalDecision};
-use super::provider::Asks;
+use super::provider::DynApprovalProvider;
 use super::request::{ApprovalAnswer, ApprovalRequest};
 use crate::digest::Digest;
 use crate::display::escape;
 use crate::error::text;
 use crate::lock::lock;
 
-/// The questions of a host.
-pub(crate) struct Desk {
-    provider: Option<Arc<dyn Asks>>,
+/// Approval requests of one host.
+pub(crate) struct ApprovalBroker {
+    provider: Option<Arc<dyn DynApprovalProvider>>,
     timer: Arc<dyn Timer>,
-    /// What "allow always" has been answered to.
-    memory: Mutex<Memory>,
-    /// The questions that are being asked. The lock is held for a look-up, never while
-    /// anybody waits.
+    /// Answers of "allow always".
+    grants: Mutex<SessionGrants>,
+    /// Questions without an answer. The lock is held for a look-up, never over an `.await`.
     open: Mutex<HashMap<Digest, Open>>,
-    /// The number of the next question.
+    /// Number of the next question.
     last: AtomicU64,
 }
 
-/// One question, and all that wait for its answer: the first of them that is polled carries
-/// it on, and when the last one is gone, it is withdrawn.
+/// Future of one question, shared by all callers that wait for the answer. If the last caller
+/// drops it, the question is withdrawn.
 type Question = Shared<BoxFuture<'static, ApprovalDecision>>;
 
 struct Open {
-    /// Tells it from another one with the same identity.
+    /// Distinguishes questions with the same identity.
     number: u64,
     question: WeakShared<BoxFuture<'static, ApprovalDecision>>,
 }
 
-impl Desk {
-    pub(crate) fn new(provider: Option<Arc<dyn Asks>>, timer: Arc<dyn Timer>) -> Self {
-        Desk {
+impl ApprovalBroker {
+    pub(crate) fn new(
+        provider: Option<Arc<dyn DynApprovalProvider>>,
+        timer: Arc<dyn Timer>,
+    ) -> Self {
+        ApprovalBroker {
             provider,
             timer,
-            memory: Mutex::default(),
+            grants: Mutex::default(),
             open: Mutex::default(),
             last: AtomicU64::new(0),
         }
     }
 
-    /// The decision on a request that can be had without asking.
+    /// Returns the decision on a request that needs no question.
     pub(crate) fn known(&self, request: &ApprovalRequest) -> Option<ApprovalDecision> {
         if self.is_remembered(request) {
             return Some(ApprovalDecision::Remembered);
@@ -70,7 +72,7 @@ impl Desk {
         })
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends the request to the provider, and returns the decision.
     pub(crate) async fn ask(self: &Arc<Self>, request: Arc<ApprovalRequest>) -> Approval {
         let decision = match (self.known(&request), &self.provider) {
             (Some(decision), _) => decision,
@@ -80,8 +82,8 @@ impl Desk {
         self.conclude(request, decision)
     }
 
-    /// The decision on a request that was answered elsewhere.
-    pub(crate) fn settle(
+    /// Returns the decision on a request that was answered elsewhere.
+    pub(crate) fn resolve(
         &self,
         request: Arc<ApprovalRequest>,
         answer: &ApprovalAnswer,
@@ -92,7 +94,7 @@ impl Desk {
             {
                 ApprovalDecision::TimedOut
             }
-            // A no is not too late.
+            // A denial is accepted after the deadline.
             decision => decision,
         };
         self.conclude(request, decision)
@@ -109,7 +111,7 @@ impl Desk {
         );
         if is_lasting {
             if let Some(memory) = request.memory() {
-                lock(&self.memory).remember(&request, memory);
+                lock(&self.grants).remember(&request, memory);
             }
         }
         let approval = Approval { request, decision };
@@ -127,19 +129,19 @@ impl Desk {
 
     fn is_remembered(&self, request: &ApprovalRequest) -> bool {
         let memory = request.memory();
-        memory.is_some_and(|memory| lock(&self.memory).holds(request, &memory))
+        memory.is_some_and(|memory| lock(&self.grants).holds(request, &memory))
     }
 
-    /// Forgets what was remembered for a session.
+    /// Removes the grants of a session.
     pub(crate) fn forget(&self, session: &str) {
-        lock(&self.memory).end(session);
+        lock(&self.grants).end(session);
     }
 
-    /// Waits for the answer to the question of this request, for as long as the request has.
+    /// Waits for the answer until the deadline of the request.
     async fn wait(
         self: &Arc<Self>,
         request: &Arc<ApprovalRequest>,
-        provider: &Arc<dyn Asks>,
+        provider: &Arc<dyn DynApprovalProvider>,
     ) -> ApprovalDecision {
         let left = request.time_left(Timestamp::now());
         let up = async {
@@ -158,11 +160,11 @@ impl Desk {
         }
     }
 
-    /// The question of this request, which may be being asked already (`E-140`).
+    /// Returns the question of this request, which an identical request may have opened.
     fn question(
         self: &Arc<Self>,
         request: &Arc<ApprovalRequest>,
-        provider: &Arc<dyn Asks>,
+        provider: &Arc<dyn DynApprovalProvider>,
     ) -> Question {
         let identity = request.identity();
         let mut open = lock(&self.open);
@@ -170,7 +172,7 @@ impl Desk {
             return question;
         }
         let place = Place {
-            desk: Arc::downgrade(self),
+            broker: Arc::downgrade(self),
             identity,
             number: self.last.fetch_add(1, Ordering::Relaxed),
         };
@@ -194,27 +196,27 @@ impl Desk {
     }
 }
 
-impl fmt::Debug for Desk {
+impl fmt::Debug for ApprovalBroker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Desk")
+        f.debug_struct("ApprovalBroker")
             .field("asks", &self.provider.is_some())
             .field("open", &lock(&self.open).len())
             .finish_non_exhaustive()
     }
 }
 
-/// Takes a question off the list when it has been answered or withdrawn.
+/// Removes a question from `open` when it is answered or withdrawn.
 struct Place {
-    desk: Weak<Desk>,
+    broker: Weak<ApprovalBroker>,
     identity: Digest,
     number: u64,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        if let Some(desk) = self.desk.upgrade() {
-            let mut open = lock(&desk.open);
-            // The place may have been taken by a question that was put since.
+        if let Some(broker) = self.broker.upgrade() {
+            let mut open = lock(&broker.open);
+            // A later question with the same identity may have replaced it.
             if open
                 .get(&self.identity)
                 .is_some_and(|open| open.number == self.number)
@@ -225,11 +227,14 @@ impl Drop for Place {
     }
 }
 
-/// Puts a question to the provider.
-async fn put(request: &Arc<ApprovalRequest>, provider: &dyn Asks) -> ApprovalDecision {
+/// Sends a request to the provider.
+async fn put(
+    request: &Arc<ApprovalRequest>,
+    provider: &dyn DynApprovalProvider,
+) -> ApprovalDecision {
     let mut made = None;
     let asking = async {
-        // Dropped behind the answer.
+        // Dropped after the answer is stored.
         let mut answering = pin!(provider.start(request));
         made = Some(match answering.as_mut().await {
             Ok(answer) => decision(request, &answer),
@@ -238,14 +243,14 @@ async fn put(request: &Arc<ApprovalRequest>, provider: &dyn Asks) -> ApprovalDec
     };
     let caught = AssertUnwindSafe(asking).catch_unwind().await;
     let panic = caught.err().map(Failure::panic);
-    // What panics once the answer is there does not take it back.
+    // A panic after the answer does not change the answer.
     made.unwrap_or_else(|| match panic {
         Some(panic) => failed(&panic),
         None => failed(&"it ended without an answer"),
     })
 }
 
-/// A time that no timer has to measure: thirty years.
+/// Timeout above which no timer is started: thirty years.
 const ENDLESS: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 fn failed(why: &dyn fmt::Display) -> ApprovalDecision {
