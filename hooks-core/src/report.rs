@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use crate::dispatch::{Policy, Step};
+use crate::dispatch::{Dispatch, Policy, Step};
 use crate::entry::{EntryId, EntryMeta};
 use crate::failure::Failure;
 use crate::hook_future::HookFuture;
@@ -127,8 +127,17 @@ fn now() -> Option<Instant> {
     (!cfg!(all(target_family = "wasm", target_os = "unknown"))).then(Instant::now)
 }
 
-/// A policy that is watched: does what the other does, and writes down what becomes of the
-/// hooks (`X-4`).
+impl<H: ?Sized> Slot<H> {
+    /// Returns a future that runs the hooks by this policy and records the status of each hook.
+    pub fn dispatch_reported<'a, C: Policy<H>>(
+        &'a self,
+        policy: C,
+    ) -> Dispatch<'a, H, Reported<C, H>> {
+        self.dispatch(Reported::new(self, policy))
+    }
+}
+
+/// A policy that forwards to another policy and records the status of each hook.
 pub struct Reported<C: Policy<H>, H: ?Sized> {
     policy: C,
     report: Report,
@@ -147,7 +156,7 @@ impl<C: Policy<H>, H: ?Sized> fmt::Debug for Reported<C, H> {
 }
 
 impl<C: Policy<H>, H: ?Sized> Reported<C, H> {
-    pub(crate) fn new(slot: &Slot<H>, policy: C) -> Self {
+    fn new(slot: &Slot<H>, policy: C) -> Self {
         let entries = slot.iter().map(|(_, entry)| ReportEntry {
             id: entry.id(),
             name: Cow::Owned(entry.name().into_owned()),
@@ -218,7 +227,7 @@ impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
         &mut self,
         entry: &'a EntryMeta,
         hook: &'a H,
-        last: bool,
+        is_final: bool,
     ) -> HookFuture<'a, C::HookOutput>
     where
         Self: 'a,
@@ -227,7 +236,7 @@ impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
             line.status = HookStatus::Cancelled;
         }
         self.started.push((entry.id(), now()));
-        self.policy.invoke(entry, hook, last)
+        self.policy.invoke(entry, hook, is_final)
     }
 
     fn on_output(&mut self, entry: &EntryMeta, answer: C::HookOutput) -> Step<Self, C::Future> {

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::dispatch::{Dispatch, Policy};
 use crate::entry::{Entry, EntryId, EntryMeta};
-use crate::report::Reported;
 use crate::timer::Timer;
 
 /// An extension point: the entries registered there, in execution order.
@@ -176,21 +174,6 @@ impl<H: ?Sized> Slot<H> {
         } else {
             Some(nodes.into())
         };
-    }
-
-    /// Runs the hooks by this policy. Nothing runs before the first poll, and
-    /// nothing more once the future is dropped.
-    #[inline]
-    pub fn dispatch<'a, C: Policy<H>>(&'a self, policy: C) -> Dispatch<'a, H, C> {
-        Dispatch::new(self, policy)
-    }
-
-    /// Runs the hooks by this policy, and writes down what becomes of each of them.
-    pub fn dispatch_reported<'a, C: Policy<H>>(
-        &'a self,
-        policy: C,
-    ) -> Dispatch<'a, H, Reported<C, H>> {
-        Dispatch::new(self, Reported::new(self, policy))
     }
 
     #[inline]

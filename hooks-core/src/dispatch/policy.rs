@@ -112,7 +112,8 @@ pub trait Policy<H: ?Sized>: Sized {
     /// loop is, and the dispatch is put away only if it has to wait indeed. No outcome depends on
     /// it, only what is compiled; and what has been waited for may be kept until the policy waits
     /// for something else, or the dispatch is dropped.
-    const BRIEF: bool = false;
+    #[doc(hidden)]
+    const __POLL_FUTURE_INLINE: bool = false;
 
     /// The name of the slot, for spans.
     fn slot_name(&self) -> &str;

@@ -161,7 +161,7 @@ where
     type HookOutput = S::Out;
     type Output = K::Output;
     type Future = Waiting<F, R>;
-    const BRIEF: bool = !G::AT_ONCE || !S::READY;
+    const __POLL_FUTURE_INLINE: bool = !G::AT_ONCE || !S::READY;
 
     #[inline(always)]
     fn slot_name(&self) -> &str {
