@@ -141,45 +141,47 @@ impl<F: Future + Unpin> Future for ColdFuture<F> {
     }
 }
 
-/// What the answer of a first future leads to.
-pub(crate) enum Next<T, F> {
+/// What follows the first future of an [`AndThen`].
+pub(crate) enum Continuation<T, F> {
     Done(T),
-    More(F),
+    Future(F),
 }
 
 pin_project! {
-    /// A future, and what its answer leads to. Each has a place of its own: where the second took
-    /// that of the first, the first would have to be dropped there.
-    pub(crate) struct Then<A, N, B> {
+    /// A future, followed by what a closure makes of its output.
+    ///
+    /// Each future has a place of its own: if the second took the place of the first, the first
+    /// would be dropped there.
+    pub(crate) struct AndThen<A, F, B> {
         #[pin]
         first: A,
-        // Nothing once the first has answered.
-        next: Option<N>,
+        // `None` once the first future is ready.
+        continuation: Option<F>,
         #[pin]
         second: Option<B>,
     }
 }
 
-impl<A, N, B> Then<A, N, B>
+impl<A, F, B> AndThen<A, F, B>
 where
     A: Future,
-    N: FnOnce(A::Output) -> Next<B::Output, B>,
+    F: FnOnce(A::Output) -> Continuation<B::Output, B>,
     B: Future,
 {
     #[inline]
-    pub(crate) fn new(future: A, next: N) -> Self {
-        Then {
-            first: future,
-            next: Some(next),
+    pub(crate) fn new(first: A, continuation: F) -> Self {
+        AndThen {
+            first,
+            continuation: Some(continuation),
             second: None,
         }
     }
 }
 
-impl<A, N, B> Future for Then<A, N, B>
+impl<A, F, B> Future for AndThen<A, F, B>
 where
     A: Future,
-    N: FnOnce(A::Output) -> Next<B::Output, B>,
+    F: FnOnce(A::Output) -> Continuation<B::Output, B>,
     B: Future,
 {
     type Output = B::Output;
@@ -187,19 +189,20 @@ where
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
         let mut this = self.project();
-        if this.next.is_some() {
-            let Poll::Ready(answer) = this.first.poll(cx) else {
+        if this.continuation.is_some() {
+            let Poll::Ready(output) = this.first.poll(cx) else {
                 return Poll::Pending;
             };
-            let next = this.next.take().expect("it has not been called yet");
-            match next(answer) {
-                Next::Done(answer) => return Poll::Ready(answer),
-                Next::More(future) => this.second.set(Some(future)),
+            let continuation = this.continuation.take();
+            let continuation = continuation.expect("a continuation is called once");
+            match continuation(output) {
+                Continuation::Done(output) => return Poll::Ready(output),
+                Continuation::Future(future) => this.second.set(Some(future)),
             }
         }
         let second = this.second.as_pin_mut();
         second
-            .expect("a dispatch is not polled after its end")
+            .expect("a dispatch was polled after its completion")
             .poll(cx)
     }
 }
