@@ -1,6 +1,5 @@
-//! Futures composed without a box and without a coroutine: a coroutine around a
-//! dispatch would have to be `Send` for every lifetime of the arguments, which the
-//! compiler cannot see.
+//! Futures composed without a box and without an `async` block: an `async` block around a dispatch
+//! must be `Send` for every lifetime of the arguments, which the compiler cannot prove.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -13,8 +12,8 @@ use pin_project_lite::pin_project;
 
 use crate::cold_option::ColdOption;
 
-/// A future that cannot exist: the [`Wait`](crate::Policy::Future) of a policy that has
-/// no asynchronous work of its own (`T-32`).
+/// A future that cannot exist: the [`Future`](crate::Policy::Future) of a policy that has no
+/// asynchronous work of its own.
 pub struct Never<T> {
     never: Infallible,
     output: PhantomData<fn() -> T>,
@@ -35,21 +34,21 @@ impl<T> fmt::Debug for Never<T> {
     }
 }
 
-/// A future that has nothing to wait for: this function, called when it is first polled.
+/// A future that calls a function when it is polled, and is then ready.
 pub struct Lazy<F>(Option<F>);
 
 impl<F> Lazy<F> {
-    /// Calls nothing yet.
+    /// Creates the future. The function is not called yet.
     #[inline]
-    pub fn new<T>(answer: F) -> Self
+    pub fn new<T>(function: F) -> Self
     where
         F: FnOnce() -> T,
     {
-        Lazy(Some(answer))
+        Lazy(Some(function))
     }
 }
 
-/// Nothing in it is ever pinned.
+/// The function is not pinned.
 impl<F> Unpin for Lazy<F> {}
 
 impl<T, F: FnOnce() -> T> Future for Lazy<F> {
@@ -57,8 +56,8 @@ impl<T, F: FnOnce() -> T> Future for Lazy<F> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
-        let answer = self.0.take().expect("a future is not polled after its end");
-        Poll::Ready(answer())
+        let function = self.0.take().expect("polled once");
+        Poll::Ready(function())
     }
 }
 
@@ -103,8 +102,8 @@ where
     }
 }
 
-/// A future that is seldom there, where another one commonly is: it is polled and dropped apart,
-/// so that what is made of the other one stays in registers.
+/// A future on a seldom used branch. It is polled and dropped in functions of its own, so that the
+/// output of the common branch stays in registers.
 pub(crate) struct ColdFuture<F>(ColdOption<F>);
 
 impl<F: Future + Unpin> ColdFuture<F> {
@@ -116,13 +115,13 @@ impl<F: Future + Unpin> ColdFuture<F> {
         ColdFuture(place)
     }
 
-    /// The answer goes where it does not lie otherwise.
+    /// Writes the output to `output`.
     #[cold]
     #[inline(never)]
-    fn poll_apart(&mut self, cx: &mut Context<'_>, answer: &mut Option<F::Output>) {
-        let future = self.0.as_mut().expect("it was there from the beginning");
+    fn poll_apart(&mut self, cx: &mut Context<'_>, output: &mut Option<F::Output>) {
+        let future = self.0.as_mut().expect("set by `new`");
         if let Poll::Ready(ready) = Pin::new(future).poll(cx) {
-            *answer = Some(ready);
+            *output = Some(ready);
         }
     }
 }
@@ -132,10 +131,10 @@ impl<F: Future + Unpin> Future for ColdFuture<F> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let mut answer = None;
-        self.poll_apart(cx, &mut answer);
-        match answer {
-            Some(answer) => Poll::Ready(answer),
+        let mut output = None;
+        self.poll_apart(cx, &mut output);
+        match output {
+            Some(output) => Poll::Ready(output),
             None => Poll::Pending,
         }
     }

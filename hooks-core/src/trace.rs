@@ -1,20 +1,20 @@
-//! Spans around dispatches and hooks, made only while a subscriber wants them.
+//! Spans of dispatches and hooks, created only if a subscriber wants them.
 //!
-//! The price when nobody listens is one load of the process-wide level. An empty
-//! slot makes no span at all.
+//! Without a subscriber a dispatch costs one load of the process-wide level. An empty slot creates
+//! no span.
 
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, Span};
 
 use crate::entry::EntryMeta;
 
-/// Whether anybody may want spans.
+/// Returns whether a subscriber may want spans.
 #[inline]
 pub(crate) fn is_wanted() -> bool {
     LevelFilter::current() >= Level::DEBUG
 }
 
-/// The span of a dispatch, or nothing.
+/// The span of a dispatch, if a subscriber wants it.
 pub(crate) struct DispatchSpan(Option<Box<Span>>);
 
 impl DispatchSpan {
@@ -33,7 +33,7 @@ impl DispatchSpan {
         self.0.as_deref()
     }
 
-    /// Runs something inside the span.
+    /// Calls a function inside the span.
     #[inline(always)]
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         match self.get() {
