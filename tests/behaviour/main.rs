@@ -6,7 +6,6 @@
 //! the tokens do not tell: the behaviour has to be the same.
 
 mod kit;
-mod model;
 
 mod aggregate;
 mod always;
@@ -29,5 +28,4 @@ mod lifetimes;
 mod nesting;
 mod singleton;
 mod stateful;
-mod table;
 mod tracing;

@@ -2,10 +2,13 @@
 //! are compiled and run as doc tests: the README and the book.
 
 mod kit;
+#[path = "../../hooks-core/tests/table/kit.rs"]
+mod polling;
 
 use std::path::{Path, PathBuf};
 
-pub use kit::{Log, yield_once};
+pub use kit::Log;
+pub use polling::{listen, poll_once, yield_once};
 
 /// The root of the repository.
 pub fn repository() -> &'static Path {
