@@ -60,6 +60,8 @@ mod pages {
     mod state {}
     #[doc = include_str!("../../docs/lifetimes.md")]
     mod lifetimes {}
+    #[doc = include_str!("../../docs/life-of-a-dispatch.md")]
+    mod life_of_a_dispatch {}
     #[doc = include_str!("../../docs/generated-code.md")]
     mod generated_code {}
     #[doc = include_str!("../../docs/acting.md")]

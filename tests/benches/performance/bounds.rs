@@ -1,8 +1,8 @@
 //! What `counts` holds a dispatch to: what it costs now, and a margin: a twelfth,
 //! and at least a fiftieth of all.
 //!
-//! The targets are elsewhere ([`Case::ratio_target`](crate::cases::Case::ratio_target)
-//! and its neighbours); a bound keeps what has been reached. Another compiler may count
+//! The targets, which `counts` holds too, are in `cases.rs`
+//! ([`Case::ratio_target`](crate::cases::Case::ratio_target)); a bound keeps what has been reached. Another compiler may count
 //! otherwise: `-- bounds` prints the table anew.
 
 /// The bound of one case.
