@@ -103,7 +103,7 @@ where
         self.check_output(output)
     }
 
-    /// Stores an output. Stops the dispatch if the stop condition says so.
+    /// Checks an output and stores it. Returns `Stop` if the stop condition breaks.
     #[inline(always)]
     fn check_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
         if !G::IS_IMMEDIATE {
