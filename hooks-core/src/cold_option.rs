@@ -9,13 +9,11 @@ pub struct ColdOption<T>(ManuallyDrop<Option<T>>);
 
 impl<T> ColdOption<T> {
     /// Returns `None`.
-    #[inline(always)]
     pub const fn none() -> Self {
         ColdOption(ManuallyDrop::new(None))
     }
 
     /// Borrows the value.
-    #[inline(always)]
     pub fn as_ref(&self) -> Option<&T> {
         self.0.as_ref()
     }
@@ -44,7 +42,6 @@ impl<T: Default> ColdOption<T> {
 }
 
 impl<T> Drop for ColdOption<T> {
-    #[inline(always)]
     fn drop(&mut self) {
         if self.0.is_some() {
             clear(&mut self.0);
@@ -59,7 +56,6 @@ fn clear<T>(value: &mut Option<T>) {
 }
 
 impl<T> Default for ColdOption<T> {
-    #[inline(always)]
     fn default() -> Self {
         ColdOption::none()
     }

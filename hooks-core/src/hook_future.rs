@@ -26,7 +26,6 @@ impl<'a, T> HookFuture<'a, T> {
 
     /// Polls the future at once if it is known never to wait, and boxes it otherwise.
     #[doc(hidden)]
-    #[inline(always)]
     pub fn __new(is_ready: bool, future: impl Future<Output = T> + MaybeSend + 'a) -> Self {
         if is_ready {
             HookFuture::Ready(now(future))

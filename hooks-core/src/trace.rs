@@ -34,7 +34,6 @@ impl DispatchSpan {
     }
 
     /// Calls a function inside the span.
-    #[inline(always)]
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         match self.get() {
             Some(span) => span.in_scope(work),

@@ -76,7 +76,6 @@ impl<T> StopCondition<T> for NoCompanion {
     const IS_PRESENT: bool = false;
     const IS_IMMEDIATE: bool = true;
 
-    #[inline(always)]
     fn check_now(self, _: &T) -> Option<ControlFlow<()>> {
         Some(ControlFlow::Continue(()))
     }
@@ -98,7 +97,6 @@ impl<T: ChainOutput, C: Chain<T>> StopCondition<T> for &Chained<'_, C, T> {
     const IS_PRESENT: bool = true;
     const IS_IMMEDIATE: bool = C::__HOOKS_AT_ONCE;
 
-    #[inline(always)]
     fn check_now(self, output: &T) -> Option<ControlFlow<()>> {
         match self {
             Companion::Default(chain) => chain.__hooks_check_now(output),
@@ -116,7 +114,6 @@ impl<T: ChainOutput, C: Chain<T>> StopCondition<T> for &Chained<'_, C, T> {
         (output, flow)
     }
 
-    #[inline(always)]
     fn check(self, output: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend {
         match self {
             Companion::Default(chain) => Either::left(check(&**chain, output)),
@@ -129,7 +126,6 @@ impl<T: ChainOutput, C: Chain<T>> StopCondition<T> for &Chained<'_, C, T> {
     clippy::manual_async_fn,
     reason = "an `async fn` moves its arguments into variables before it polls"
 )]
-#[inline(always)]
 fn check<T: ChainOutput, C: Chain<T>>(
     chain: &C,
     output: T,

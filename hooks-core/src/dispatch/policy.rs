@@ -146,7 +146,6 @@ pub trait Policy<H: ?Sized>: Sized {
     ///
     /// # Errors
     /// If the output is a failure, which [`on_failure`](Self::on_failure) then receives.
-    #[inline(always)]
     fn validate_output(&mut self, output: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
         Ok(output)
     }

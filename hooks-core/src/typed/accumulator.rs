@@ -52,30 +52,24 @@ impl<T> Accumulator<T> for LastOutput<T> {
     type Output = T;
     const STORES_ALL: bool = false;
 
-    #[inline(always)]
     fn new() -> Self {
         LastOutput(None)
     }
 
-    #[inline(always)]
     fn reserve(&mut self, _: usize) {}
 
-    #[inline(always)]
     fn push(&mut self, output: T) {
         self.0 = Some(output);
     }
 
-    #[inline(always)]
     fn set_default(&mut self, output: T) {
         self.push(output);
     }
 
-    #[inline(always)]
     fn take_last(&mut self) -> Option<T> {
         self.0.take()
     }
 
-    #[inline(always)]
     fn finish(self) -> T {
         self.0.expect("a slot without hooks runs its default")
     }
