@@ -22,7 +22,6 @@ impl DispatchSpan {
         DispatchSpan(None)
     }
 
-    #[cold]
     pub(crate) fn new(slot: &str, hooks: usize) -> Self {
         let span = tracing::debug_span!(target: "hooks_core", "dispatch", slot, hooks);
         DispatchSpan((!span.is_disabled()).then(|| Box::new(span)))
@@ -43,7 +42,6 @@ impl DispatchSpan {
 }
 
 /// The span of one hook within a dispatch.
-#[cold]
 pub(crate) fn hook(dispatch: &Span, entry: &EntryMeta) -> Span {
     tracing::debug_span!(
         target: "hooks_core",

@@ -57,8 +57,9 @@ pub type Chained<'h, C, T> = Companion<C, dyn DynChain<T> + 'h>;
 
 /// Decides after each output whether a dispatch stops: the chain of a slot, or none.
 ///
-/// Functions that are not inlined take the output and return it: an output whose address a function
-/// has must lie in memory for the whole dispatch.
+/// [`check_override`](Self::check_override) and [`check`](Self::check) take the output and return it:
+/// an output whose address is passed to a function that is not inlined is kept in memory for the
+/// whole dispatch.
 pub trait StopCondition<T>: HookObject + Copy {
     /// Whether the slot has a chain.
     const IS_PRESENT: bool;
@@ -104,6 +105,8 @@ impl<T: ChainOutput, C: Chain<T>> StopCondition<T> for &Chained<'_, C, T> {
         }
     }
 
+    // Keeps the output of a default companion in registers: `chain/0` −4 %, `chain/4` −1 %
+    // instructions.
     #[cold]
     #[inline(never)]
     fn check_override(self, output: T) -> (T, Option<ControlFlow<()>>) {

@@ -77,8 +77,10 @@ impl<T> Accumulator<T> for LastOutput<T> {
 
 /// Stores all outputs, for an aggregate.
 ///
-/// A value whose address a function has, such as a destructor or a `Vec` that grows, must lie in
-/// memory. So these functions are apart and take what they need by value.
+/// An output is kept in memory if its address is passed to a function that is not inlined. So the
+/// functions that drop and grow the `Vec` are separate and take it by value (`aggregate/0` −16 %,
+/// `aggregate/4` −6 % instructions), and the others are always inlined (`aggregate/0` −1 %, which
+/// is below its target of 80 instructions only then).
 #[derive(Debug)]
 pub struct AllOutputs<T>(ManuallyDrop<Outputs<T>>);
 
