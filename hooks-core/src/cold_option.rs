@@ -49,6 +49,7 @@ impl<T> Drop for ColdOption<T> {
     }
 }
 
+// `chain/0` −14 %, `event_continue/1` −11 % instructions, with `ColdFuture`.
 #[cold]
 #[inline(never)]
 fn clear<T>(value: &mut Option<T>) {

@@ -77,6 +77,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Future for Dispatch<'a, H, C> {
 
     /// # Panics
     /// If the dispatch is polled after its completion.
+    // Inlined with `start` and `complete`: `always/0` −38 %, `own_chain/4` −3 % instructions.
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Output> {
         let this = self.as_mut().project();
@@ -127,8 +128,11 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
         }
     }
 
-    /// Returns the output if the dispatch is complete. Functions that are seldom called return
-    /// `Poll<()>` and leave the policy in its field, so that the output need not lie in memory.
+    /// Returns the output if the dispatch is complete.
+    ///
+    /// `start_traced`, `suspend` and `resume` are seldom called, and not inlined: `own_chain/4` −2 %
+    /// instructions. They return `Poll<()>` and leave the policy in its field, so that the output of
+    /// an untraced dispatch that does not suspend stays in registers.
     #[inline(always)]
     fn complete(self: Pin<&mut Self>, polled: Poll<()>) -> Poll<C::Output> {
         polled.map(|()| {

@@ -22,6 +22,8 @@ impl DispatchSpan {
         DispatchSpan(None)
     }
 
+    // Keeps spans out of the registers of an untraced dispatch: `chain/0` −3 % instructions.
+    #[cold]
     pub(crate) fn new(slot: &str, hooks: usize) -> Self {
         let span = tracing::debug_span!(target: "hooks_core", "dispatch", slot, hooks);
         DispatchSpan((!span.is_disabled()).then(|| Box::new(span)))
@@ -42,6 +44,8 @@ impl DispatchSpan {
 }
 
 /// The span of one hook within a dispatch.
+// As above: `chain/4` −1 %, `event_continue/4` −0.4 % instructions.
+#[cold]
 pub(crate) fn hook(dispatch: &Span, entry: &EntryMeta) -> Span {
     tracing::debug_span!(
         target: "hooks_core",
