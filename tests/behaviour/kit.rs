@@ -1,15 +1,12 @@
 //! What the cases share: bodies that really suspend, a log, and polling by hand.
 
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Poll, Wake};
 
 pub(crate) use hooks_tests::{Log, listen, poll_once, yield_once};
-use tracing::level_filters::LevelFilter;
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Dispatch, Event, Metadata, Subscriber};
 
 /// An await that the tokens of a body do not show.
 macro_rules! pause {
