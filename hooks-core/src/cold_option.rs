@@ -1,50 +1,47 @@
-//! What is hardly ever there, and costs nothing where it is not.
+//! An `Option` optimised for `None`.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
 
-/// An `Option` whose drop is one comparison where it holds nothing: the drop of a value is
-/// not inlined to wherever what holds it goes out of scope.
+/// An `Option` optimised for `None`: the drop of a value is not inlined, so that the drop of `None`
+/// is one comparison.
 pub struct ColdOption<T>(ManuallyDrop<Option<T>>);
 
 impl<T> ColdOption<T> {
-    /// Nothing.
-    #[inline(always)]
+    /// Returns `None`.
     pub const fn none() -> Self {
         ColdOption(ManuallyDrop::new(None))
     }
 
-    /// The value, if there is one.
-    #[inline(always)]
+    /// Borrows the value.
     pub fn as_ref(&self) -> Option<&T> {
         self.0.as_ref()
     }
 
-    /// The value, if there is one.
+    /// Borrows the value mutably.
     pub fn as_mut(&mut self) -> Option<&mut T> {
         self.0.as_mut()
     }
 
-    /// Takes the value away.
+    /// Takes the value and leaves `None`.
     pub fn take(&mut self) -> Option<T> {
         self.0.take()
     }
 
-    /// Puts a value in the place of what was there.
+    /// Replaces the value.
     pub fn set(&mut self, value: Option<T>) {
         *self.0 = value;
     }
 }
 
 impl<T: Default> ColdOption<T> {
-    /// What is there, put there if need be.
+    /// Borrows the value, after inserting the default if it is `None`.
     pub fn get_or_default(&mut self) -> &mut T {
         self.0.get_or_insert_default()
     }
 }
 
 impl<T> Drop for ColdOption<T> {
-    #[inline(always)]
     fn drop(&mut self) {
         if self.0.is_some() {
             clear(&mut self.0);
@@ -52,6 +49,7 @@ impl<T> Drop for ColdOption<T> {
     }
 }
 
+// `chain/0` −14 %, `event_continue/1` −11 % instructions, with `ColdFuture`.
 #[cold]
 #[inline(never)]
 fn clear<T>(value: &mut Option<T>) {
@@ -59,7 +57,6 @@ fn clear<T>(value: &mut Option<T>) {
 }
 
 impl<T> Default for ColdOption<T> {
-    #[inline(always)]
     fn default() -> Self {
         ColdOption::none()
     }

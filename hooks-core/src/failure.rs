@@ -1,4 +1,4 @@
-//! What can go wrong in a hook, and what a slot does about it.
+//! Failures of hooks, and their effect on a dispatch.
 
 use std::any::Any;
 use std::error::Error;
@@ -8,34 +8,34 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What went wrong in a hook (`X-2`).
+/// The failure of a hook.
 ///
 /// Prints as the end of a sentence about the hook: "panicked: …".
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The hook answered with an error.
+    /// The hook returned an error.
     Error(Arc<dyn Error + Send + Sync>),
     /// The hook panicked, with this message.
     Panic(Arc<str>),
-    /// The hook had no answer when its time was up.
+    /// The hook did not complete within this time.
     Timeout(Duration),
-    /// The hook's answer breaks its contract, for this reason.
+    /// The hook's output is invalid, for this reason.
     Invalid(Arc<str>),
 }
 
 impl Failure {
-    /// An error of the hook's own.
+    /// Creates the failure of a hook that returned an error.
     pub fn error(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Failure::Error(error.into().into())
     }
 
-    /// An answer that breaks its contract.
+    /// Creates the failure of a hook whose output is invalid.
     pub fn invalid(why: impl Into<Arc<str>>) -> Self {
         Failure::Invalid(why.into())
     }
 
-    /// A panic, with the payload that `catch_unwind` gave.
+    /// Creates the failure of a hook that panicked, from the payload that `catch_unwind` returned.
     pub fn panic(payload: Box<dyn Any + Send>) -> Self {
         let message: Arc<str> = payload
             .downcast_ref::<&str>()
@@ -47,8 +47,8 @@ impl Failure {
         Failure::Panic(message)
     }
 
-    /// The kind of failure in one word, for logs and metrics: `error`, `panic`, `timeout` or
-    /// `invalid`.
+    /// Returns the kind of failure in one word, for logs and metrics: `error`, `panic`, `timeout`
+    /// or `invalid`.
     pub fn kind(&self) -> &'static str {
         match self {
             Failure::Error(_) => "error",
@@ -64,8 +64,8 @@ impl fmt::Display for Failure {
         match self {
             Failure::Error(error) => write!(f, "failed: {error}"),
             Failure::Panic(message) => write!(f, "panicked: {message}"),
-            Failure::Timeout(limit) => write!(f, "had no answer after {limit:?}"),
-            Failure::Invalid(why) => write!(f, "gave an invalid answer: {why}"),
+            Failure::Timeout(limit) => write!(f, "timed out after {limit:?}"),
+            Failure::Invalid(why) => write!(f, "returned an invalid output: {why}"),
         }
     }
 }
@@ -79,15 +79,15 @@ impl Error for Failure {
     }
 }
 
-/// Drops something of a hook's, whose destructor may panic: that is no news any more.
+/// Drops a value of a hook and swallows a panic of its destructor.
 pub fn drop_catching_panic<T>(value: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         mem::forget(payload);
     }
 }
 
-/// What a failure of a hook does to the dispatch. Every slot has one of its own, and a
-/// registration may ask for another (`X-2`).
+/// The effect of a hook's failure on the dispatch. Every slot has a default, which a registration
+/// may override.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -95,10 +95,9 @@ pub fn drop_catching_panic<T>(value: T) {
 pub enum FailurePolicy {
     /// The dispatch ends with the failure.
     Propagate,
-    /// The failure is logged, and the dispatch goes on as if the hook were not there.
+    /// The failure is logged, and the dispatch continues without the hook's output.
     Isolate,
-    /// The dispatch ends with the answer no, which names the hook and its failure: what a
-    /// security hook needs.
+    /// The dispatch ends with a denial that names the hook and its failure, for security hooks.
     FailClosed,
 }
 

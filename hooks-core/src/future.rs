@@ -1,6 +1,7 @@
-//! Futures composed without a box and without a coroutine: a coroutine around a
-//! dispatch would have to be `Send` for every lifetime of the arguments, which the
-//! compiler cannot see.
+//! Futures composed without a box and without an `async` block: an `async` block around a dispatch
+//! must be `Send` for every lifetime of the arguments, which the compiler cannot prove.
+//!
+//! Each `poll` is `#[inline(always)]`: `aggregate/0` −16 %, `aggregate/1` −10 % instructions.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -13,8 +14,8 @@ use pin_project_lite::pin_project;
 
 use crate::cold_option::ColdOption;
 
-/// A future that cannot exist: the [`Wait`](crate::Policy::Future) of a policy that has
-/// no asynchronous work of its own (`T-32`).
+/// A future that cannot exist: the [`Future`](crate::Policy::Future) of a policy that has no
+/// asynchronous work of its own.
 pub struct Never<T> {
     never: Infallible,
     output: PhantomData<fn() -> T>,
@@ -35,21 +36,21 @@ impl<T> fmt::Debug for Never<T> {
     }
 }
 
-/// A future that has nothing to wait for: this function, called when it is first polled.
+/// A future that calls a function when it is polled, and is then ready.
 pub struct Lazy<F>(Option<F>);
 
 impl<F> Lazy<F> {
-    /// Calls nothing yet.
+    /// Creates the future. The function is not called yet.
     #[inline]
-    pub fn new<T>(answer: F) -> Self
+    pub fn new<T>(function: F) -> Self
     where
         F: FnOnce() -> T,
     {
-        Lazy(Some(answer))
+        Lazy(Some(function))
     }
 }
 
-/// Nothing in it is ever pinned.
+/// The function is not pinned.
 impl<F> Unpin for Lazy<F> {}
 
 impl<T, F: FnOnce() -> T> Future for Lazy<F> {
@@ -57,8 +58,8 @@ impl<T, F: FnOnce() -> T> Future for Lazy<F> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
-        let answer = self.0.take().expect("a future is not polled after its end");
-        Poll::Ready(answer())
+        let function = self.0.take().expect("polled once");
+        Poll::Ready(function())
     }
 }
 
@@ -103,8 +104,9 @@ where
     }
 }
 
-/// A future that is seldom there, where another one commonly is: it is polled and dropped apart,
-/// so that what is made of the other one stays in registers.
+/// A future on a seldom used branch. It is created, polled and dropped in functions that are not
+/// inlined, so that the output of the common branch stays in registers: `aggregate/0` −6 %,
+/// `own_chain/0` −13 % instructions, with [`ColdOption`].
 pub(crate) struct ColdFuture<F>(ColdOption<F>);
 
 impl<F: Future + Unpin> ColdFuture<F> {
@@ -116,13 +118,13 @@ impl<F: Future + Unpin> ColdFuture<F> {
         ColdFuture(place)
     }
 
-    /// The answer goes where it does not lie otherwise.
+    /// Writes the output to `output`.
     #[cold]
     #[inline(never)]
-    fn poll_apart(&mut self, cx: &mut Context<'_>, answer: &mut Option<F::Output>) {
-        let future = self.0.as_mut().expect("it was there from the beginning");
+    fn poll_apart(&mut self, cx: &mut Context<'_>, output: &mut Option<F::Output>) {
+        let future = self.0.as_mut().expect("set by `new`");
         if let Poll::Ready(ready) = Pin::new(future).poll(cx) {
-            *answer = Some(ready);
+            *output = Some(ready);
         }
     }
 }
@@ -132,54 +134,56 @@ impl<F: Future + Unpin> Future for ColdFuture<F> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let mut answer = None;
-        self.poll_apart(cx, &mut answer);
-        match answer {
-            Some(answer) => Poll::Ready(answer),
+        let mut output = None;
+        self.poll_apart(cx, &mut output);
+        match output {
+            Some(output) => Poll::Ready(output),
             None => Poll::Pending,
         }
     }
 }
 
-/// What the answer of a first future leads to.
-pub(crate) enum Next<T, F> {
+/// What follows the first future of an [`AndThen`].
+pub(crate) enum Continuation<T, F> {
     Done(T),
-    More(F),
+    Future(F),
 }
 
 pin_project! {
-    /// A future, and what its answer leads to. Each has a place of its own: where the second took
-    /// that of the first, the first would have to be dropped there.
-    pub(crate) struct Then<A, N, B> {
+    /// A future, followed by what a closure makes of its output.
+    ///
+    /// Each future has a place of its own: if the second took the place of the first, the first
+    /// would be dropped there.
+    pub(crate) struct AndThen<A, F, B> {
         #[pin]
         first: A,
-        // Nothing once the first has answered.
-        next: Option<N>,
+        // `None` once the first future is ready.
+        continuation: Option<F>,
         #[pin]
         second: Option<B>,
     }
 }
 
-impl<A, N, B> Then<A, N, B>
+impl<A, F, B> AndThen<A, F, B>
 where
     A: Future,
-    N: FnOnce(A::Output) -> Next<B::Output, B>,
+    F: FnOnce(A::Output) -> Continuation<B::Output, B>,
     B: Future,
 {
     #[inline]
-    pub(crate) fn new(future: A, next: N) -> Self {
-        Then {
-            first: future,
-            next: Some(next),
+    pub(crate) fn new(first: A, continuation: F) -> Self {
+        AndThen {
+            first,
+            continuation: Some(continuation),
             second: None,
         }
     }
 }
 
-impl<A, N, B> Future for Then<A, N, B>
+impl<A, F, B> Future for AndThen<A, F, B>
 where
     A: Future,
-    N: FnOnce(A::Output) -> Next<B::Output, B>,
+    F: FnOnce(A::Output) -> Continuation<B::Output, B>,
     B: Future,
 {
     type Output = B::Output;
@@ -187,19 +191,20 @@ where
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
         let mut this = self.project();
-        if this.next.is_some() {
-            let Poll::Ready(answer) = this.first.poll(cx) else {
+        if this.continuation.is_some() {
+            let Poll::Ready(output) = this.first.poll(cx) else {
                 return Poll::Pending;
             };
-            let next = this.next.take().expect("it has not been called yet");
-            match next(answer) {
-                Next::Done(answer) => return Poll::Ready(answer),
-                Next::More(future) => this.second.set(Some(future)),
+            let continuation = this.continuation.take();
+            let continuation = continuation.expect("a continuation is called once");
+            match continuation(output) {
+                Continuation::Done(output) => return Poll::Ready(output),
+                Continuation::Future(future) => this.second.set(Some(future)),
             }
         }
         let second = this.second.as_pin_mut();
         second
-            .expect("a dispatch is not polled after its end")
+            .expect("a dispatch was polled after its completion")
             .poll(cx)
     }
 }

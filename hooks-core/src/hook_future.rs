@@ -1,4 +1,4 @@
-//! What a started hook gives back: its answer, or the future of it.
+//! The output of a started hook, or its future.
 
 use std::fmt;
 use std::future::Future;
@@ -9,39 +9,38 @@ use tracing::{Instrument, Span};
 
 use crate::bounds::{BoxFuture, MaybeSend};
 
-/// What a started hook gives back (`E-13`).
+/// The output of a started hook, or its future.
 pub enum HookFuture<'a, T> {
-    /// The answer: costs no allocation, and no future.
+    /// The output. Costs no allocation.
     Ready(T),
-    /// The future of the answer, for the dispatch to wait for.
+    /// The future of the output, which the dispatch polls.
     Boxed(BoxFuture<'a, T>),
 }
 
 impl<'a, T> HookFuture<'a, T> {
-    /// The answer of this future, boxed: the only allocation of a hook that may wait.
+    /// Boxes a future: the only allocation of a hook that may wait.
     #[inline]
-    pub fn boxed(answer: impl Future<Output = T> + MaybeSend + 'a) -> Self {
-        HookFuture::Boxed(Box::pin(answer))
+    pub fn boxed(future: impl Future<Output = T> + MaybeSend + 'a) -> Self {
+        HookFuture::Boxed(Box::pin(future))
     }
 
-    /// The answer at once where `ready` says that the future never waits, else later.
+    /// Polls the future at once if it is known never to wait, and boxes it otherwise.
     #[doc(hidden)]
-    #[inline(always)]
-    pub fn __new(ready: bool, answer: impl Future<Output = T> + MaybeSend + 'a) -> Self {
-        if ready {
-            HookFuture::Ready(now(answer))
+    pub fn __new(is_ready: bool, future: impl Future<Output = T> + MaybeSend + 'a) -> Self {
+        if is_ready {
+            HookFuture::Ready(now(future))
         } else {
-            HookFuture::boxed(answer)
+            HookFuture::boxed(future)
         }
     }
 
-    /// Puts a future inside a span, wherever it is polled.
+    /// Instruments a boxed future with a span.
     pub(crate) fn instrument(self, span: Span) -> Self
     where
         T: 'a,
     {
         match self {
-            HookFuture::Boxed(answer) => HookFuture::Boxed(Box::pin(answer.instrument(span))),
+            HookFuture::Boxed(future) => HookFuture::Boxed(Box::pin(future.instrument(span))),
             ready => ready,
         }
     }
@@ -50,22 +49,21 @@ impl<'a, T> HookFuture<'a, T> {
 impl<T: fmt::Debug> fmt::Debug for HookFuture<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HookFuture::Ready(answer) => f.debug_tuple("Ready").field(answer).finish(),
+            HookFuture::Ready(output) => f.debug_tuple("Ready").field(output).finish(),
             HookFuture::Boxed(_) => f.write_str("Boxed"),
         }
     }
 }
 
-/// The answer of a future that never waits: the macros put a body here only where the
-/// compiler has seen that it contains no `.await`, and no attribute may have put one around
-/// it.
+/// Polls a future that never waits: a body in which the macros found no `.await`, and no attribute
+/// that may add one.
 ///
 /// # Panics
-/// If the future waits after all.
+/// If the future is pending.
 #[inline]
-pub(crate) fn now<T>(answer: impl Future<Output = T>) -> T {
-    match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer,
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
         Poll::Pending => unreachable!("a body without `.await` cannot wait"),
     }
 }

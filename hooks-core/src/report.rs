@@ -1,4 +1,4 @@
-//! What became of each hook of a dispatch, for those who ask.
+//! Reports: the status of each hook of a dispatch.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,14 +6,14 @@ use std::fmt;
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use crate::dispatch::{Policy, Step};
+use crate::dispatch::{Dispatch, Policy, Step};
 use crate::entry::{EntryId, EntryMeta};
 use crate::failure::Failure;
 use crate::hook_future::HookFuture;
 use crate::slot::Slot;
 
-/// What became of each hook of a dispatch: which ran, which was skipped, which failed, which
-/// one stopped it, and how long each took (`X-2`). Costs nothing where nobody asks for it.
+/// The status of each hook of a dispatch and the time it took, as
+/// [`Slot::dispatch_reported`] records them.
 ///
 /// Prints as a table.
 #[derive(Debug, Clone, Default)]
@@ -23,50 +23,49 @@ pub struct Report {
     pub entries: Vec<ReportEntry>,
 }
 
-/// What became of one hook (`X-2`).
+/// The status of one hook.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReportEntry {
-    /// The registration.
+    /// The id of its registration.
     pub id: EntryId,
-    /// Its name for people.
+    /// Its display name.
     pub name: Cow<'static, str>,
     /// Its key, if it has one.
     pub key: Option<Cow<'static, str>>,
     /// Its priority.
     pub priority: i32,
-    /// What became of it.
+    /// Its status.
     pub status: HookStatus,
-    /// From its start to its answer; nothing where it was not started, or not waited for, or
-    /// where the target has no clock.
+    /// The time from its start to its output. `None` if the hook did not start or did not
+    /// complete, or if the target has no clock.
     pub elapsed: Option<Duration>,
 }
 
-/// What became of a hook (`X-2`).
+/// The status of a hook after a dispatch.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum HookStatus {
-    /// It was not started: the dispatch had ended before.
+    /// The hook did not start: the dispatch ended before.
     #[default]
     Skipped,
-    /// It was started, and the dispatch ended before its answer was there.
+    /// The hook started, and the dispatch ended before the hook completed.
     Cancelled,
-    /// It answered, and the dispatch went on.
+    /// The hook completed, and the dispatch continued.
     Completed,
-    /// It answered, and with that the dispatch ended.
+    /// The hook completed and stopped the dispatch.
     Stopped,
-    /// It went wrong.
+    /// The hook failed.
     Failed {
-        /// What went wrong.
+        /// The failure.
         failure: Failure,
-        /// Whether the dispatch ended with that.
+        /// Whether the failure stopped the dispatch.
         stopped: bool,
     },
 }
 
 impl Report {
-    /// The hook with whose answer or failure the dispatch ended; none where it ended because there
-    /// were no more.
+    /// Returns the hook whose output or failure stopped the dispatch; `None` if all hooks ran.
     pub fn stopped_by(&self) -> Option<&ReportEntry> {
         let stopped = |entry: &&ReportEntry| {
             matches!(
@@ -82,14 +81,14 @@ impl fmt::Display for HookStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             HookStatus::Skipped => f.write_str("skipped"),
-            HookStatus::Cancelled => f.write_str("abandoned"),
-            HookStatus::Completed => f.write_str("ran"),
+            HookStatus::Cancelled => f.write_str("cancelled"),
+            HookStatus::Completed => f.write_str("completed"),
             HookStatus::Stopped => f.write_str("stopped the dispatch"),
             HookStatus::Failed { failure, stopped } => {
                 let what = if *stopped {
                     "stopped the dispatch"
                 } else {
-                    "left out"
+                    "ignored"
                 };
                 write!(f, "{failure}; {what}")
             }
@@ -107,7 +106,7 @@ impl fmt::Display for ReportEntry {
     }
 }
 
-/// One line a hook.
+/// One line for each hook.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.entries.is_empty() {
@@ -119,20 +118,29 @@ impl fmt::Display for Report {
     }
 }
 
-/// The time; `wasm32-unknown-unknown` has none.
+/// Returns the time. `wasm32-unknown-unknown` has no clock.
 fn now() -> Option<Instant> {
     (!cfg!(all(target_family = "wasm", target_os = "unknown"))).then(Instant::now)
 }
 
-/// A policy that is watched: does what the other does, and writes down what becomes of the
-/// hooks (`X-4`).
+impl<H: ?Sized> Slot<H> {
+    /// Returns a future that runs the hooks by this policy and records the status of each hook.
+    pub fn dispatch_reported<'a, C: Policy<H>>(
+        &'a self,
+        policy: C,
+    ) -> Dispatch<'a, H, Reported<C, H>> {
+        self.dispatch(Reported::new(self, policy))
+    }
+}
+
+/// A policy that forwards to another policy and records the status of each hook.
 pub struct Reported<C: Policy<H>, H: ?Sized> {
     policy: C,
     report: Report,
-    /// The place in the report and the start of each hook that was started.
+    /// The place in the report and the start time of each hook that was started.
     started: HashMap<EntryId, (usize, Option<Instant>)>,
-    make: Option<fn(&mut C) -> C::Future>,
-    /// The hook after whose answer the policy waits.
+    create_future: Option<fn(&mut C) -> C::Future>,
+    /// The hook after whose output the policy waits for its future.
     waits_after: Option<EntryId>,
 }
 
@@ -145,7 +153,7 @@ impl<C: Policy<H>, H: ?Sized> fmt::Debug for Reported<C, H> {
 }
 
 impl<C: Policy<H>, H: ?Sized> Reported<C, H> {
-    pub(crate) fn new(slot: &Slot<H>, policy: C) -> Self {
+    fn new(slot: &Slot<H>, policy: C) -> Self {
         let entries = slot.iter().map(|(_, entry)| ReportEntry {
             id: entry.id(),
             name: Cow::Owned(entry.name().into_owned()),
@@ -160,32 +168,33 @@ impl<C: Policy<H>, H: ?Sized> Reported<C, H> {
                 entries: entries.collect(),
             },
             started: HashMap::new(),
-            make: None,
+            create_future: None,
             waits_after: None,
         }
     }
 
-    fn step(&mut self, step: Step<C, C::Future>) -> Step<Self, C::Future> {
+    fn forward_step(&mut self, step: Step<C, C::Future>) -> Step<Self, C::Future> {
         match step {
             Step::Next => Step::Next,
             Step::Stop => Step::Stop,
-            Step::Wait(make) => {
-                self.make = Some(make);
-                Step::Wait(|me: &mut Self| {
-                    let make = me.make.take().expect("the policy wants to wait");
-                    make(&mut me.policy)
+            Step::Wait(create) => {
+                self.create_future = Some(create);
+                Step::Wait(|reported: &mut Self| {
+                    let create = reported.create_future.take();
+                    create.expect("a future was requested")(&mut reported.policy)
                 })
             }
         }
     }
 
-    /// Writes down what became of a hook, and whether the policy still has to think about it.
-    fn conclude(&mut self, entry: &EntryMeta, status: HookStatus, step: &Step<C, C::Future>) {
-        self.write(entry, status);
+    /// Records the status of a hook, and whether the policy waits for its future before the
+    /// dispatch continues.
+    fn record(&mut self, entry: &EntryMeta, status: HookStatus, step: &Step<C, C::Future>) {
+        self.set_status(entry, status);
         self.waits_after = matches!(step, Step::Wait(_)).then(|| entry.id());
     }
 
-    fn write(&mut self, entry: &EntryMeta, status: HookStatus) {
+    fn set_status(&mut self, entry: &EntryMeta, status: HookStatus) {
         let Some(&(at, started)) = self.started.get(&entry.id()) else {
             return;
         };
@@ -209,14 +218,14 @@ impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
 
     fn before_hooks(&mut self, hooks: usize) -> Step<Self, C::Future> {
         let step = self.policy.before_hooks(hooks);
-        self.step(step)
+        self.forward_step(step)
     }
 
     fn invoke<'a>(
         &mut self,
         entry: &'a EntryMeta,
         hook: &'a H,
-        last: bool,
+        is_final: bool,
     ) -> HookFuture<'a, C::HookOutput>
     where
         Self: 'a,
@@ -225,28 +234,28 @@ impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
         let at = self.started.len();
         self.report.entries[at].status = HookStatus::Cancelled;
         self.started.insert(entry.id(), (at, now()));
-        self.policy.invoke(entry, hook, last)
+        self.policy.invoke(entry, hook, is_final)
     }
 
-    fn on_output(&mut self, entry: &EntryMeta, answer: C::HookOutput) -> Step<Self, C::Future> {
-        let step = self.policy.on_output(entry, answer);
+    fn on_output(&mut self, entry: &EntryMeta, output: C::HookOutput) -> Step<Self, C::Future> {
+        let step = self.policy.on_output(entry, output);
         let status = match step {
             Step::Next | Step::Wait(_) => HookStatus::Completed,
             Step::Stop => HookStatus::Stopped,
         };
-        self.conclude(entry, status, &step);
-        self.step(step)
+        self.record(entry, status, &step);
+        self.forward_step(step)
     }
 
-    fn validate_output(&mut self, answer: C::HookOutput) -> Result<C::HookOutput, Failure> {
-        self.policy.validate_output(answer)
+    fn validate_output(&mut self, output: C::HookOutput) -> Result<C::HookOutput, Failure> {
+        self.policy.validate_output(output)
     }
 
     fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, C::Future> {
         let step = self.policy.on_failure(entry, failure.clone());
         let stopped = matches!(step, Step::Stop);
-        self.conclude(entry, HookStatus::Failed { failure, stopped }, &step);
-        self.step(step)
+        self.record(entry, HookStatus::Failed { failure, stopped }, &step);
+        self.forward_step(step)
     }
 
     fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
@@ -256,11 +265,11 @@ impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
     fn after_hooks(&mut self) -> Step<Self, C::Future> {
         self.waits_after = None;
         let step = self.policy.after_hooks();
-        self.step(step)
+        self.forward_step(step)
     }
 
-    fn on_future_ready(&mut self, answer: <C::Future as Future>::Output) -> Step<Self, C::Future> {
-        let step = self.policy.on_future_ready(answer);
+    fn on_future_ready(&mut self, output: <C::Future as Future>::Output) -> Step<Self, C::Future> {
+        let step = self.policy.on_future_ready(output);
         if let Step::Stop = step {
             let place = self.waits_after.and_then(|id| self.started.get(&id));
             match place.map(|(at, _)| &mut self.report.entries[*at].status) {
@@ -269,7 +278,7 @@ impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
                 None => {}
             }
         }
-        self.step(step)
+        self.forward_step(step)
     }
 
     fn finish(self) -> (C::Output, Report) {

@@ -9,9 +9,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::dispatch::{Dispatch, Policy};
 use crate::entry::{Entry, EntryId, EntryMeta};
-use crate::report::Reported;
 use crate::timer::Timer;
 
 mod cursor;
@@ -222,21 +220,6 @@ impl<H: ?Sized> Slot<H> {
             metas.push(&*node.meta);
         }
         metas
-    }
-
-    /// Runs the hooks by this policy. Nothing runs before the first poll, and
-    /// nothing more once the future is dropped.
-    #[inline]
-    pub fn dispatch<'a, C: Policy<H>>(&'a self, policy: C) -> Dispatch<'a, H, C> {
-        Dispatch::new(self, policy)
-    }
-
-    /// Runs the hooks by this policy, and writes down what becomes of each of them.
-    pub fn dispatch_reported<'a, C: Policy<H>>(
-        &'a self,
-        policy: C,
-    ) -> Dispatch<'a, H, Reported<C, H>> {
-        Dispatch::new(self, Reported::new(self, policy))
     }
 
     /// The entries of a slot that has one leaf or none; `None` if there are more.

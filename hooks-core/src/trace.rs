@@ -1,20 +1,20 @@
-//! Spans around dispatches and hooks, made only while a subscriber wants them.
+//! Spans of dispatches and hooks, created only if a subscriber wants them.
 //!
-//! The price when nobody listens is one load of the process-wide level. An empty
-//! slot makes no span at all.
+//! Without a subscriber a dispatch costs one load of the process-wide level. An empty slot creates
+//! no span.
 
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, Span};
 
 use crate::entry::EntryMeta;
 
-/// Whether anybody may want spans.
+/// Returns whether a subscriber may want spans.
 #[inline]
 pub(crate) fn is_wanted() -> bool {
     LevelFilter::current() >= Level::DEBUG
 }
 
-/// The span of a dispatch, or nothing.
+/// The span of a dispatch, if a subscriber wants it.
 pub(crate) struct DispatchSpan(Option<Box<Span>>);
 
 impl DispatchSpan {
@@ -22,6 +22,7 @@ impl DispatchSpan {
         DispatchSpan(None)
     }
 
+    // Keeps spans out of the registers of an untraced dispatch: `chain/0` −3 % instructions.
     #[cold]
     pub(crate) fn new(slot: &str, hooks: usize) -> Self {
         let span = tracing::debug_span!(target: "hooks_core", "dispatch", slot, hooks);
@@ -33,8 +34,7 @@ impl DispatchSpan {
         self.0.as_deref()
     }
 
-    /// Runs something inside the span.
-    #[inline(always)]
+    /// Calls a function inside the span.
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         match self.get() {
             Some(span) => span.in_scope(work),
@@ -44,6 +44,7 @@ impl DispatchSpan {
 }
 
 /// The span of one hook within a dispatch.
+// As above: `chain/4` −1 %, `event_continue/4` −0.4 % instructions.
 #[cold]
 pub(crate) fn hook(dispatch: &Span, entry: &EntryMeta) -> Span {
     tracing::debug_span!(

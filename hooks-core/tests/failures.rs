@@ -248,8 +248,8 @@ fn an_answer_that_says_what_went_wrong_is_a_fault() {
     add(&mut slot, "at once", ready(101));
     add(&mut slot, "later", after(2, 102));
     let expected = [
-        "at once gave an invalid answer: too large",
-        "later gave an invalid answer: too large",
+        "at once returned an invalid output: too large",
+        "later returned an invalid output: too large",
     ];
     assert_eq!(run::<false>(&slot), expected);
 }
@@ -265,7 +265,7 @@ fn a_hook_that_takes_too_long_is_a_fault_and_the_next_one_runs() {
     clock.advance(SECOND / 2);
     assert!(poll(dispatch.as_mut()).is_pending());
     clock.advance(SECOND / 2);
-    let lines = ["slow had no answer after 1s", "next 1"];
+    let lines = ["slow timed out after 1s", "next 1"];
     assert_eq!(
         poll(dispatch),
         Poll::Ready(lines.map(str::to_owned).to_vec())
@@ -279,7 +279,7 @@ fn e_58_without_any_time_only_answers_that_are_there_count() {
     let no_time = |entry: Entry<_>| entry.timeout(Duration::ZERO);
     insert(&mut slot, no_time(Entry::new(after(1, 1)).name("waits")));
     insert(&mut slot, no_time(Entry::new(after(0, 2)).name("does not")));
-    let expected = ["waits had no answer after 0ns", "does not 2"];
+    let expected = ["waits timed out after 0ns", "does not 2"];
     assert_eq!(run::<false>(&slot), expected);
     assert_eq!(run::<true>(&slot), expected);
 }
@@ -339,7 +339,7 @@ fn each_hook_side_by_side_has_its_own_time() {
     clock.advance(SECOND);
     assert!(poll(dispatch.as_mut()).is_pending());
     clock.advance(SECOND);
-    let lines = ["one had no answer after 1s", "two had no answer after 2s"];
+    let lines = ["one timed out after 1s", "two timed out after 2s"];
     assert_eq!(
         poll(dispatch),
         Poll::Ready(lines.map(str::to_owned).to_vec())
@@ -361,7 +361,7 @@ fn a_dispatch_that_is_cut_short_gives_what_it_has() {
         .iter()
         .map(|entry| entry.status.to_string())
         .collect();
-    assert_eq!(runs, ["ran", "abandoned", "skipped"]);
+    assert_eq!(runs, ["completed", "cancelled", "skipped"]);
 }
 
 #[test]
@@ -522,7 +522,7 @@ fn e_36_every_mixture_of_hooks_is_told_apart() {
         (|n| after(2, n)(), |n| n.to_string()),
         (
             |n| HookFuture::Ready(n + 100),
-            |_| "gave an invalid answer: too large".to_owned(),
+            |_| "returned an invalid output: too large".to_owned(),
         ),
         (|n| panic!("{n}"), |n| format!("panicked: {n}")),
         (

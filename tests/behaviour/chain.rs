@@ -325,6 +325,6 @@ fn a_chain_that_panics_ends_the_dispatch() {
         };
         assert!(message.contains("thirteen"), "{message}");
         let again = panic_message(poll().unwrap_err());
-        assert!(again.contains("polled again after its end"), "{again}");
+        assert!(again.contains("polled after its completion"), "{again}");
     }
 }

@@ -6,7 +6,6 @@
 //! the tokens do not tell: the behaviour has to be the same.
 
 mod kit;
-mod model;
 
 mod aggregate;
 mod always;
@@ -30,5 +29,4 @@ mod nesting;
 mod singleton;
 mod slot;
 mod stateful;
-mod table;
 mod tracing;

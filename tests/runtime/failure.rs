@@ -1000,7 +1000,7 @@ fn e_95_an_invalid_change_changes_nothing_and_is_reported() {
         assert_eq!(emission.failures.len(), 1);
         assert_eq!(emission.is_denied(), policy == FailurePolicy::FailClosed);
         let report = emission.report().unwrap().to_string();
-        assert!(report.contains("gave an invalid answer"), "{report}");
+        assert!(report.contains("returned an invalid output"), "{report}");
         for event in ["e", "collected"] {
             let collected = block_on(registry.collect(event, (), SECOND)).unwrap();
             assert!(collected.answers.is_empty());

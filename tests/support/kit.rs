@@ -1,10 +1,7 @@
 //! What the tests of several binaries share.
 
 use std::fmt::Display;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
 
 /// What happened, in order; clones write to the same list.
 #[derive(Clone, Debug, Default)]
@@ -32,27 +29,5 @@ impl Log {
     #[must_use]
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap())
-    }
-}
-
-/// Suspends exactly once, and asks to be polled again.
-pub async fn yield_once() {
-    YieldOnce { yielded: false }.await;
-}
-
-struct YieldOnce {
-    yielded: bool,
-}
-
-impl Future for YieldOnce {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.yielded {
-            return Poll::Ready(());
-        }
-        self.yielded = true;
-        cx.waker().wake_by_ref();
-        Poll::Pending
     }
 }

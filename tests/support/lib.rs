@@ -2,12 +2,15 @@
 //! are compiled and run as doc tests: the README and the book.
 
 mod kit;
+#[path = "../../hooks-core/tests/table/kit.rs"]
+mod polling;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-pub use kit::{Log, yield_once};
+pub use kit::Log;
+pub use polling::{listen, poll_once, yield_once};
 
 /// The root of the repository.
 pub fn repository() -> &'static Path {
@@ -82,6 +85,8 @@ mod pages {
     mod state {}
     #[doc = include_str!("../../docs/lifetimes.md")]
     mod lifetimes {}
+    #[doc = include_str!("../../docs/life-of-a-dispatch.md")]
+    mod life_of_a_dispatch {}
     #[doc = include_str!("../../docs/generated-code.md")]
     mod generated_code {}
     #[doc = include_str!("../../docs/acting.md")]

@@ -1,13 +1,14 @@
-//! The chains that come with the framework.
+//! Chains that are part of the framework.
 
 use std::future::{Future, ready};
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use super::{Chain, NoCompanion};
+use super::chain::Chain;
+use super::stored::NoCompanion;
 use crate::bounds::MaybeSend;
 
-/// Stops a dispatch on the first `Err` (`T-33`).
+/// Stops a dispatch on the first `Err`.
 ///
 /// ```
 /// use hooks_core::{ShortCircuit, hooks};
@@ -33,8 +34,8 @@ use crate::bounds::MaybeSend;
 /// ```
 pub struct ShortCircuit<T, E>(PhantomData<fn() -> Result<T, E>>);
 
-/// Stops a dispatch on the first `Some` (`T-33`). In a `fallback` slot the default answers where
-/// no hook knows anything.
+/// Stops a dispatch on the first `Some`. In a `fallback` slot the default runs if
+/// every hook returns `None`.
 ///
 /// ```
 /// use hooks_core::{FirstSuccess, hooks};
@@ -88,7 +89,8 @@ impl<T> Chain<Option<T>> for FirstSuccess<T> {
     }
 }
 
-/// For a slot whose chain is mistaken: its hooks are given what those of a slot with a chain are.
+/// The chain of a slot whose `chain` option has an error: the hooks of the slot have the
+/// parameters of a slot with a chain, so that they cause no further errors.
 #[diagnostic::do_not_recommend]
 impl<T> Chain<T> for NoCompanion {
     fn call(&self, _: &T) -> impl Future<Output = ControlFlow<()>> + MaybeSend {

@@ -1,4 +1,4 @@
-//! What a dispatch does with its hooks.
+//! The rules of a dispatch.
 
 use std::fmt;
 use std::future::Future;
@@ -8,21 +8,22 @@ use crate::entry::EntryMeta;
 use crate::failure::Failure;
 use crate::hook_future::HookFuture;
 
-/// The policy of one dispatch: how a hook is invoked, how its answer is absorbed,
-/// and what comes out at the end. The data live in the policy, so that an early stop
-/// loses nothing (`X-5`).
+/// The rules of one dispatch: how a hook is started, what its output means, and what the result of
+/// the dispatch is.
+///
+/// The data of the dispatch are stored in the policy, so that an early stop loses nothing.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
 /// use hooks_core::{HookFuture, Policy, Entry, EntryMeta, Never, Slot, Step};
 ///
-/// /// Looks for something wrong with a text.
+/// /// Checks a text.
 /// trait Rule: Send + Sync {
 ///     fn check<'a>(&'a self, text: &'a str) -> HookFuture<'a, Option<String>>;
 /// }
 ///
-/// /// The rules are asked in order; the first that finds something has the last word.
+/// /// Runs the rules in order, up to the first finding.
 /// struct FirstFinding<'t> {
 ///     text: &'t str,
 ///     finding: Option<String>,
@@ -41,7 +42,7 @@ use crate::hook_future::HookFuture;
 ///         &mut self,
 ///         _: &'a EntryMeta,
 ///         rule: &'a dyn Rule,
-///         _last: bool,
+///         _is_final: bool,
 ///     ) -> HookFuture<'a, Option<String>>
 ///     where
 ///         Self: 'a,
@@ -93,105 +94,106 @@ use crate::hook_future::HookFuture;
 /// assert_eq!(check("let key = \"sk-1\";").as_deref(), Some("a key"));
 /// ```
 pub trait Policy<H: ?Sized>: Sized {
-    /// What one hook answers.
+    /// The output of one hook.
     type HookOutput;
-    /// What the whole dispatch answers.
+    /// The result of the dispatch.
     type Output;
-    /// The policy's own asynchronous work; [`Never`](crate::Never) where it has none.
+    /// The policy's own asynchronous work; [`Never`](crate::Never) if it has none.
     type Future: Future;
 
-    /// Whether panics and timeouts of hooks are handed to [`failure`](Self::on_failure). If not, a
-    /// panic goes on to the caller, and nothing is timed.
+    /// Whether panics and timeouts of hooks are passed to [`on_failure`](Self::on_failure). If
+    /// not, a panic propagates to the caller, and hooks have no timeout.
     ///
-    /// Under `panic = "abort"`, and on wasm, a panic ends the process whatever stands here.
+    /// Under `panic = "abort"` and on wasm a panic ends the process in either case.
     const CATCH_FAILURES: bool = false;
-    /// Whether a hook is started without waiting for the one before it. Answers are then
-    /// absorbed as they come.
+    /// Whether a hook starts before the previous hook has completed. Outputs are then delivered in
+    /// the order in which the hooks complete.
     const CONCURRENT: bool = false;
-    /// Whether what the policy waits for is mostly there at once. It is then asked for where the
-    /// loop is, and the dispatch is put away only if it has to wait indeed. No outcome depends on
-    /// it, only what is compiled; and what has been waited for may be kept until the policy waits
-    /// for something else, or the dispatch is dropped.
-    const BRIEF: bool = false;
+    /// Whether the policy's future is polled as soon as it is created. No result depends on it:
+    /// if the future is mostly ready, the dispatch need not be stored and resumed. A completed
+    /// future is then dropped with the dispatch, or when the policy requests the next one.
+    #[doc(hidden)]
+    const __POLL_FUTURE_INLINE: bool = false;
 
-    /// The name of the slot, for spans.
+    /// Returns the name of the slot, for spans.
     fn slot_name(&self) -> &str;
 
-    /// Called once, before the first hook, with the number of hooks.
+    /// Called once before the first hook, with the number of hooks.
     fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         let _ = hooks;
         Step::Next
     }
 
-    /// Starts a hook; `last` is true for the final entry of the list.
+    /// Starts a hook. `is_final` is true for the last entry of the slot.
     fn invoke<'a>(
         &mut self,
         entry: &'a EntryMeta,
         hook: &'a H,
-        last: bool,
+        is_final: bool,
     ) -> HookFuture<'a, Self::HookOutput>
     where
         Self: 'a;
 
-    /// Takes the answer of a hook.
+    /// Called with the output of each hook.
     fn on_output(
         &mut self,
         entry: &EntryMeta,
-        answer: Self::HookOutput,
+        output: Self::HookOutput,
     ) -> Step<Self, Self::Future>;
 
-    /// Tells an answer that is one from one that says what went wrong, where the policy is
+    /// Checks an output before [`on_output`](Self::on_output), if the policy has
     /// [`CATCH_FAILURES`](Self::CATCH_FAILURES).
     ///
     /// # Errors
-    /// With what went wrong, which [`failure`](Self::on_failure) is then given (`X-2`).
-    #[inline(always)]
-    fn validate_output(&mut self, answer: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
-        Ok(answer)
+    /// If the output is a failure, which [`on_failure`](Self::on_failure) then receives.
+    fn validate_output(&mut self, output: Self::HookOutput) -> Result<Self::HookOutput, Failure> {
+        Ok(output)
     }
 
-    /// Takes what went wrong in a hook, where the policy is [`CATCH_FAILURES`](Self::CATCH_FAILURES) (`X-2`).
+    /// Called with the failure of a hook, if the policy has
+    /// [`CATCH_FAILURES`](Self::CATCH_FAILURES).
     ///
     /// # Panics
-    /// As long as it is not implemented: a guarded policy has to say what a failure means. The
-    /// others are not told of any.
+    /// If it is not implemented. A policy that catches failures has to implement it.
     fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, Self::Future> {
-        unreachable!("`{}` {failure}, which no policy asked for", entry.name())
+        unreachable!(
+            "`{}` {failure}, which the policy does not handle",
+            entry.name()
+        )
     }
 
-    /// The time that one call of a hook may take, where the policy is
+    /// Returns the timeout of one call of a hook. Applies if the policy has
     /// [`CATCH_FAILURES`](Self::CATCH_FAILURES) and the slot has a timer.
     fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
         entry.timeout()
     }
 
-    /// Called once after the last hook, unless something stopped the dispatch before.
+    /// Called once after the last hook, unless the dispatch was stopped before.
     fn after_hooks(&mut self) -> Step<Self, Self::Future> {
         Step::Stop
     }
 
-    /// Takes the answer of what the policy waited for.
+    /// Called with the output of the policy's future.
     fn on_future_ready(
         &mut self,
-        answer: <Self::Future as Future>::Output,
+        output: <Self::Future as Future>::Output,
     ) -> Step<Self, Self::Future>;
 
-    /// The outcome, whether all hooks ran or something stopped the dispatch.
+    /// Returns the result, whether all hooks ran or the dispatch was stopped.
     fn finish(self) -> Self::Output;
 }
 
-/// What a policy `C` wants next (`X-4`).
-pub enum Step<C, W> {
-    /// The next hook, if there is one.
+/// The next step of a dispatch, as a policy `C` with the future `F` decides.
+pub enum Step<C, F> {
+    /// Starts the next hook, if there is one.
     Next,
-    /// Nothing more.
+    /// Ends the dispatch.
     Stop,
-    /// To wait for the future that this function makes; its answer goes to
-    /// [`Policy::on_future_ready`]. It is made where it is to stay.
-    Wait(fn(&mut C) -> W),
+    /// Waits for the future that this function creates, then calls [`Policy::on_future_ready`].
+    Wait(fn(&mut C) -> F),
 }
 
-impl<C, W> fmt::Debug for Step<C, W> {
+impl<C, F> fmt::Debug for Step<C, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Step::Next => "Next",

@@ -170,7 +170,7 @@ where
         &mut self,
         _: &'b EntryMeta,
         hook: &'b (dyn Object<S> + 'h),
-        _last: bool,
+        _is_final: bool,
     ) -> HookFuture<'b, S::Out>
     where
         Self: 'b,

@@ -13,7 +13,7 @@ pub trait Kind {
     const FALLS_BACK: bool;
 
     /// Whether the default runs before the hooks.
-    fn leads(hooks: usize) -> bool;
+    fn default_runs_first(hooks: usize) -> bool;
 
     /// Registers an entry.
     ///
@@ -43,7 +43,7 @@ impl Kind for Always {
     const FALLS_BACK: bool = false;
 
     #[inline]
-    fn leads(_: usize) -> bool {
+    fn default_runs_first(_: usize) -> bool {
         true
     }
 }
@@ -53,7 +53,7 @@ impl Kind for Fallback {
     const FALLS_BACK: bool = true;
 
     #[inline]
-    fn leads(hooks: usize) -> bool {
+    fn default_runs_first(hooks: usize) -> bool {
         hooks == 0
     }
 }
@@ -63,7 +63,7 @@ impl Kind for Singleton {
     const FALLS_BACK: bool = false;
 
     #[inline]
-    fn leads(hooks: usize) -> bool {
+    fn default_runs_first(hooks: usize) -> bool {
         hooks == 0
     }
 

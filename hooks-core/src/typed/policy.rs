@@ -1,13 +1,13 @@
-//! The dispatch table of the kinds of slot as one policy.
+//! The policy of all typed slots: the table of their kinds.
 //!
-//! | Kind | before the hooks | each hook | after the hooks, if none stopped |
+//! | Kind | Before the hooks | Each hook | After the hooks, unless a chain stopped the dispatch |
 //! |---|---|---|---|
-//! | always | the default | given `last`, or looked at by the chain | |
-//! | fallback | the default, only without hooks | the same | the default, with a chain and without an aggregate |
-//! | singleton | the default, only without a hook | the one hook | |
+//! | always | the default | receives `last`, or the chain checks its output | |
+//! | fallback | the default, if there is no hook | as above | the default, with a chain and without an aggregate |
+//! | singleton | the default, if there is no hook | the only hook | |
 //!
-//! What is kept ([`Keep`]) and who may stop the dispatch ([`Gate`]) are parameters; aggregate
-//! and finalize work on the outcome, outside this policy.
+//! The accumulator ([`Accumulator`]) and the chain ([`StopCondition`]) are type parameters.
+//! Aggregates and finalizers process the result, outside this policy.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -18,121 +18,130 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use crate::bounds::MaybeSend;
-use crate::companion::Gate;
+use crate::companion::StopCondition;
 use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
-use crate::typed::keep::{Handover, Keep};
+use crate::typed::accumulator::{Accumulator, Handover};
 use crate::typed::kind::Kind;
 use crate::typed::signature::{Object, Signature};
 
-/// One dispatch of a typed slot. `D` makes the future of a default that may wait, and `V` the one
-/// in which the gate `G` looks at an output: functions, because the futures' types have no names.
-pub(crate) struct Typed<'a, S: Signature + ?Sized, M, G, V, K, D> {
+/// The policy of one dispatch of a typed slot.
+///
+/// `later` creates the future of a default that may wait, `check` the future in which the stop
+/// condition checks an output: functions, because the types of these futures have no names.
+///
+/// The methods are `#[inline(always)]`, so that the policy stays in registers: `chain/1` −10 %,
+/// `own_chain/1` −15 %, `aggregate/0` −17 %, `owned_closure/4` −7 % instructions.
+pub(crate) struct SlotPolicy<'a, S: Signature + ?Sized, M, G, V, K, D> {
     args: Option<S::Args<'a>>,
     later: D,
-    gate: G,
-    review: V,
-    kept: K,
+    stop_condition: G,
+    check: V,
+    accumulator: K,
     hooks: usize,
     kind: PhantomData<fn() -> M>,
 }
 
-impl<'a, S, M, G, V, R, K, D, F> Typed<'a, S, M, G, V, K, D>
+impl<'a, S, M, G, V, R, K, D, F> SlotPolicy<'a, S, M, G, V, K, D>
 where
     S: Signature + ?Sized,
     M: Kind,
-    G: Gate<S::Out>,
+    G: StopCondition<S::Out>,
     V: Fn(G, S::Out) -> R,
     R: Future<Output = (S::Out, ControlFlow<()>)>,
-    K: Keep<S::Out>,
+    K: Accumulator<S::Out>,
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out> + MaybeSend,
 {
     #[inline(always)]
-    pub(crate) fn new(args: S::Args<'a>, later: D, gate: G, review: V) -> Self {
-        Typed {
+    pub(crate) fn new(args: S::Args<'a>, later: D, stop_condition: G, check: V) -> Self {
+        SlotPolicy {
             args: Some(args),
             later,
-            gate,
-            review,
-            kept: K::new(),
+            stop_condition,
+            check,
+            accumulator: K::new(),
             hooks: 0,
             kind: PhantomData,
         }
     }
 
-    /// Whether the default stands in where every hook went on.
-    const FALLS_BACK: bool = M::FALLS_BACK && G::CHECKS && !K::COLLECTS;
+    /// Whether the default runs after the hooks.
+    const DEFAULT_RUNS_LAST: bool = M::FALLS_BACK && G::IS_PRESENT && !K::STORES_ALL;
 
     #[inline(always)]
-    fn run_default(&mut self) -> Step<Self, Waiting<F, R>> {
+    fn run_default(&mut self) -> Step<Self, SlotFuture<F, R>> {
         if !S::READY {
-            return Step::Wait(Self::wait_for_default);
+            return Step::Wait(Self::default_future);
         }
         let args = self.default_args();
-        self.absorb_default(S::now(args))
+        self.on_default_output(S::now(args))
     }
 
-    fn wait_for_default(&mut self) -> Waiting<F, R> {
+    fn default_future(&mut self) -> SlotFuture<F, R> {
         let args = self.default_args();
-        Waiting::Default {
+        SlotFuture::Default {
             future: (self.later)(args),
         }
     }
 
-    /// The default gets what is left where no hook gets anything afterwards.
     #[inline(always)]
     fn default_args(&mut self) -> S::Args<'a> {
-        supply::<S>(&mut self.args, self.hooks == 0 || Self::FALLS_BACK)
+        let is_last_call = self.hooks == 0 || Self::DEFAULT_RUNS_LAST;
+        supply::<S>(&mut self.args, is_last_call)
     }
 
     #[inline(always)]
-    fn absorb_default(&mut self, output: S::Out) -> Step<Self, Waiting<F, R>> {
-        // Without hooks, or behind them, nothing follows that a chain could stop.
+    fn on_default_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
+        // No hook follows that the chain could stop.
         if M::FALLS_BACK {
-            self.kept.keep_default(output);
+            self.accumulator.set_default(output);
             return Step::Stop;
         }
         if self.hooks == 0 {
-            self.kept.keep(output);
+            self.accumulator.push(output);
             return Step::Stop;
         }
-        self.review(output)
+        self.check_output(output)
     }
 
-    /// Keeps an output, and goes on unless the chain stops the dispatch with it.
+    /// Checks an output and stores it. Returns `Stop` if the stop condition breaks.
     #[inline(always)]
-    fn review(&mut self, output: S::Out) -> Step<Self, Waiting<F, R>> {
-        if !G::AT_ONCE {
-            self.kept.keep(output);
-            return Step::Wait(Self::wait_for_review);
+    fn check_output(&mut self, output: S::Out) -> Step<Self, SlotFuture<F, R>> {
+        if !G::IS_IMMEDIATE {
+            self.accumulator.push(output);
+            return Step::Wait(Self::check_future);
         }
-        if let Some(flow) = self.gate.check_now(&output) {
-            self.kept.keep(output);
-            return next(flow);
+        if let Some(flow) = self.stop_condition.check_now(&output) {
+            self.accumulator.push(output);
+            return into_step(flow);
         }
-        let (output, flow) = self.gate.check_replaced(output);
-        self.kept.keep(output);
+        let (output, flow) = self.stop_condition.check_override(output);
+        self.accumulator.push(output);
         match flow {
-            Some(flow) => next(flow),
-            None => Step::Wait(Self::wait_for_review),
+            Some(flow) => into_step(flow),
+            None => Step::Wait(Self::check_future),
         }
     }
 
-    fn wait_for_review(&mut self) -> Waiting<F, R> {
-        let output = self.kept.take_latest().expect("an output is kept first");
-        Waiting::Review {
-            future: (self.review)(self.gate, output),
+    fn check_future(&mut self) -> SlotFuture<F, R> {
+        let output = self.accumulator.take_last();
+        let output = output.expect("an output is stored before it is checked");
+        SlotFuture::Check {
+            future: (self.check)(self.stop_condition, output),
         }
     }
 }
 
-/// The arguments for one call; `last` says that nobody needs them afterwards.
+/// Returns the arguments for one call. The last call of a dispatch takes them.
 #[inline(always)]
-fn supply<'a, S: Signature + ?Sized>(args: &mut Option<S::Args<'a>>, last: bool) -> S::Args<'a> {
-    const TAKEN: &str = "only the last call of a dispatch takes its arguments away";
-    if last && !S::REFERENCES {
+fn supply<'a, S: Signature + ?Sized>(
+    args: &mut Option<S::Args<'a>>,
+    is_last_call: bool,
+) -> S::Args<'a> {
+    const TAKEN: &str = "the last call of a dispatch takes its arguments";
+    if is_last_call && !S::REFERENCES {
         args.take().expect(TAKEN)
     } else {
         S::again(args.as_ref().expect(TAKEN))
@@ -140,28 +149,28 @@ fn supply<'a, S: Signature + ?Sized>(args: &mut Option<S::Args<'a>>, last: bool)
 }
 
 #[inline]
-fn next<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
+fn into_step<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     match flow {
         ControlFlow::Continue(()) => Step::Next,
         ControlFlow::Break(()) => Step::Stop,
     }
 }
 
-impl<'a, 'h, S, M, G, V, R, K, D, F> Policy<dyn Object<S> + 'h> for Typed<'a, S, M, G, V, K, D>
+impl<'a, 'h, S, M, G, V, R, K, D, F> Policy<dyn Object<S> + 'h> for SlotPolicy<'a, S, M, G, V, K, D>
 where
     S: Signature + ?Sized,
     M: Kind,
-    G: Gate<S::Out>,
+    G: StopCondition<S::Out>,
     V: Fn(G, S::Out) -> R,
     R: Future<Output = (S::Out, ControlFlow<()>)>,
-    K: Keep<S::Out>,
+    K: Accumulator<S::Out>,
     D: Fn(S::Args<'a>) -> F,
     F: Future<Output = S::Out> + MaybeSend,
 {
     type HookOutput = S::Out;
     type Output = K::Output;
-    type Future = Waiting<F, R>;
-    const BRIEF: bool = !G::AT_ONCE || !S::READY;
+    type Future = SlotFuture<F, R>;
+    const __POLL_FUTURE_INLINE: bool = !G::IS_IMMEDIATE || !S::READY;
 
     #[inline(always)]
     fn slot_name(&self) -> &str {
@@ -171,11 +180,12 @@ where
     #[inline(always)]
     fn before_hooks(&mut self, hooks: usize) -> Step<Self, Self::Future> {
         self.hooks = hooks;
-        let leads = M::leads(hooks);
+        let default_runs_first = M::default_runs_first(hooks);
         if hooks > 0 || !M::FALLS_BACK {
-            self.kept.reserve(hooks + usize::from(leads));
+            self.accumulator
+                .reserve(hooks + usize::from(default_runs_first));
         }
-        if leads {
+        if default_runs_first {
             self.run_default()
         } else {
             Step::Next
@@ -187,23 +197,23 @@ where
         &mut self,
         _: &'b EntryMeta,
         hook: &'b (dyn Object<S> + 'h),
-        last: bool,
+        is_final: bool,
     ) -> HookFuture<'b, S::Out>
     where
         Self: 'b,
     {
-        let args = supply::<S>(&mut self.args, last && !Self::FALLS_BACK);
-        hook.start(args, S::Last::hand_over(&mut self.kept))
+        let args = supply::<S>(&mut self.args, is_final && !Self::DEFAULT_RUNS_LAST);
+        hook.start(args, S::Last::hand_over(&mut self.accumulator))
     }
 
     #[inline(always)]
     fn on_output(&mut self, _: &EntryMeta, output: S::Out) -> Step<Self, Self::Future> {
-        self.review(output)
+        self.check_output(output)
     }
 
     #[inline(always)]
     fn after_hooks(&mut self) -> Step<Self, Self::Future> {
-        if Self::FALLS_BACK {
+        if Self::DEFAULT_RUNS_LAST {
             self.run_default()
         } else {
             Step::Stop
@@ -211,51 +221,53 @@ where
     }
 
     #[inline(always)]
-    fn on_future_ready(&mut self, answer: Waited<S::Out>) -> Step<Self, Self::Future> {
-        match answer {
-            Waited::Default(output) => self.absorb_default(output),
-            Waited::Review(output, flow) => {
-                self.kept.keep(output);
-                next(flow)
+    fn on_future_ready(&mut self, output: SlotFutureOutput<S::Out>) -> Step<Self, Self::Future> {
+        match output {
+            SlotFutureOutput::Default(output) => self.on_default_output(output),
+            SlotFutureOutput::Checked(output, flow) => {
+                self.accumulator.push(output);
+                into_step(flow)
             }
         }
     }
 
     #[inline(always)]
     fn finish(self) -> K::Output {
-        self.kept.finish()
+        self.accumulator.finish()
     }
 }
 
 pin_project! {
-    /// What a typed dispatch waits for besides its hooks.
+    /// The future of a [`SlotPolicy`].
     #[project = Projected]
-    pub(crate) enum Waiting<A, B> {
+    pub(crate) enum SlotFuture<A, B> {
         Default { #[pin] future: A },
-        Review { #[pin] future: B },
+        Check { #[pin] future: B },
     }
 }
 
-/// What came of it.
-pub(crate) enum Waited<T> {
+/// The output of a [`SlotFuture`].
+pub(crate) enum SlotFutureOutput<T> {
+    /// The output of the default.
     Default(T),
-    Review(T, ControlFlow<()>),
+    /// The output that was checked, and whether the dispatch stops.
+    Checked(T, ControlFlow<()>),
 }
 
-impl<T, A, B> Future for Waiting<A, B>
+impl<T, A, B> Future for SlotFuture<A, B>
 where
     A: Future<Output = T>,
     B: Future<Output = (T, ControlFlow<()>)>,
 {
-    type Output = Waited<T>;
+    type Output = SlotFutureOutput<T>;
 
     #[inline(always)]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Waited<T>> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<SlotFutureOutput<T>> {
         match self.project() {
-            Projected::Default { future } => future.poll(cx).map(Waited::Default),
-            Projected::Review { future } => future
+            Projected::Default { future } => future.poll(cx).map(SlotFutureOutput::Default),
+            Projected::Check { future } => future
                 .poll(cx)
-                .map(|(output, flow)| Waited::Review(output, flow)),
+                .map(|(output, flow)| SlotFutureOutput::Checked(output, flow)),
         }
     }
 }

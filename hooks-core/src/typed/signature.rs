@@ -5,7 +5,7 @@ use std::future::Future;
 use crate::bounds::{HookObject, MaybeSend};
 use crate::future::Never;
 use crate::hook_future::HookFuture;
-use crate::typed::keep::Handover;
+use crate::typed::accumulator::Handover;
 
 /// The shape of a slot. `#[hooks]` implements it for `dyn SlotTrait`, which serves as
 /// the slot's type-level name.

@@ -9,17 +9,18 @@ use std::sync::Arc;
 
 use crate::bounds::{ChainOutput, HookObject, MaybeSend};
 use crate::companion::{
-    Chain, Chained, Companion, End, Finalized, Gate, Named, NoCompanion, Reduce, Role, Transform,
+    Chain, Chained, Companion, Finalized, Named, NoCompanion, Outputs, PostProcess, Role,
+    StopCondition,
 };
 use crate::describe::SlotDescription;
 use crate::entry::Entry;
-use crate::future::{Next, Then};
+use crate::future::{AndThen, Continuation};
 use crate::slot::Slot;
+use crate::typed::accumulator::{Accumulator, AllOutputs, LastOutput};
 use crate::typed::custom::{Relay, Relayed, Steps};
 use crate::typed::group::Provider;
-use crate::typed::keep::{Gathered, Keep, Latest, Outputs};
 use crate::typed::kind::Kind;
-use crate::typed::policy::Typed;
+use crate::typed::policy::SlotPolicy;
 use crate::typed::signature::{Leaf, Object, Signature, Starts};
 
 /// The field of a generated set: `S` is its shape, `M` its kind, `G` its chain, `E` its
@@ -106,14 +107,14 @@ impl<'h, S: Signature + ?Sized, M, C, E> TypedSlot<'h, S, M, Chained<'h, C, S::O
     where
         S::Out: ChainOutput,
     {
-        self.gate = Companion::Replaced(Arc::new(chain), type_name::<N>());
+        self.gate = Companion::Override(Arc::new(chain), type_name::<N>());
     }
 }
 
 impl<'h, S: Signature + ?Sized, M, G, C, I, O> TypedSlot<'h, S, M, G, Finalized<'h, C, I, O>> {
     /// Replaces the aggregate or the finalizer.
-    pub fn __hooks_set_end<N: End<I, O> + Named + 'h>(&mut self, end: N) {
-        self.end = Companion::Replaced(Arc::new(end), N::name());
+    pub fn __hooks_set_end<N: PostProcess<I, O> + Named + 'h>(&mut self, end: N) {
+        self.end = Companion::Override(Arc::new(end), N::name());
     }
 }
 
@@ -145,9 +146,9 @@ where
         args: S::Args<'a>,
     ) -> impl Future<Output = S::Out> + MaybeSend + use<'a, 'h, S, M, G, E, C>
     where
-        C: Gate<S::Out> + 'a,
+        C: StopCondition<S::Out> + 'a,
     {
-        self.run::<Latest<S::Out>, _>(chain, args)
+        self.run::<LastOutput<S::Out>, _>(chain, args)
     }
 
     /// The outputs go through the aggregate.
@@ -159,19 +160,13 @@ where
         args: S::Args<'a>,
     ) -> impl Future<Output = O> + MaybeSend + use<'a, 'h, S, M, G, E, C, A, O>
     where
-        C: Gate<S::Out> + 'a,
-        A: Reduce<S::Out, O>,
+        C: StopCondition<S::Out> + 'a,
+        A: PostProcess<Outputs<S::Out>, O>,
     {
-        let gathered = self.run::<Gathered<S::Out>, _>(chain, args);
-        Then::new(gathered, |gathered| {
-            let outputs = match gathered.into_outputs() {
-                Outputs::All(outputs) => Err(outputs),
-                Outputs::Default(output) => aggregate.alone(output),
-            };
-            match outputs {
-                Ok(answer) => Next::Done(answer),
-                Err(outputs) => Next::More(aggregate.reduce(outputs)),
-            }
+        let outputs = self.run::<AllOutputs<S::Out>, _>(chain, args);
+        AndThen::new(outputs, |outputs| match A::skip(outputs) {
+            Ok(result) => Continuation::Done(result),
+            Err(outputs) => Continuation::Future(aggregate.post_process(outputs)),
         })
     }
 
@@ -184,11 +179,13 @@ where
         args: S::Args<'a>,
     ) -> impl Future<Output = O> + MaybeSend + use<'a, 'h, S, M, G, E, C, T, O>
     where
-        C: Gate<S::Out> + 'a,
-        T: Transform<S::Out, O>,
+        C: StopCondition<S::Out> + 'a,
+        T: PostProcess<S::Out, O>,
     {
-        let result = self.run::<Latest<S::Out>, _>(chain, args);
-        Then::new(result, |result| Next::More(finalize.transform(result)))
+        let result = self.run::<LastOutput<S::Out>, _>(chain, args);
+        AndThen::new(result, |result| {
+            Continuation::Future(finalize.post_process(result))
+        })
     }
 
     /// The call goes from hook to hook, and to the default.
@@ -213,10 +210,10 @@ where
         args: S::Args<'a>,
     ) -> impl Future<Output = K::Output> + use<'a, 'h, S, M, G, E, K, C>
     where
-        K: Keep<S::Out> + 'a,
-        C: Gate<S::Out> + 'a,
+        K: Accumulator<S::Out> + 'a,
+        C: StopCondition<S::Out> + 'a,
     {
-        let policy = Typed::<S, M, C, _, K, _>::new(args, S::later, chain, C::check);
+        let policy = SlotPolicy::<S, M, C, _, K, _>::new(args, S::later, chain, C::check);
         self.slot.dispatch(policy)
     }
 }

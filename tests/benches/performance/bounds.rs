@@ -1,8 +1,8 @@
 //! What `counts` holds a dispatch to: what it costs now, and a margin: a twelfth,
 //! and at least a fiftieth of all.
 //!
-//! The targets are elsewhere ([`Case::ratio_target`](crate::cases::Case::ratio_target)
-//! and its neighbours); a bound keeps what has been reached. Another compiler may count
+//! The targets, which `counts` holds too, are in `cases.rs`
+//! ([`Case::ratio_target`](crate::cases::Case::ratio_target)); a bound keeps what has been reached. Another compiler may count
 //! otherwise: `-- bounds` prints the table anew.
 
 /// The bound of one case.
@@ -23,12 +23,12 @@ pub(crate) const BOUNDS: &[Bound] = &[
     Bound { slot: "own_chain", hooks: 0, instructions: 68, allocations: 0 },
     Bound { slot: "aggregate", hooks: 0, instructions: 82, allocations: 1 },
     Bound { slot: "singleton", hooks: 0, instructions: 50, allocations: 0 },
-    Bound { slot: "always", hooks: 1, instructions: 67, allocations: 0 },
-    Bound { slot: "fallback", hooks: 1, instructions: 95, allocations: 0 },
+    Bound { slot: "always", hooks: 1, instructions: 73, allocations: 0 },
+    Bound { slot: "fallback", hooks: 1, instructions: 103, allocations: 0 },
     Bound { slot: "chain", hooks: 1, instructions: 117, allocations: 0 },
-    Bound { slot: "own_chain", hooks: 1, instructions: 173, allocations: 0 },
+    Bound { slot: "own_chain", hooks: 1, instructions: 189, allocations: 0 },
     Bound { slot: "aggregate", hooks: 1, instructions: 162, allocations: 1 },
-    Bound { slot: "singleton", hooks: 1, instructions: 79, allocations: 0 },
+    Bound { slot: "singleton", hooks: 1, instructions: 85, allocations: 0 },
     Bound { slot: "always_awaiting", hooks: 1, instructions: -7, allocations: 1 },
     Bound { slot: "chain_awaiting", hooks: 1, instructions: 63, allocations: 1 },
     Bound { slot: "function", hooks: 1, instructions: 59, allocations: 0 },

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use crate::cases::{self, Case, Subject};
+use crate::cases::{self, Case, EMPTY_TARGET, Subject};
 use crate::compile::{self, Compiled};
 use crate::counts::{self, Count};
 use crate::page::judged;
@@ -11,9 +11,6 @@ use crate::processor;
 use crate::threads::{self, Scaling};
 use crate::time;
 use crate::workload::PROMPT;
-
-/// Instructions beyond the direct call of the default that an empty slot may cost.
-const EMPTY_TARGET: i64 = 40;
 
 /// A case and what has been measured of it.
 struct Measured {

@@ -224,7 +224,7 @@ fn e_160_a_hook_that_never_answers_fails() {
         "{said}"
     );
     let subject = subject.events(["session:end"]);
-    assert!(complaint("answers_when_collected", &subject).contains("had no answer after 2s"));
+    assert!(complaint("answers_when_collected", &subject).contains("timed out after 2s"));
     assert!(complaint("answers_concurrently", &subject).contains("no answer after 2s"));
 }
 

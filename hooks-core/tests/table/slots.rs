@@ -6,8 +6,15 @@ use super::stage::{
     Answer, Breaks, Driver, Finish, FinishInto, Form, Gather, GatherInto, NUMBER, Number, Played,
     Product, Setting, TEXT, given, play, play_default, play_function, play_hook, row,
 };
-use crate::kit::{pause, yield_once};
+use crate::kit::yield_once;
 use crate::model::{Change, Last, Registration, Script};
+
+/// An await that the tokens of a body do not show.
+macro_rules! pause {
+    () => {
+        yield_once().await
+    };
+}
 
 /// Declares the slots, each in a module of its own with a ready default and in
 /// one with a suspending default, and lists their drivers.
