@@ -2,6 +2,7 @@
 //!
 //! | Module | Subject |
 //! |---|---|
+//! | `node` | one registration, as the list stores it |
 //! | `tree` | the list: entries by rank, in leaves of at most 64, shared with clones |
 //! | `index` | where the entries of a large slot are, by key and by id; not shared with clones |
 //! | `cursor` | the entries that a dispatch has not started |
@@ -14,10 +15,12 @@ use crate::timer::Timer;
 
 mod cursor;
 mod index;
+mod node;
 mod tree;
 
 pub(crate) use cursor::Cursor;
 use index::{Index, Lookup, MAX_SCANNED};
+pub(crate) use node::Node;
 use tree::{Rank, Ranked, Tree};
 
 /// An extension point: the entries registered there, in execution order.
@@ -55,12 +58,6 @@ pub struct Slot<H: ?Sized> {
     timer: Option<Arc<dyn Timer>>,
     /// Made by the first change of a large slot that looks an entry up; clones go without.
     index: Option<Box<Index>>,
-}
-
-/// A stored registration.
-pub(crate) struct Node<H: ?Sized> {
-    pub(crate) hook: Arc<H>,
-    pub(crate) meta: Arc<EntryMeta>,
 }
 
 impl<H: ?Sized> Slot<H> {
@@ -259,34 +256,6 @@ impl<H: ?Sized> Clone for Slot<H> {
 impl<H: ?Sized> fmt::Debug for Slot<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.metas().fmt(f)
-    }
-}
-
-impl<H: ?Sized> Node<H> {
-    fn parts(&self) -> (Arc<H>, EntryMeta) {
-        (Arc::clone(&self.hook), EntryMeta::clone(&self.meta))
-    }
-
-    /// The entry, ready to be registered elsewhere.
-    pub(crate) fn entry(&self) -> Entry<Arc<H>> {
-        let (hook, meta) = self.parts();
-        Entry::from_parts(hook, meta)
-    }
-}
-
-impl<H: ?Sized> Ranked for Node<H> {
-    #[inline]
-    fn rank(&self) -> Rank {
-        self.meta.rank()
-    }
-}
-
-impl<H: ?Sized> Clone for Node<H> {
-    fn clone(&self) -> Self {
-        Node {
-            hook: Arc::clone(&self.hook),
-            meta: Arc::clone(&self.meta),
-        }
     }
 }
 

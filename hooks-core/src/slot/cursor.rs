@@ -1,6 +1,6 @@
 //! How far a dispatch has come in the list of a slot.
 
-use super::Node;
+use super::node::Node;
 use super::tree::{Ranked, Tree};
 
 /// The entries that are left, in execution order.
