@@ -67,13 +67,13 @@ impl<T: MaybeSend + MaybeSync + ?Sized> HookObject for T {}
 pub trait HookArgument {
     /// The argument for one more hook.
     #[doc(hidden)]
-    fn __hooks_again(&self) -> Self;
+    fn __hooks_clone(&self) -> Self;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Clone> HookArgument for T {
     #[inline]
-    fn __hooks_again(&self) -> Self {
+    fn __hooks_clone(&self) -> Self {
         self.clone()
     }
 }

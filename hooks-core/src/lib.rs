@@ -104,6 +104,8 @@ pub use timer::Timer;
 #[doc(hidden)]
 pub use typed::custom::Pipeline;
 pub use typed::group::{HookGroup, SameSet};
+pub use typed::into_hook::{Hook, IntoHook};
+pub use typed::registrations::Registrations;
 
 pub use hooks_macros::{hooks, impl_hook, impl_hooks};
 

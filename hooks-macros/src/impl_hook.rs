@@ -263,8 +263,8 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
         #[allow(deprecated)]
         fn __hooks_start<'__b, '__a: '__b>(
             &'__b self,
-            args: <dyn #slot as #private::Signature>::Args<'__a>,
-            last: <dyn #slot as #private::Signature>::Last,
+            args: <dyn #slot as #private::SlotDef>::Args<'__a>,
+            last: <dyn #slot as #private::SlotDef>::Last,
         ) -> #private::Started<'__b, '__a, dyn #slot> {
             #[allow(unused_imports)]
             use #private::direct::{Owned as _, Plain as _, WithLast as _};

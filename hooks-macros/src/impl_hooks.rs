@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{FnArg, ImplItem, Path, ReceiverKind, Token};
+use syn::{FnArg, Ident, ImplItem, Path, ReceiverKind, Token};
 
 use crate::attrs;
 use crate::body;
@@ -287,13 +287,10 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let unknown = unknown_methods(methods, private);
     let registrations = methods.iter().map(|method| {
         let cfgs = attrs::cfgs(&method.attrs);
-        let slot = names::slot(
-            &method.sig.ident,
-            spans::generated_at(method.sig.fn_token.span),
-        );
+        let slot = registrations(method);
         quote! {
             #(#cfgs)*
-            set.#slot().__hooks_register(provider);
+            set.#slot().__hooks_register(group);
         }
     });
     let mut implementation = quote! {
@@ -339,7 +336,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
             #(#predicates,)*
         {
             fn __hooks_register<__P>(
-                provider: &#private::Arc<#private::Provider<__P>>,
+                group: &#private::Arc<#private::HookGroupPtr<__P>>,
                 set: &mut #set<'__h>,
             )
             where
@@ -369,10 +366,7 @@ fn own_set(set: &Path, hook_trait: &Path, private: &TokenStream) -> TokenStream 
 /// already, because the hook trait does not have them either.
 fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     let methods = methods.iter().map(|method| {
-        let slot = names::slot(
-            &method.sig.ident,
-            spans::generated_at(method.sig.fn_token.span),
-        );
+        let slot = registrations(method);
         let cfgs = attrs::cfgs(&method.attrs);
         quote! {
             #(#cfgs)*
@@ -388,6 +382,13 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
         }
         impl<__T: ?#private::Sized> __HooksUnknown for __T {}
     }
+}
+
+/// The method of the set that returns the registrations of the slot, where the hook is.
+fn registrations(method: &Method) -> Ident {
+    let mut name = names::SlotNames(&method.sig.ident).registrations();
+    name.set_span(spans::generated_at(method.sig.fn_token.span));
+    name
 }
 
 fn is_ready(method: &Method, block: &Impl) -> bool {

@@ -32,6 +32,11 @@ impl SlotNames<'_> {
     pub(crate) fn method(&self, prefix: &str, suffix: &str) -> Ident {
         format_ident!("{prefix}_{}{suffix}", self.0.unraw(), span = self.0.span())
     }
+
+    /// `validate_prompt_mut`
+    pub(crate) fn registrations(&self) -> Ident {
+        format_ident!("{}_mut", self.0.unraw(), span = self.0.span())
+    }
 }
 
 /// `AppHooks` → `AppHooksSet`
@@ -51,14 +56,11 @@ pub(crate) fn lifetime<'a>(types: impl IntoIterator<Item = &'a Type>) -> Lifetim
     Lifetime::new(name, Span::call_site())
 }
 
-/// `__hooks_default_validate_prompt`
-pub(crate) fn default(method: &Ident, place: Span) -> Ident {
-    format_ident!("__hooks_default_{}", method.unraw(), span = place)
-}
-
-/// `__hooks_slot_validate_prompt`
-pub(crate) fn slot(method: &Ident, place: Span) -> Ident {
-    format_ident!("__hooks_slot_{}", method.unraw(), span = place)
+/// The parameter of a registration for the form of the hook: `M`, unless the slot's trait is called
+/// so.
+pub(crate) fn form(hook_trait: &Ident) -> Ident {
+    let name = if hook_trait == "M" { "Form" } else { "M" };
+    Ident::new(name, Span::call_site())
 }
 
 /// Types whose names mean the same in every module.

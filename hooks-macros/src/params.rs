@@ -77,18 +77,12 @@ impl Param {
         }
     }
 
-    /// The type in a hand-written hook, with everything borrowed for a lifetime of its own.
-    pub(crate) fn hook_type_for(
-        &self,
-        private: &TokenStream,
-        lifetimes: &mut Vec<Lifetime>,
-    ) -> TokenStream {
-        if self.passing == Passing::Str {
-            return self.hook_type(private);
+    /// The type in a hand-written hook, with everything borrowed for one lifetime.
+    pub(crate) fn owned_type(&self, private: &TokenStream, lifetime: &Lifetime) -> TokenStream {
+        match self.passing {
+            Passing::Str => self.hook_type(private),
+            Passing::Borrowed | Passing::Owned => self.type_for(lifetime).into_token_stream(),
         }
-        let mut ty = self.ty.clone();
-        visit_mut::visit_type_mut(&mut Elided::Name(lifetimes), &mut ty);
-        ty.into_token_stream()
     }
 
     /// The type with everything borrowed for one lifetime.
@@ -147,18 +141,21 @@ pub(crate) fn bare(mut ty: &Type) -> &Type {
 
 /// Whether the type contains a lifetime that is left to the compiler.
 pub(crate) fn borrows(ty: &Type) -> bool {
-    let mut found = false;
+    lifetimes(ty) > 0
+}
+
+/// The number of lifetimes in the type that are left to the compiler.
+pub(crate) fn lifetimes(ty: &Type) -> usize {
+    let mut found = 0;
     let mut ty = ty.clone();
-    visit_mut::visit_type_mut(&mut Elided::Find(&mut found), &mut ty);
+    visit_mut::visit_type_mut(&mut Elided::Count(&mut found), &mut ty);
     found
 }
 
-/// Finds, names or fills the lifetimes that are left to the compiler. Those inside `fn(…)` and
+/// Counts or fills the lifetimes that are left to the compiler. Those inside `fn(…)` and
 /// `Fn(…)` are bound there, and stay.
 enum Elided<'a> {
-    Find(&'a mut bool),
-    /// Each by a name of its own.
-    Name(&'a mut Vec<Lifetime>),
+    Count(&'a mut usize),
     /// All of them by this one.
     Fill(&'a Lifetime),
 }
@@ -166,17 +163,7 @@ enum Elided<'a> {
 impl Elided<'_> {
     fn visit(&mut self, lifetime: &mut Lifetime) {
         match self {
-            Elided::Find(found) => **found = true,
-            Elided::Name(names) => {
-                // The first as elsewhere: what the compiler says of it is said once.
-                let name = match names.len() {
-                    0 => "'__a".to_owned(),
-                    more => format!("'__a{more}"),
-                };
-                let name = Lifetime::new(&name, Span::call_site());
-                lifetime.ident = name.ident.clone();
-                names.push(name);
-            }
+            Elided::Count(found) => **found += 1,
             Elided::Fill(name) => lifetime.ident = name.ident.clone(),
         }
     }

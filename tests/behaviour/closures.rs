@@ -177,9 +177,9 @@ macro_rules! rules {
                 };
                 let mut set = IdsSet::new();
                 set.register_next_id(plus(1))
-                    .register_next_id_entry(Entry::new(plus(2)).priority(-1))
-                    .register_next_id_entry(Entry::new(plus(3)).key("k"));
-                let set = set.with_next_id_entry(Entry::new(plus(4)).key("k"));
+                    .register_next_id(Entry::new(plus(2)).priority(-1))
+                    .register_next_id(Entry::new(plus(3)).key("k"));
+                let set = set.with_next_id(Entry::new(plus(4)).key("k"));
                 assert_eq!(block_on(set.next_id(0)), 214);
             }
 

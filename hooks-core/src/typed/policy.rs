@@ -24,11 +24,11 @@ use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::typed::keep::{Handover, Keep};
 use crate::typed::kind::Kind;
-use crate::typed::signature::{Object, Signature};
+use crate::typed::slot_def::{DynHook, SlotDef};
 
 /// One dispatch of a typed slot. `D` makes the future of a default that may wait, and `V` the one
 /// in which the gate `G` looks at an output: functions, because the futures' types have no names.
-pub(crate) struct Typed<'a, S: Signature + ?Sized, M, G, V, K, D> {
+pub(crate) struct Typed<'a, S: SlotDef + ?Sized, M, G, V, K, D> {
     args: Option<S::Args<'a>>,
     later: D,
     gate: G,
@@ -40,7 +40,7 @@ pub(crate) struct Typed<'a, S: Signature + ?Sized, M, G, V, K, D> {
 
 impl<'a, S, M, G, V, R, K, D, F> Typed<'a, S, M, G, V, K, D>
 where
-    S: Signature + ?Sized,
+    S: SlotDef + ?Sized,
     M: Kind,
     G: Gate<S::Out>,
     V: Fn(G, S::Out) -> R,
@@ -130,12 +130,12 @@ where
 
 /// The arguments for one call; `last` says that nobody needs them afterwards.
 #[inline(always)]
-fn supply<'a, S: Signature + ?Sized>(args: &mut Option<S::Args<'a>>, last: bool) -> S::Args<'a> {
+fn supply<'a, S: SlotDef + ?Sized>(args: &mut Option<S::Args<'a>>, last: bool) -> S::Args<'a> {
     const TAKEN: &str = "only the last call of a dispatch takes its arguments away";
     if last && !S::REFERENCES {
         args.take().expect(TAKEN)
     } else {
-        S::again(args.as_ref().expect(TAKEN))
+        S::clone_args(args.as_ref().expect(TAKEN))
     }
 }
 
@@ -147,9 +147,9 @@ fn next<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     }
 }
 
-impl<'a, 'h, S, M, G, V, R, K, D, F> Policy<dyn Object<S> + 'h> for Typed<'a, S, M, G, V, K, D>
+impl<'a, 'h, S, M, G, V, R, K, D, F> Policy<dyn DynHook<S> + 'h> for Typed<'a, S, M, G, V, K, D>
 where
-    S: Signature + ?Sized,
+    S: SlotDef + ?Sized,
     M: Kind,
     G: Gate<S::Out>,
     V: Fn(G, S::Out) -> R,
@@ -186,7 +186,7 @@ where
     fn invoke<'b>(
         &mut self,
         _: &'b EntryMeta,
-        hook: &'b (dyn Object<S> + 'h),
+        hook: &'b (dyn DynHook<S> + 'h),
         last: bool,
     ) -> HookFuture<'b, S::Out>
     where

@@ -4,95 +4,56 @@ use std::any::type_name;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::bounds::{ChainOutput, HookObject, MaybeSend};
+use crate::bounds::{ChainOutput, MaybeSend};
 use crate::companion::{
     Chain, Chained, Companion, End, Finalized, Gate, Named, NoCompanion, Reduce, Role, Transform,
 };
 use crate::describe::SlotDescription;
-use crate::entry::Entry;
 use crate::future::{Next, Then};
 use crate::slot::Slot;
 use crate::typed::custom::{Relay, Relayed, Steps};
-use crate::typed::group::Provider;
+use crate::typed::into_hook::IntoHook;
 use crate::typed::keep::{Gathered, Keep, Latest, Outputs};
 use crate::typed::kind::Kind;
 use crate::typed::policy::Typed;
-use crate::typed::signature::{Leaf, Object, Signature, Starts};
+use crate::typed::registrations::Registrations;
+use crate::typed::slot_def::{DynHook, SlotDef};
 
 /// The field of a generated set: `S` is its shape, `M` its kind, `G` its chain, `E` its
 /// aggregate or finalizer.
 ///
 /// A set calls its methods as methods, which are found in less time than functions whose type the
 /// compiler has to infer. Their names are reserved, so that no trait of the user's can have one.
-pub struct TypedSlot<'h, S: Signature + ?Sized, M, G = NoCompanion, E = NoCompanion> {
-    slot: Slot<dyn Object<S> + 'h>,
+pub struct TypedSlot<'h, S: SlotDef + ?Sized, M, G = NoCompanion, E = NoCompanion> {
+    slot: Slot<dyn DynHook<S> + 'h>,
     gate: G,
     end: E,
     kind: PhantomData<fn() -> M>,
 }
 
 /// Registration.
-impl<'h, S: Signature + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
+impl<'h, S: SlotDef + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
     /// Registers a hook.
-    pub fn __hooks_register<H>(&mut self, hook: H)
-    where
-        S: Starts<Leaf<H>>,
-        H: HookObject + 'h,
-    {
-        self.__hooks_register_entry(Entry::new(hook));
-    }
-
-    /// Registers a hook under conditions.
     #[track_caller]
-    pub fn __hooks_register_entry<H>(&mut self, entry: Entry<H>)
-    where
-        S: Starts<Leaf<H>>,
-        H: HookObject + 'h,
-    {
-        let entry = entry.map(|hook| Arc::new(Leaf(hook)) as Arc<dyn Object<S> + 'h>);
-        M::insert(&mut self.slot, S::NAME, entry);
+    pub fn __hooks_register<Form>(&mut self, hook: impl IntoHook<S, Form> + 'h) {
+        self.__hooks_mut().register(hook);
     }
 
-    /// Removes the entry of this key, and says whether there was one.
-    pub fn __hooks_remove(&mut self, key: &str) -> bool {
-        self.slot.remove(key)
-    }
-}
-
-/// Where hooks of the slot `S` are registered, whatever its companions are: they may be the
-/// affair of the module that declares it.
-pub trait Registry<'h, S: Signature + ?Sized> {
-    /// Puts an entry where it belongs.
-    fn insert(&mut self, entry: Entry<Arc<dyn Object<S> + 'h>>);
-}
-
-impl<'h, S: Signature + ?Sized, M: Kind, G, E> Registry<'h, S> for TypedSlot<'h, S, M, G, E> {
-    fn insert(&mut self, entry: Entry<Arc<dyn Object<S> + 'h>>) {
-        M::insert(&mut self.slot, S::NAME, entry);
-    }
-}
-
-impl<'h, S: Signature + ?Sized + 'h> dyn Registry<'h, S> + '_ {
-    /// Registers one method of a value.
-    pub fn __hooks_register<P>(&mut self, provider: &Arc<Provider<P>>)
-    where
-        S: Starts<Provider<P>>,
-        P: Deref + HookObject + 'h,
-    {
-        let hook: Arc<dyn Object<S> + 'h> = Arc::<Provider<P>>::clone(provider);
-        self.insert(Entry::with_type_name(hook, type_name::<P::Target>()));
+    /// The registrations.
+    pub fn __hooks_mut(&mut self) -> Registrations<'_, 'h, S> {
+        Registrations::new(&mut self.slot, M::IS_SINGLE)
     }
 }
 
 /// Merging.
-impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
+impl<S: SlotDef + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
     /// Takes over the entries and the companions of another slot of the same set (`T-40`).
     pub fn __hooks_extend(&mut self, other: Self) {
+        let mut own = Registrations::new(&mut self.slot, M::IS_SINGLE);
         for node in other.slot.nodes() {
-            M::insert(&mut self.slot, S::NAME, node.entry());
+            own.insert(node.entry());
         }
         self.gate.extend(other.gate, S::NAME);
         self.end.extend(other.end, S::NAME);
@@ -100,7 +61,7 @@ impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E>
 }
 
 /// Companions.
-impl<'h, S: Signature + ?Sized, M, C, E> TypedSlot<'h, S, M, Chained<'h, C, S::Out>, E> {
+impl<'h, S: SlotDef + ?Sized, M, C, E> TypedSlot<'h, S, M, Chained<'h, C, S::Out>, E> {
     /// Replaces the chain.
     pub fn __hooks_set_chain<N: Chain<S::Out> + 'h>(&mut self, chain: N)
     where
@@ -110,14 +71,14 @@ impl<'h, S: Signature + ?Sized, M, C, E> TypedSlot<'h, S, M, Chained<'h, C, S::O
     }
 }
 
-impl<'h, S: Signature + ?Sized, M, G, C, I, O> TypedSlot<'h, S, M, G, Finalized<'h, C, I, O>> {
+impl<'h, S: SlotDef + ?Sized, M, G, C, I, O> TypedSlot<'h, S, M, G, Finalized<'h, C, I, O>> {
     /// Replaces the aggregate or the finalizer.
     pub fn __hooks_set_end<N: End<I, O> + Named + 'h>(&mut self, end: N) {
         self.end = Companion::Replaced(Arc::new(end), N::name());
     }
 }
 
-impl<S: Signature + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
+impl<S: SlotDef + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
     /// The chain.
     #[inline]
     pub fn __hooks_gate(&self) -> &G {
@@ -134,7 +95,7 @@ impl<S: Signature + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
 /// Dispatch.
 impl<'h, S, M, G, E> TypedSlot<'h, S, M, G, E>
 where
-    S: Signature + ?Sized,
+    S: SlotDef + ?Sized,
     M: Kind,
 {
     /// The latest output is the answer.
@@ -222,7 +183,7 @@ where
 }
 
 /// Listing.
-impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
+impl<S: SlotDef + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
     /// What is registered, in execution order.
     pub fn __hooks_describe(&self) -> SlotDescription {
         let companions = [self.gate.role(), self.end.role()];
@@ -230,7 +191,7 @@ impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E>
     }
 }
 
-impl<S: Signature + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
+impl<S: SlotDef + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
     /// A slot without hooks.
     pub fn new(gate: G, end: E) -> Self {
         TypedSlot {
@@ -242,7 +203,7 @@ impl<S: Signature + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
     }
 }
 
-impl<S: Signature + ?Sized, M, G: Clone, E: Clone> Clone for TypedSlot<'_, S, M, G, E> {
+impl<S: SlotDef + ?Sized, M, G: Clone, E: Clone> Clone for TypedSlot<'_, S, M, G, E> {
     fn clone(&self) -> Self {
         TypedSlot {
             slot: self.slot.clone(),
@@ -253,7 +214,7 @@ impl<S: Signature + ?Sized, M, G: Clone, E: Clone> Clone for TypedSlot<'_, S, M,
     }
 }
 
-impl<S: Signature + ?Sized, M, G, E> fmt::Debug for TypedSlot<'_, S, M, G, E> {
+impl<S: SlotDef + ?Sized, M, G, E> fmt::Debug for TypedSlot<'_, S, M, G, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.slot.fmt(f)
     }

@@ -207,8 +207,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         const _: () = {
             use #private as #short;
 
-            impl #trait_name for #short::NoHooks {}
-
             impl #short::Debug for #set_name<'_> {
                 fn fmt(&self, f: &mut #short::Formatter<'_>) -> #short::FmtResult {
                     #short::Debug::fmt(&#set_name::describe(self).__names(), f)

@@ -152,9 +152,7 @@ impl Slot {
             self.method.clone(),
             names.method("with", ""),
             names.method("register", ""),
-            names.method("with", "_entry"),
-            names.method("register", "_entry"),
-            names.method("remove", ""),
+            names.registrations(),
         ];
         let chain = self.chain().map(|_| "_chain");
         let end = self.end().map(|end| end.role.suffix());

@@ -1,9 +1,9 @@
 //! What is generated for one slot: here what all of it shares, and the slot's part in the
 //! set's struct and in the trait that applications implement.
 
+mod definition;
 mod dispatch;
 mod methods;
-mod objects;
 mod traits;
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
@@ -13,7 +13,7 @@ use syn::{Attribute, Ident, Lifetime, Type};
 
 use super::model::{End, Kind, Role, Set, Slot};
 use crate::attrs;
-use crate::names;
+use crate::params;
 use crate::spans;
 
 /// One slot, with the tokens that several of its items need.
@@ -53,7 +53,7 @@ impl<'a> SlotExpansion<'a> {
         set_cfgs: &[&'a Attribute],
     ) -> Self {
         let place = spans::generated_at(slot.fn_token.span);
-        let lifetime = Lifetime::new("'__a", Span::call_site());
+        let lifetime = Lifetime::new(ARGS_LIFETIME, Span::call_site());
         let args = slot.params.iter().map(|param| param.type_for(&lifetime));
         let output = &slot.output;
         let last_type = if slot.passes_last() {
@@ -177,48 +177,60 @@ impl<'a> SlotExpansion<'a> {
         let receiver = quote_spanned!(hidden=> &self);
         let last = slot.passes_last().then(|| Ident::new("last", hidden));
         let last: Vec<_> = last.into_iter().collect();
-        let (answer, default) = if slot.ready {
-            let default = names::default(method, *place);
-            (
-                quote_spanned!(*place=> #private::Lazy::new(move || Self::#default(#(#idents),*))),
-                self.default_now(&default),
-            )
-        } else {
-            (self.default_later(), TokenStream::new())
-        };
+        let name = &slot.name;
+        let mut default = quote!(#private::default::<dyn #name>((#(#idents,)*)));
+        // The future borrows all arguments for one lifetime, which the signature does not name if
+        // they have several. That of an `async` block does not show it.
+        if slot
+            .params
+            .iter()
+            .map(|param| params::lifetimes(&param.ty))
+            .sum::<usize>()
+            > 1
+        {
+            default = quote!(async move { #default.await });
+        }
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
             fn #method(#receiver, #(#idents: #types,)* #(#last: #last_type,)*) -> #hook_future {
                 #(let _ = #last;)*
-                #answer
+                #default
             }
-
-            #default
         }
     }
 
-    /// A default that cannot wait, as a function: there the compiler would refuse an `.await`.
-    fn default_now(&self, name: &Ident) -> TokenStream {
+    /// The default, as a method of the slot's definition.
+    fn default(&self) -> TokenStream {
         let SlotExpansion {
-            slot, cfgs, place, ..
+            slot,
+            private,
+            place,
+            idents,
+            ..
         } = self;
-        let (inputs, output) = (&slot.inputs, &slot.output);
-        let body = match self.default_attrs().is_empty() {
-            true => self.default_body(),
-            false => self.default_call(quote!(fn)),
-        };
-        quote_spanned! {*place=>
-            #(#cfgs)*
-            #[doc(hidden)]
-            fn #name(#(#inputs),*) -> #output #body
+        let (output, a) = (&slot.output, self.args_lifetime());
+        if !slot.ready {
+            let body = self.default_call(quote!(#[allow(clippy::unused_async)] async fn));
+            return quote_spanned! {*place=>
+                fn later<#a>((#(#idents,)*): Self::Args<#a>) -> impl #private::Future<Output = #output> + #private::MaybeSend #body
+            };
         }
-    }
-
-    /// The future of a default that may wait. One that cannot be sent is shown as a function's: one
-    /// with the name that the user gave it.
-    fn default_later(&self) -> TokenStream {
-        self.default_call(quote!(#[allow(clippy::unused_async)] async fn))
+        // In a plain function the compiler refuses an `.await`.
+        let has_attrs = slot.inputs.iter().any(|input| !input.attrs.is_empty());
+        if has_attrs || !self.default_attrs().is_empty() {
+            let body = self.default_call(quote!(fn));
+            return quote_spanned! {*place=>
+                fn now<#a>((#(#idents,)*): Self::Args<#a>) -> #output #body
+            };
+        }
+        let (pats, body) = (
+            slot.inputs.iter().map(|input| &input.pat),
+            self.default_body(),
+        );
+        quote_spanned! {*place=>
+            fn now<#a>((#(#pats,)*): Self::Args<#a>) -> #output #body
+        }
     }
 
     /// A call of the default as a function of its own, with this `head`.
@@ -265,13 +277,15 @@ impl<'a> SlotExpansion<'a> {
         quote!(#hook #stateful)
     }
 
-    /// What is a hook of the slot, and how the framework calls it.
+    /// The slot's definition, and how the framework calls its hooks.
     pub(crate) fn impls(&self) -> TokenStream {
-        let stateful = self.stateful();
-        let closures = self.closures();
-        let signature = self.signature();
-        let objects = self.objects();
-        quote!(#stateful #closures #signature #objects)
+        let (definition, relay, calls) = (self.definition(), self.relay(), self.calls());
+        quote!(#definition #relay #calls)
+    }
+
+    /// The lifetime of the arguments.
+    fn args_lifetime(&self) -> Lifetime {
+        Lifetime::new(ARGS_LIFETIME, Span::call_site())
     }
 
     /// The visibility of the set, at the slot: there begins what it is part of.
@@ -296,6 +310,9 @@ impl<'a> SlotExpansion<'a> {
         self.slot.method.unraw().to_string()
     }
 }
+
+/// The lifetime for which a dispatch borrows its arguments.
+const ARGS_LIFETIME: &str = "'__a";
 
 /// The attributes that users of a slot see.
 const SHOWN: &[&str] = &["doc", "deprecated", "must_use"];

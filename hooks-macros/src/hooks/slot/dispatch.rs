@@ -1,8 +1,7 @@
 //! The dispatch of a slot: one call into the framework.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::Lifetime;
 
 use super::super::model::{End, Role};
 use super::SlotExpansion;
@@ -21,7 +20,7 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let (field, answer, vis) = (&slot.method, slot.answer(), self.vis());
-        let lifetime = Lifetime::new("'__a", Span::call_site());
+        let lifetime = self.args_lifetime();
         let types = slot.params.iter().map(|param| param.type_for(&lifetime));
         let chain = self.chain();
         let args = quote!((#(#idents,)*));
@@ -51,8 +50,8 @@ impl SlotExpansion<'_> {
             #(#attrs)*
             #undocumented
             #[inline]
-            #vis fn #field<'__a>(
-                &'__a self,
+            #vis fn #field<#lifetime>(
+                &#lifetime self,
                 #(#idents: #types,)*
             ) -> impl #private::Future<Output = #answer> + #private::MaybeSend {
                 self.#field.#run
