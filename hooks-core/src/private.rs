@@ -6,6 +6,7 @@ pub use crate::companion::{
     Aggregate, AggregateInto, Aggregated, ByAggregate, ByAggregateInto, ByFinalize, ByFinalizeInto,
     Chain, Chained, Companion, Finalize, FinalizeInto, Finalized, NoCompanion,
 };
+pub use crate::describe::SetDescription;
 pub use crate::entry::Entry;
 pub use crate::failure::drop_catching_panic;
 pub use crate::future::Lazy;
@@ -20,7 +21,7 @@ pub use crate::typed::kind::{Always, Fallback, Singleton};
 pub use crate::typed::registrations::Registrations;
 pub use crate::typed::slot::TypedSlot;
 pub use crate::typed::slot_def::{
-    Args, CallHook, CallMethod, CallStateful, Last, SlotDef, Started, default,
+    CallHook, CallMethod, CallStateful, Lent, SlotDef, Started, default,
 };
 
 pub use std::clone::Clone;

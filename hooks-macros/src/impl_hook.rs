@@ -263,13 +263,12 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
         #[allow(deprecated)]
         fn __hooks_start<'__b, '__a: '__b>(
             &'__b self,
-            args: <dyn #slot as #private::SlotDef>::Args<'__a>,
-            last: <dyn #slot as #private::SlotDef>::Last,
+            lent: #private::Lent<'__a, dyn #slot>,
         ) -> #private::Started<'__b, '__a, dyn #slot> {
             #[allow(unused_imports)]
             use #private::direct::{Owned as _, Plain as _, WithLast as _};
             let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
-            (&&&function).__hooks_start(args, last)
+            (&&&function).__hooks_start(lent)
         }
     }
 }

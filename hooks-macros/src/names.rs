@@ -44,16 +44,17 @@ pub(crate) fn set(hook_trait: &Ident, place: Span) -> Ident {
     format_ident!("{}Set", hook_trait.unraw(), span = place)
 }
 
-/// `'h`, for which a set holds its hooks; `'__h` where a type of the user's has a `for<'h>`.
-pub(crate) fn lifetime<'a>(types: impl IntoIterator<Item = &'a Type>) -> Lifetime {
-    let mut names = types
+/// A lifetime of this name; `'__a` for `a` if a type of the user's has a `for<'a>`.
+pub(crate) fn lifetime<'a>(name: &str, types: impl IntoIterator<Item = &'a Type>) -> Lifetime {
+    let mut taken = types
         .into_iter()
         .flat_map(|ty| syntax::idents(ty.to_token_stream()));
-    let name = match names.any(|name| name == "h") {
-        true => "'__h",
-        false => "'h",
+    let prefix = if taken.any(|taken| taken == name) {
+        "__"
+    } else {
+        ""
     };
-    Lifetime::new(name, Span::call_site())
+    Lifetime::new(&format!("'{prefix}{name}"), Span::call_site())
 }
 
 /// The parameter of a registration for the form of the hook: `M`, unless the slot's trait is called

@@ -177,12 +177,10 @@ impl VisitMut for Elided<'_> {
     }
 
     fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
-        if reference.lifetime.is_none() {
-            let span = reference.and_token.span;
-            let mut lifetime = Lifetime::new("'_", span);
-            self.visit(&mut lifetime);
-            reference.lifetime = Some(lifetime);
-        }
+        let span = reference.and_token.span;
+        reference
+            .lifetime
+            .get_or_insert_with(|| Lifetime::new("'_", span));
         visit_mut::visit_type_reference_mut(self, reference);
     }
 

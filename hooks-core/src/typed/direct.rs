@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 
 use crate::bounds::MaybeSend;
 use crate::hook_future::HookFuture;
-use crate::typed::slot_def::{SlotDef, Started};
+use crate::typed::slot_def::{Lent, SlotDef, Started};
 
 /// A function `F` as a hook of the slot `S`; `READY` says whether its body cannot wait.
 #[derive(Debug)]
@@ -33,19 +33,19 @@ impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
 /// The function takes the slot's arguments and `last`.
 pub trait WithLast<'b, 'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
+    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
 }
 
 /// The function takes the slot's arguments.
 pub trait Plain<'b, 'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
+    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
 }
 
 /// The function takes something else.
 pub trait Owned<'b, 'a, S: SlotDef + ?Sized> {
     /// Gives back what it was given.
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
+    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
 }
 
 impl<'b, 'a, S, F, const READY: bool> WithLast<'b, 'a, S> for &&Function<S, F, READY>
@@ -55,7 +55,7 @@ where
     F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S> {
+    fn __hooks_start(&self, (args, last): Lent<'a, S>) -> Started<'b, 'a, S> {
         Ok(HookFuture::__new(
             READY,
             self.function.call_last(args, last),
@@ -70,7 +70,7 @@ where
     F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn __hooks_start(&self, args: S::Args<'a>, _: S::Last) -> Started<'b, 'a, S> {
+    fn __hooks_start(&self, (args, _): Lent<'a, S>) -> Started<'b, 'a, S> {
         Ok(HookFuture::__new(READY, self.function.call_plain(args)))
     }
 }
@@ -79,8 +79,8 @@ impl<'b, 'a, S, F, const READY: bool> Owned<'b, 'a, S> for Function<S, F, READY>
 where
     S: SlotDef + ?Sized,
 {
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S> {
-        Err((args, last))
+    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S> {
+        Err(lent)
     }
 }
 

@@ -156,14 +156,14 @@ impl<S: CallHook<H> + ?Sized + 'static, H: HookObject> Hook<S, ByTrait> for H {
 
 /// Starts a hook that implements its slot's trait.
 #[inline]
-fn start<'b, 'a: 'b, S: CallHook<H> + ?Sized + 'static, H>(
+fn start<'b, 'a: 'b, S: CallHook<H> + ?Sized, H>(
     hook: &'b H,
     args: S::Args<'a>,
     last: S::Last,
 ) -> HookFuture<'b, S::Out> {
-    match S::start(hook, args, last) {
+    match S::start(hook, (args, last)) {
         Ok(started) => started,
-        Err((args, last)) => HookFuture::boxed(S::call(hook, S::to_owned(args, last))),
+        Err((args, last)) => S::call(hook, S::to_owned(args, last)),
     }
 }
 

@@ -98,9 +98,9 @@ where
     S: SlotDef + ?Sized,
     M: Kind,
 {
-    /// The latest output is the answer.
+    /// The latest output is the answer; a chain may stop after any.
     #[inline]
-    pub fn __hooks_dispatch<'a, C>(
+    pub fn __hooks_dispatch_chained<'a, C>(
         &'a self,
         chain: C,
         args: S::Args<'a>,
@@ -182,6 +182,22 @@ where
     }
 }
 
+/// Dispatch without a chain.
+impl<'h, S, M, E> TypedSlot<'h, S, M, NoCompanion, E>
+where
+    S: SlotDef + ?Sized,
+    M: Kind,
+{
+    /// The latest output is the answer.
+    #[inline]
+    pub fn __hooks_dispatch<'a>(
+        &'a self,
+        args: S::Args<'a>,
+    ) -> impl Future<Output = S::Out> + MaybeSend + use<'a, 'h, S, M, E> {
+        self.__hooks_dispatch_chained(NoCompanion, args)
+    }
+}
+
 /// Listing.
 impl<S: SlotDef + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
     /// What is registered, in execution order.
@@ -200,6 +216,13 @@ impl<S: SlotDef + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
             end,
             kind: PhantomData,
         }
+    }
+}
+
+impl<'h, S: SlotDef + ?Sized, M, C> TypedSlot<'h, S, M, Chained<'h, C, S::Out>> {
+    /// A slot without hooks, with the chain that its definition names.
+    pub fn with_chain(chain: C) -> Self {
+        TypedSlot::new(Companion::new(chain), NoCompanion)
     }
 }
 

@@ -22,7 +22,7 @@ pub trait SlotDef {
     /// The method that declares the slot.
     const NAME: &'static str;
     /// `true` if the default is [`now`](Self::now), `false` if it is [`later`](Self::later).
-    const READY: bool;
+    const READY: bool = true;
     /// `true` if all arguments are references, which are copied without cost.
     const REFERENCES: bool = false;
 
@@ -66,16 +66,12 @@ pub fn default<'a, S: SlotDef + ?Sized>(
 /// A slot whose hooks may be of type `H`, which implements the slot's trait. `#[hooks]` implements
 /// it for `dyn SlotTrait` and every `H: SlotTrait`.
 pub trait CallHook<H>: SlotDef {
-    /// Starts a hook that takes the arguments as the slot borrows them (`#[impl_hook]`); returns
-    /// them if the hook takes owned ones.
-    fn start<'b, 'a: 'b>(
-        hook: &'b H,
-        args: Self::Args<'a>,
-        last: Self::Last,
-    ) -> Started<'b, 'a, Self>;
+    /// Starts a hook that takes the arguments as the slot lends them (`#[impl_hook]`); returns them
+    /// if the hook takes owned ones.
+    fn start<'b, 'a: 'b>(hook: &'b H, lent: Lent<'a, Self>) -> Started<'b, 'a, Self>;
 
     /// Calls the hook's `call`.
-    fn call<'a>(hook: &H, owned: Self::Owned<'a>) -> impl Future<Output = Self::Out> + MaybeSend;
+    fn call<'b, 'a: 'b>(hook: &'b H, owned: Self::Owned<'a>) -> HookFuture<'b, Self::Out>;
 }
 
 /// A slot whose hooks may have a state of type `H`. `#[hooks]` implements it for `dyn SlotTrait` and
@@ -108,12 +104,8 @@ pub trait DynHook<S: SlotDef + ?Sized>: HookObject {
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out>;
 }
 
-/// The arguments of a slot.
-pub type Args<'a, S> = <S as SlotDef>::Args<'a>;
+/// The arguments of a call and the previous output, as the slot lends them.
+pub type Lent<'a, S> = (<S as SlotDef>::Args<'a>, <S as SlotDef>::Last);
 
-/// The previous output, for hooks that get it.
-pub type Last<S> = <S as SlotDef>::Last;
-
-/// A started hook, or its arguments if the hook does not take them as the slot borrows them.
-pub type Started<'b, 'a, S> =
-    Result<HookFuture<'b, <S as SlotDef>::Out>, (<S as SlotDef>::Args<'a>, <S as SlotDef>::Last)>;
+/// A started hook, or its arguments if the hook does not take them as the slot lends them.
+pub type Started<'b, 'a, S> = Result<HookFuture<'b, <S as SlotDef>::Out>, Lent<'a, S>>;

@@ -38,7 +38,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let place = spans::generated_at(trait_token.span);
     let h = &Lifetime::new(&lifetime.to_string(), place);
     let private = &spans::moved_all(krate::private(), place);
-    let root = &spans::moved_all(krate::root(), place);
     let cfgs: Vec<_> = attrs::everywhere(attrs).collect();
     let optional = nested.is_empty() && slots.iter().all(Slot::is_optional);
     // The items of one block have a short name for what they call.
@@ -54,9 +53,9 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let slot_cfgs: Vec<_> = slots.iter().map(SlotExpansion::cfgs).collect();
     let fields: Vec<_> = slots.iter().map(SlotExpansion::field).collect();
     let field_types = slots.iter().map(SlotExpansion::field_type);
-    let field_values = slots.iter().map(SlotExpansion::field_value);
+    let field_values = inner.iter().map(SlotExpansion::field_value);
     let trait_methods = slots.iter().map(SlotExpansion::trait_method);
-    let set_methods = slots.iter().map(SlotExpansion::set_methods);
+    let set_methods = inner.iter().map(SlotExpansion::set_methods);
     let traits = slots.iter().map(SlotExpansion::traits);
     let impls = inner.iter().map(SlotExpansion::impls);
 
@@ -76,6 +75,15 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let marker = optional.then(|| quote!(__hooks_lifetime));
     let marker: Vec<_> = marker.iter().collect();
 
+    // The lint speaks of the user's bodies as well, so it is left out where it can be.
+    let all_attrs = slots
+        .iter()
+        .map(SlotExpansion::slot_attrs)
+        .chain([attrs.as_slice()]);
+    let deprecated = all_attrs
+        .flat_map(|attrs| attrs::given(attrs, &["deprecated"]))
+        .next();
+    let deprecated = deprecated.map(|_| quote!(, deprecated));
     let set_text = set_name.to_string();
     let set_doc = format!("The hooks registered for the slots of [`{name}`], and their dispatch.");
     let trait_doc = format!(
@@ -86,15 +94,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #(#attrs)*
         ///
         #[doc = #trait_doc]
-        #[allow(
-            dead_code,
-            unused_braces,
-            clippy::needless_pass_by_value,
-            clippy::option_option,
-            clippy::too_many_arguments,
-            clippy::type_complexity,
-            clippy::used_underscore_binding
-        )]
+        #[allow(dead_code, unused_variables, clippy::all, clippy::pedantic)]
         #vis #trait_token #trait_name {
             #(#trait_methods)*
 
@@ -109,7 +109,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
 
         #(#cfgs)*
         #[doc = #set_doc]
-        #[allow(dead_code, deprecated, non_snake_case)]
+        #[allow(dead_code, non_snake_case #deprecated)]
         #[derive(#private::Clone)]
         #[must_use = "a set without dispatches runs no hook"]
         #vis struct #set_name<#h> {
@@ -121,91 +121,83 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #(#marker: #private::PhantomData<&#h ()>,)*
         }
 
-        #(#cfgs)*
-        #[allow(dead_code, deprecated, non_snake_case, clippy::too_many_arguments, clippy::used_underscore_binding)]
-        impl<#h> #set_name<#h> {
-            /// A set without hooks: every slot answers with its default.
-            #[inline]
-            #vis fn new() -> Self {
-                #set_name {
-                    #(#slot_cfgs #fields: #field_values,)*
-                    #(#nested_fields: <#nested_sets as #private::Default>::default(),)*
-                    #(#marker: #private::PhantomData,)*
-                }
-            }
-
-            #(#set_methods)*
-
-            #(
-                /// Puts a set in the place of the nested one.
-                #[inline]
-                #vis fn #with_nested(mut self, set: #nested_sets) -> Self {
-                    self.#nested_fields = set;
-                    self
-                }
-            )*
-
-            /// Registers all hooks that a value, or a borrowed value, provides.
-            #vis fn with_hooks(
-                mut self,
-                hooks: impl #private::HookGroup<#h, Self> + #private::HookObject + #h,
-            ) -> Self {
-                Self::register_hooks(&mut self, hooks);
-                self
-            }
-
-            /// Registers all hooks that a value, or a borrowed value, provides.
-            #vis fn register_hooks(
-                &mut self,
-                hooks: impl #private::HookGroup<#h, Self> + #private::HookObject + #h,
-            ) -> &mut Self {
-                #private::HookGroup::__hooks_register_owned(hooks, self);
-                self
-            }
-
-            /// Takes over everything registered in another set, behind one's own of equal priority;
-            /// an entry takes the place of one with its key.
-            #[inline]
-            #vis fn with_extended(mut self, other: Self) -> Self {
-                Self::extend(&mut self, other);
-                self
-            }
-
-            /// Takes over everything registered in another set, behind one's own of equal priority;
-            /// an entry takes the place of one with its key.
-            #[inline]
-            #vis fn extend(&mut self, other: Self) -> &mut Self {
-                #(#slot_cfgs self.#fields.__hooks_extend(other.#fields);)*
-                #(<#nested_sets>::extend(&mut self.#nested_fields, other.#nested_fields);)*
-                self
-            }
-
-            /// What is registered, in execution order.
-            #[inline]
-            #vis fn describe(&self) -> #root::SetDescription {
-                #[allow(unused_mut)]
-                let mut description = #root::SetDescription::__new(#set_text);
-                #(#slot_cfgs description.__slot(self.#fields.__hooks_describe());)*
-                #(description.__nested(#nested_names, <#nested_sets>::describe(&self.#nested_fields));)*
-                description
-            }
-        }
-
         #(#traits)*
 
         #(#cfgs)*
-        #[allow(
-            deprecated,
-            refining_impl_trait,
-            unused_qualifications,
-            clippy::option_option,
-            clippy::too_many_arguments,
-            clippy::type_complexity,
-            clippy::unused_unit,
-            clippy::used_underscore_binding
-        )]
+        #[allow(unused_braces, unused_qualifications #deprecated)]
+        #[allow(clippy::option_option, clippy::type_complexity, clippy::unused_unit)]
+        #[allow(clippy::used_underscore_binding)]
         const _: () = {
             use #private as #short;
+
+            #[allow(missing_docs, dead_code, non_snake_case, clippy::all, clippy::pedantic)]
+            impl<#h> #set_name<#h> {
+                /// A set without hooks: every slot answers with its default.
+                #[inline]
+                #vis fn new() -> Self {
+                    #set_name {
+                        #(#slot_cfgs #fields: #field_values,)*
+                        #(#nested_fields: <#nested_sets as #short::Default>::default(),)*
+                        #(#marker: #short::PhantomData,)*
+                    }
+                }
+
+                #(#set_methods)*
+
+                #(
+                    /// Puts a set in the place of the nested one.
+                    #[inline]
+                    #vis fn #with_nested(mut self, set: #nested_sets) -> Self {
+                        self.#nested_fields = set;
+                        self
+                    }
+                )*
+
+                /// Registers all hooks that a value, or a borrowed value, provides.
+                #vis fn with_hooks(
+                    mut self,
+                    hooks: impl #short::HookGroup<#h, Self> + #short::HookObject + #h,
+                ) -> Self {
+                    Self::register_hooks(&mut self, hooks);
+                    self
+                }
+
+                /// Registers all hooks that a value, or a borrowed value, provides.
+                #vis fn register_hooks(
+                    &mut self,
+                    hooks: impl #short::HookGroup<#h, Self> + #short::HookObject + #h,
+                ) -> &mut Self {
+                    #short::HookGroup::__hooks_register_owned(hooks, self);
+                    self
+                }
+
+                /// Takes over everything registered in another set, behind one's own of equal priority;
+                /// an entry takes the place of one with its key.
+                #[inline]
+                #vis fn with_extended(mut self, other: Self) -> Self {
+                    Self::extend(&mut self, other);
+                    self
+                }
+
+                /// Takes over everything registered in another set, behind one's own of equal priority;
+                /// an entry takes the place of one with its key.
+                #[inline]
+                #vis fn extend(&mut self, other: Self) -> &mut Self {
+                    #(#slot_cfgs self.#fields.__hooks_extend(other.#fields);)*
+                    #(<#nested_sets>::extend(&mut self.#nested_fields, other.#nested_fields);)*
+                    self
+                }
+
+                /// What is registered, in execution order.
+                #[inline]
+                #vis fn describe(&self) -> #short::SetDescription {
+                    #[allow(unused_mut)]
+                    let mut description = #short::SetDescription::__new(#set_text);
+                    #(#slot_cfgs description.__slot(self.#fields.__hooks_describe());)*
+                    #(description.__nested(#nested_names, <#nested_sets>::describe(&self.#nested_fields));)*
+                    description
+                }
+            }
 
             impl #short::Debug for #set_name<'_> {
                 fn fmt(&self, f: &mut #short::Formatter<'_>) -> #short::FmtResult {

@@ -6,13 +6,15 @@ mod dispatch;
 mod methods;
 mod traits;
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, Lifetime, Type};
 
 use super::model::{End, Kind, Role, Set, Slot};
 use crate::attrs;
+use crate::krate;
+use crate::names;
 use crate::params;
 use crate::spans;
 
@@ -53,7 +55,7 @@ impl<'a> SlotExpansion<'a> {
         set_cfgs: &[&'a Attribute],
     ) -> Self {
         let place = spans::generated_at(slot.fn_token.span);
-        let lifetime = Lifetime::new(ARGS_LIFETIME, Span::call_site());
+        let lifetime = args_lifetime(slot);
         let args = slot.params.iter().map(|param| param.type_for(&lifetime));
         let output = &slot.output;
         let last_type = if slot.passes_last() {
@@ -80,7 +82,7 @@ impl<'a> SlotExpansion<'a> {
             args_type: tuple(quote!(#(#args,)*), spans::generated_at(slot.parens)),
             hook_params: quote!(#(#idents: #types,)* #(#last: #last_type,)*),
             hook_args: quote!(#(#idents,)* #(#last,)*),
-            hook_future: hook_future(private, output),
+            hook_future: hook_future(output),
             idents,
             last_type,
         }
@@ -89,6 +91,10 @@ impl<'a> SlotExpansion<'a> {
     pub(crate) fn cfgs(&self) -> TokenStream {
         let cfgs = &self.cfgs;
         quote!(#(#cfgs)*)
+    }
+
+    pub(crate) fn slot_attrs(&self) -> &'a [Attribute] {
+        &self.slot.attrs
     }
 
     pub(crate) fn field(&self) -> &'a Ident {
@@ -143,6 +149,10 @@ impl<'a> SlotExpansion<'a> {
             return quote!(#private::TypedSlot::new(#private::Custom::new(), #private::NoCompanion));
         }
         let made = |ty: &Type| quote!(<#ty as #private::Default>::default());
+        if let (Some(chain), None) = (slot.chain(), slot.end()) {
+            let chain = made(chain);
+            return quote!(#private::TypedSlot::with_chain(#chain));
+        }
         let chain = match slot.chain().map(made) {
             Some(chain) => quote!(#private::Companion::new(#chain)),
             None => quote!(#private::NoCompanion),
@@ -194,7 +204,6 @@ impl<'a> SlotExpansion<'a> {
             #(#cfgs)*
             #(#attrs)*
             fn #method(#receiver, #(#idents: #types,)* #(#last: #last_type,)*) -> #hook_future {
-                #(let _ = #last;)*
                 #default
             }
         }
@@ -268,7 +277,25 @@ impl<'a> SlotExpansion<'a> {
     /// ignore them.
     fn default_body(&self) -> TokenStream {
         let (idents, body) = (&self.idents, &self.slot.body);
-        quote!({ let _ = (#(&#idents,)*); #body })
+        if idents.is_empty() {
+            return quote!(#body);
+        }
+        // Without a last expression, what is missing is shown at the block.
+        let is_value =
+            |last: &TokenTree| !matches!(last, TokenTree::Punct(punct) if punct.as_char() == ';');
+        let has_value = body
+            .stream()
+            .into_iter()
+            .last()
+            .is_some_and(|last| is_value(&last));
+        let inner = if has_value && self.slot.ready && body.delimiter() == Delimiter::Brace {
+            body.stream()
+        } else {
+            quote!(#body)
+        };
+        let mut outer = Group::new(Delimiter::Brace, quote!(let _ = (#(&#idents,)*); #inner));
+        outer.set_span(body.span());
+        outer.into_token_stream()
     }
 
     /// The slot's traits.
@@ -285,7 +312,7 @@ impl<'a> SlotExpansion<'a> {
 
     /// The lifetime of the arguments.
     fn args_lifetime(&self) -> Lifetime {
-        Lifetime::new(ARGS_LIFETIME, Span::call_site())
+        args_lifetime(self.slot)
     }
 
     /// The visibility of the set, at the slot: there begins what it is part of.
@@ -305,14 +332,21 @@ impl<'a> SlotExpansion<'a> {
         quote!(<#output #(, #answer)*>)
     }
 
+    /// Whether the user documented the slot.
+    fn is_documented(&self) -> bool {
+        attrs::given(&self.slot.attrs, &["doc"]).next().is_some()
+    }
+
     /// The slot as text, for spans and descriptions.
     fn text(&self) -> String {
         self.slot.method.unraw().to_string()
     }
 }
 
-/// The lifetime for which a dispatch borrows its arguments.
-const ARGS_LIFETIME: &str = "'__a";
+/// The lifetime for which a dispatch borrows the arguments of a slot.
+fn args_lifetime(slot: &Slot) -> Lifetime {
+    names::lifetime("a", slot.types())
+}
 
 /// The attributes that users of a slot see.
 const SHOWN: &[&str] = &["doc", "deprecated", "must_use"];
@@ -324,11 +358,12 @@ fn last(slot: &Slot) -> Vec<Ident> {
 }
 
 /// `impl Future<Output = Out> + MaybeSend`, at the output.
-fn hook_future(private: &TokenStream, output: &Type) -> TokenStream {
+fn hook_future(output: &Type) -> TokenStream {
+    let root = krate::root();
     let (first, last) = spans::ends(output);
     let keyword = quote_spanned!(first=> impl);
-    let future = spans::spread(output, quote!(#private::Future));
-    let send = spans::spread(output, quote!(#private::MaybeSend));
+    let future = spans::spread(output, quote!(::core::future::Future));
+    let send = spans::spread(output, quote!(#root::MaybeSend));
     quote_spanned!(last=> #keyword #future<Output = #output> + #send)
 }
 

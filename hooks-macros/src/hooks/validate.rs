@@ -51,7 +51,7 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
             &definition.ident,
             spans::generated_at(definition.ident.span()),
         ),
-        lifetime: names::lifetime(slots.iter().flat_map(Slot::types)),
+        lifetime: names::lifetime("h", slots.iter().flat_map(Slot::types)),
         slots,
         nested,
     };

@@ -338,7 +338,7 @@ impl<H: EventHook> Handler for TypedHandler<H> {
     #[inline]
     fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> HookFuture<'a, Reply> {
         // A hook that may wait is started anew, with an event that it holds.
-        let answer = match self.0.__hooks_start((scene.event(entry),), ()) {
+        let answer = match self.0.__hooks_start(((scene.event(entry),), ())) {
             Ok(HookFuture::Ready(result)) => Some(result),
             _ => None,
         };

@@ -27,7 +27,8 @@ impl SlotExpansion<'_> {
             Kind::Singleton | Kind::Custom(_) => TokenStream::new(),
             Kind::Always(_) | Kind::Fallback(_) => self.clone_args(),
         };
-        let (ready, default) = (slot.ready, self.default());
+        let ready = (!slot.ready).then(|| quote!(const READY: #private::bool = false;));
+        let default = self.default();
         let owned_types = slot
             .params
             .iter()
@@ -45,7 +46,7 @@ impl SlotExpansion<'_> {
                 type Out = #output;
                 type Owned<#a> = (#(#owned_types,)* #last_owned_type);
                 const NAME: &'static #private::str = #slot_text;
-                const READY: #private::bool = #ready;
+                #ready
                 #default
                 #clone_args
                 fn to_owned<#a>((#(#idents,)*): Self::Args<#a>, last: Self::Last) -> Self::Owned<#a> {
@@ -140,30 +141,29 @@ impl SlotExpansion<'_> {
             place,
             idents,
             hook_args,
-            last_type,
             ..
         } = self;
-        let (name, output, method, owner) =
-            (&slot.name, &slot.output, &slot.method, &self.set.name);
+        let (name, method, owner) = (&slot.name, &slot.method, &self.set.name);
         let (stateful, a) = (slot.stateful(), self.args_lifetime());
         let last = slot.passes_last().then(|| quote!(last));
         let slot_text = self.text();
-        let future =
-            quote_spanned!(*place=> impl #private::Future<Output = #output> + #private::MaybeSend);
+        let future = quote_spanned!(*place=> impl #private::Future<Output = Self::Out> + #private::MaybeSend);
         // With the trait's name: for `__H::call` the compiler looks at every trait in scope that has
         // a `call`, which is that of every slot of the module.
         quote_spanned! {*place=>
             #(#cfgs)*
             impl<__H: #name> #private::CallHook<__H> for dyn #name + '_ {
-                fn start<'__b, #a: '__b>(
-                    __hooks_hook: &'__b __H,
-                    args: Self::Args<#a>,
-                    last: Self::Last,
-                ) -> #private::Started<'__b, #a, Self> {
-                    <__H as #name>::__hooks_start(__hooks_hook, args, last)
+                fn start<'b, #a: 'b>(
+                    __hooks_hook: &'b __H,
+                    lent: #private::Lent<#a, Self>,
+                ) -> #private::Started<'b, #a, Self> {
+                    <__H as #name>::__hooks_start(__hooks_hook, lent)
                 }
-                fn call<#a>(__hooks_hook: &__H, (#hook_args): Self::Owned<#a>) -> #future {
-                    <__H as #name>::call(__hooks_hook, #hook_args)
+                fn call<'b, #a: 'b>(
+                    __hooks_hook: &'b __H,
+                    (#hook_args): Self::Owned<#a>,
+                ) -> #private::HookFuture<'b, Self::Out> {
+                    #private::HookFuture::boxed(<__H as #name>::call(__hooks_hook, #hook_args))
                 }
             }
 
@@ -172,22 +172,20 @@ impl SlotExpansion<'_> {
                 fn call_mut<#a>(__hooks_hook: &mut __H, (#hook_args): Self::Owned<#a>) -> #future {
                     <__H as #stateful>::call_mut(__hooks_hook, #hook_args)
                 }
-                fn on_reentrancy(error: #private::HookReentrancyError) -> #output {
+                fn on_reentrancy(error: #private::HookReentrancyError) -> Self::Out {
                     <__H as #stateful>::on_reentrancy(error)
                 }
             }
 
             #(#cfgs)*
             impl<__T: #owner + ?#private::Sized> #private::CallMethod<__T> for dyn #name + '_ {
-                fn start<'__b, #a: '__b>(
-                    __hooks_value: &'__b __T,
+                fn start<'b, #a: 'b>(
+                    __hooks_value: &'b __T,
                     (#(#idents,)*): Self::Args<#a>,
-                    last: #last_type,
-                ) -> #private::HookFuture<'__b, #output> {
-                    #private::HookFuture::__new(
-                        const { #private::is_ready(__T::__HOOKS_READY, #slot_text) },
-                        #owner::#method(__hooks_value, #(#idents,)* #last),
-                    )
+                    last: Self::Last,
+                ) -> #private::HookFuture<'b, Self::Out> {
+                    let __hooks_ready = const { #private::is_ready(__T::__HOOKS_READY, #slot_text) };
+                    #private::HookFuture::__new(__hooks_ready, #owner::#method(__hooks_value, #(#idents,)* #last))
                 }
             }
         }

@@ -5,7 +5,6 @@ use quote::{quote, quote_spanned};
 
 use super::super::model::{End, Role};
 use super::SlotExpansion;
-use crate::attrs;
 use crate::spans;
 
 impl SlotExpansion<'_> {
@@ -29,7 +28,8 @@ impl SlotExpansion<'_> {
                 let pipeline = self.pipeline();
                 quote!(__hooks_dispatch_custom(#pipeline, #args))
             }
-            None => quote!(__hooks_dispatch(#chain, #args)),
+            None if slot.chain().is_none() => quote!(__hooks_dispatch(#args)),
+            None => quote!(__hooks_dispatch_chained(#chain, #args)),
             Some(end) => {
                 let ended = self.end(end);
                 match end.role {
@@ -42,13 +42,9 @@ impl SlotExpansion<'_> {
                 }
             }
         };
-        // What is missing is said of the trait's method, once.
-        let is_documented = attrs::given(&slot.attrs, &["doc"]).next().is_some();
-        let undocumented = (!is_documented).then(|| quote!(#[allow(missing_docs)]));
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
-            #undocumented
             #[inline]
             #vis fn #field<#lifetime>(
                 &#lifetime self,

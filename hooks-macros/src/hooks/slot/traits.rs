@@ -21,6 +21,7 @@ impl SlotExpansion<'_> {
         } = self;
         let (name, set, a) = (&slot.name, &self.set.set, self.args_lifetime());
         let vis = self.vis();
+        let blank = self.is_documented().then(|| quote!(#[doc = ""]));
         let doc = format!("A hook of the slot `{}` of [`{set}`].", slot.method);
         let bound = spans::ahead_of(
             &slot.method,
@@ -33,25 +34,21 @@ impl SlotExpansion<'_> {
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
-            ///
+            #blank
             #[doc = #doc]
-            #[allow(dead_code, clippy::option_option, clippy::too_many_arguments, clippy::type_complexity)]
+            #[allow(dead_code, clippy::all, clippy::pedantic)]
             #vis #keyword #name: #bound {
                 /// Runs the hook.
                 fn call(#receiver, #hook_params) -> #hook_future
                 where
-                    Self: #private::Sized;
+                    Self: ::core::marker::Sized;
 
                 #[doc(hidden)]
-                fn __hooks_start<'__b, #a: '__b>(
-                    &'__b self,
-                    args: #private::Args<#a, dyn #name>,
-                    last: #private::Last<dyn #name>,
-                ) -> #private::Started<'__b, #a, dyn #name>
-                where
-                    Self: #private::Sized,
-                {
-                    #private::Err((args, last))
+                fn __hooks_start<'b, #a: 'b>(
+                    &'b self,
+                    lent: #private::Lent<#a, dyn #name>,
+                ) -> #private::Started<'b, #a, dyn #name> {
+                    #private::Err(lent)
                 }
             }
         }
@@ -84,7 +81,7 @@ impl SlotExpansion<'_> {
         quote_spanned! {*place=>
             #(#cfgs)*
             #[doc = #doc]
-            #[allow(dead_code, clippy::option_option, clippy::too_many_arguments, clippy::type_complexity)]
+            #[allow(dead_code, clippy::all, clippy::pedantic)]
             #vis trait #stateful: #bound {
                 /// Runs the hook.
                 fn call_mut(#receiver, #hook_params) -> #hook_future;
