@@ -19,9 +19,9 @@ pub use crate::typed::group::{HookGroup, HookGroupPtr, NoSlot, SameSet, is_ready
 pub use crate::typed::into_hook::IntoHook;
 pub use crate::typed::kind::{Always, Fallback, Singleton};
 pub use crate::typed::registrations::Registrations;
-pub use crate::typed::slot::TypedSlot;
+pub use crate::typed::slot::{ChainedSlot, TypedSlot};
 pub use crate::typed::slot_def::{
-    CallHook, CallMethod, CallStateful, Lent, SlotDef, Started, default,
+    CallHook, CallMethod, CallStateful, Lent, SlotDef, Started, default, or_call,
 };
 
 pub use std::clone::Clone;

@@ -150,20 +150,7 @@ impl<S: SlotDef + ?Sized, H: Hook<S, M>, M> DynHook<S> for SingleHook<H, M> {
 impl<S: CallHook<H> + ?Sized + 'static, H: HookObject> Hook<S, ByTrait> for H {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        start::<S, H>(self, args, last)
-    }
-}
-
-/// Starts a hook that implements its slot's trait.
-#[inline]
-fn start<'b, 'a: 'b, S: CallHook<H> + ?Sized, H>(
-    hook: &'b H,
-    args: S::Args<'a>,
-    last: S::Last,
-) -> HookFuture<'b, S::Out> {
-    match S::start(hook, (args, last)) {
-        Ok(started) => started,
-        Err((args, last)) => S::call(hook, S::to_owned(args, last)),
+        S::start(self, (args, last))
     }
 }
 
@@ -209,7 +196,7 @@ impl<S: SlotDef + ?Sized, T: Hook<S, M> + ?Sized, M> Hook<S, InArc<M>> for Arc<T
 impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, InBox> for Box<T> {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        start::<S, T>(self, args, last)
+        S::start(self, (args, last))
     }
 
     fn type_name() -> &'static str {
@@ -221,7 +208,7 @@ impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, InBox> for Box<T>
 impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, Borrowed> for &T {
     #[inline]
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
-        start::<S, T>(self, args, last)
+        S::start(self, (args, last))
     }
 
     fn type_name() -> &'static str {

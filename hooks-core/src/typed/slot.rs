@@ -33,6 +33,9 @@ pub struct TypedSlot<'h, S: SlotDef + ?Sized, M, G = NoCompanion, E = NoCompanio
     kind: PhantomData<fn() -> M>,
 }
 
+/// The field of a slot with a chain `C`.
+pub type ChainedSlot<'h, S, M, C> = TypedSlot<'h, S, M, Chained<'h, C, <S as SlotDef>::Out>>;
+
 /// Registration.
 impl<'h, S: SlotDef + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
     /// Registers a hook.

@@ -66,12 +66,8 @@ pub fn default<'a, S: SlotDef + ?Sized>(
 /// A slot whose hooks may be of type `H`, which implements the slot's trait. `#[hooks]` implements
 /// it for `dyn SlotTrait` and every `H: SlotTrait`.
 pub trait CallHook<H>: SlotDef {
-    /// Starts a hook that takes the arguments as the slot lends them (`#[impl_hook]`); returns them
-    /// if the hook takes owned ones.
-    fn start<'b, 'a: 'b>(hook: &'b H, lent: Lent<'a, Self>) -> Started<'b, 'a, Self>;
-
-    /// Calls the hook's `call`.
-    fn call<'b, 'a: 'b>(hook: &'b H, owned: Self::Owned<'a>) -> HookFuture<'b, Self::Out>;
+    /// Starts the hook.
+    fn start<'b, 'a: 'b>(hook: &'b H, lent: Lent<'a, Self>) -> HookFuture<'b, Self::Out>;
 }
 
 /// A slot whose hooks may have a state of type `H`. `#[hooks]` implements it for `dyn SlotTrait` and
@@ -109,3 +105,18 @@ pub type Lent<'a, S> = (<S as SlotDef>::Args<'a>, <S as SlotDef>::Last);
 
 /// A started hook, or its arguments if the hook does not take them as the slot lends them.
 pub type Started<'b, 'a, S> = Result<HookFuture<'b, <S as SlotDef>::Out>, Lent<'a, S>>;
+
+/// Returns the started hook, or calls one that takes owned arguments.
+#[inline]
+pub fn or_call<'b, 'a, S: SlotDef + ?Sized, F>(
+    started: Started<'b, 'a, S>,
+    call: impl FnOnce(S::Owned<'a>) -> F,
+) -> HookFuture<'b, S::Out>
+where
+    F: Future<Output = S::Out> + MaybeSend + 'b,
+{
+    match started {
+        Ok(started) => started,
+        Err((args, last)) => HookFuture::boxed(call(S::to_owned(args, last))),
+    }
+}

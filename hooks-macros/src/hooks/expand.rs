@@ -90,11 +90,14 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         "Implement it under `#[impl_hooks({set_name})]` and register the value with [`{set_name}::with_hooks`]."
     );
 
+    let is_documented = attrs::given(attrs, &["doc"]).next().is_some();
+    let blank = is_documented.then(|| quote!(#[doc = ""]));
+
     quote_spanned! {place=>
         #(#attrs)*
-        ///
+        #blank
         #[doc = #trait_doc]
-        #[allow(dead_code, unused_variables, clippy::all, clippy::pedantic)]
+        #[allow(dead_code, unused_variables, clippy::all, clippy::pedantic #deprecated)]
         #vis #trait_token #trait_name {
             #(#trait_methods)*
 
@@ -126,7 +129,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #(#cfgs)*
         #[allow(unused_braces, unused_qualifications #deprecated)]
         #[allow(clippy::option_option, clippy::type_complexity, clippy::unused_unit)]
-        #[allow(clippy::used_underscore_binding)]
         const _: () = {
             use #private as #short;
 

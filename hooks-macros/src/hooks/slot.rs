@@ -137,7 +137,9 @@ impl<'a> SlotExpansion<'a> {
         }
         match (slot.chain(), slot.end()) {
             (None, None) => quote!(#private::TypedSlot<#h, dyn #name, #kind>),
-            (Some(_), None) => quote!(#private::TypedSlot<#h, dyn #name, #kind, #chain>),
+            (Some(chain), None) => {
+                quote!(#private::ChainedSlot<#h, dyn #name, #kind, #chain>)
+            }
             _ => quote!(#private::TypedSlot<#h, dyn #name, #kind, #chain, #end>),
         }
     }

@@ -1,7 +1,8 @@
 //! The definition of a slot, and the three ways in which the framework calls its hooks.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::Ident;
 
 use super::super::model::Kind;
 use super::SlotExpansion;
@@ -148,29 +149,27 @@ impl SlotExpansion<'_> {
         let last = slot.passes_last().then(|| quote!(last));
         let slot_text = self.text();
         let future = quote_spanned!(*place=> impl #private::Future<Output = Self::Out> + #private::MaybeSend);
+        // Variables that meet none of the user's.
+        let hidden = Span::mixed_site().located_at(*place);
+        let [hook, value, ready] = ["hook", "value", "ready"].map(|name| Ident::new(name, hidden));
         // With the trait's name: for `__H::call` the compiler looks at every trait in scope that has
         // a `call`, which is that of every slot of the module.
         quote_spanned! {*place=>
             #(#cfgs)*
             impl<__H: #name> #private::CallHook<__H> for dyn #name + '_ {
                 fn start<'b, #a: 'b>(
-                    __hooks_hook: &'b __H,
+                    #hook: &'b __H,
                     lent: #private::Lent<#a, Self>,
-                ) -> #private::Started<'b, #a, Self> {
-                    <__H as #name>::__hooks_start(__hooks_hook, lent)
-                }
-                fn call<'b, #a: 'b>(
-                    __hooks_hook: &'b __H,
-                    (#hook_args): Self::Owned<#a>,
                 ) -> #private::HookFuture<'b, Self::Out> {
-                    #private::HookFuture::boxed(<__H as #name>::call(__hooks_hook, #hook_args))
+                    let started = <__H as #name>::__hooks_start(#hook, lent);
+                    #private::or_call::<Self, _>(started, |(#hook_args)| <__H as #name>::call(#hook, #hook_args))
                 }
             }
 
             #(#cfgs)*
             impl<__H: #stateful> #private::CallStateful<__H> for dyn #name + '_ {
-                fn call_mut<#a>(__hooks_hook: &mut __H, (#hook_args): Self::Owned<#a>) -> #future {
-                    <__H as #stateful>::call_mut(__hooks_hook, #hook_args)
+                fn call_mut<#a>(#hook: &mut __H, (#hook_args): Self::Owned<#a>) -> #future {
+                    <__H as #stateful>::call_mut(#hook, #hook_args)
                 }
                 fn on_reentrancy(error: #private::HookReentrancyError) -> Self::Out {
                     <__H as #stateful>::on_reentrancy(error)
@@ -180,12 +179,12 @@ impl SlotExpansion<'_> {
             #(#cfgs)*
             impl<__T: #owner + ?#private::Sized> #private::CallMethod<__T> for dyn #name + '_ {
                 fn start<'b, #a: 'b>(
-                    __hooks_value: &'b __T,
+                    #value: &'b __T,
                     (#(#idents,)*): Self::Args<#a>,
                     last: Self::Last,
                 ) -> #private::HookFuture<'b, Self::Out> {
-                    let __hooks_ready = const { #private::is_ready(__T::__HOOKS_READY, #slot_text) };
-                    #private::HookFuture::__new(__hooks_ready, #owner::#method(__hooks_value, #(#idents,)* #last))
+                    let #ready = const { #private::is_ready(__T::__HOOKS_READY, #slot_text) };
+                    #private::HookFuture::__new(#ready, #owner::#method(#value, #(#idents,)* #last))
                 }
             }
         }
