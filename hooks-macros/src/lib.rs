@@ -41,10 +41,14 @@ use proc_macro::TokenStream;
 /// Every method is an `async fn` with a default body, without a receiver, and carries
 /// one `#[hook(always | fallback | singleton, …)]` (`T-02`). See the crate `hooks-core` for what
 /// is generated and how slots are dispatched.
+///
+/// A framework that re-exports `hooks-core` is named by `#[hooks(crate = framework::hooks_core)]`;
+/// `#[impl_hooks(…, crate = …)]`, `#[impl_hook(…, crate = …)]` and `#[tool(crate = …)]` on an enum
+/// of tools take the same option.
 #[proc_macro_attribute]
 pub fn hooks(args: TokenStream, item: TokenStream) -> TokenStream {
-    krate::with_framework(Default::default(), || {
-        hooks::entry(args.into(), item.into())
+    krate::with_framework(args.into(), Default::default(), |args| {
+        hooks::entry(args, item.into())
     })
     .into()
 }
@@ -54,8 +58,8 @@ pub fn hooks(args: TokenStream, item: TokenStream) -> TokenStream {
 /// in the block are registered (`T-20`).
 #[proc_macro_attribute]
 pub fn impl_hooks(args: TokenStream, item: TokenStream) -> TokenStream {
-    krate::with_framework(item.clone().into(), || {
-        impl_hooks::entry(args.into(), item.into())
+    krate::with_framework(args.into(), item.clone().into(), |args| {
+        impl_hooks::entry(args, item.into())
     })
     .into()
 }
@@ -64,8 +68,8 @@ pub fn impl_hooks(args: TokenStream, item: TokenStream) -> TokenStream {
 /// struct, named like the function in UpperCamelCase, that implements the slot's trait (`T-25`).
 #[proc_macro_attribute]
 pub fn impl_hook(args: TokenStream, item: TokenStream) -> TokenStream {
-    krate::with_framework(item.clone().into(), || {
-        impl_hook::entry(args.into(), item.into())
+    krate::with_framework(args.into(), item.clone().into(), |args| {
+        impl_hook::entry(args, item.into())
     })
     .into()
 }
@@ -74,5 +78,5 @@ pub fn impl_hook(args: TokenStream, item: TokenStream) -> TokenStream {
 /// `ToolsHooks` and `ToolsHooksSet`, one slot a variant (`T-75`). See `hooks_runtime::toolset`.
 #[proc_macro_derive(ToolSet, attributes(tool))]
 pub fn tool_set(item: TokenStream) -> TokenStream {
-    krate::with_framework(Default::default(), || toolset::entry(item.into())).into()
+    toolset::entry(item.into()).into()
 }

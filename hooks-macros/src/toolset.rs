@@ -10,6 +10,9 @@ use std::collections::HashSet;
 use proc_macro2::TokenStream;
 use syn::{Data, DeriveInput};
 
+use crate::krate;
+use crate::report::Report;
+
 pub(crate) fn entry(item: TokenStream) -> TokenStream {
     let definition: DeriveInput = match syn::parse2(item) {
         Ok(definition) => definition,
@@ -18,8 +21,13 @@ pub(crate) fn entry(item: TokenStream) -> TokenStream {
     if is_refused(&definition) {
         return TokenStream::new();
     }
-    let expanded = validate::validate(&definition).and_then(|set| expand::expand(&set));
-    expanded.unwrap_or_else(|errors| errors.to_compile_error())
+    let mut report = Report::default();
+    let args = attr::of_the_enum(&definition.attrs, &mut report);
+    let expanded = krate::with_framework(args, TokenStream::new(), |_| {
+        let expanded = validate::validate(&definition).and_then(|set| expand::expand(&set));
+        expanded.unwrap_or_else(|errors| errors.to_compile_error())
+    });
+    report.with_rest(Some(expanded))
 }
 
 /// Whether two variants have one name, as the compiler says by itself.

@@ -23,7 +23,7 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
     if !args.is_empty() {
         report.error(
             &args,
-            "`#[hooks]` takes no arguments; options of a slot go into its `#[hook(…)]`",
+            "`#[hooks]` takes no argument but `crate = path`; options of a slot go into its `#[hook(…)]`",
         );
     }
     header(definition, &mut report);

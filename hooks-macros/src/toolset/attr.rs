@@ -1,9 +1,11 @@
 //! `#[tool(output = Type, name = "…", hook = Name)]` as it is written.
 
+use proc_macro2::TokenStream;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr, Meta, Token, Type};
 
 use crate::attrs;
+use crate::krate;
 use crate::options;
 use crate::report::Report;
 
@@ -68,6 +70,26 @@ impl ToolAttr {
         }
         Ok(())
     }
+}
+
+/// Returns `crate = path` of `#[tool(…)]` on the enum; any other option is an error there.
+pub(crate) fn of_the_enum(attrs: &[Attribute], report: &mut Report) -> TokenStream {
+    let mut paths = TokenStream::new();
+    for attr in attrs::named(attrs, &["tool"]) {
+        let args = match &attr.meta {
+            Meta::List(list) => list.tokens.clone(),
+            Meta::Path(_) | Meta::NameValue(_) => TokenStream::new(),
+        };
+        let (rest, path) = krate::take_path(args.clone(), &mut Report::default());
+        match path {
+            Some(_) if rest.is_empty() => paths.extend(args),
+            _ => report.error(
+                attr,
+                "`#[tool(…)]` is for one tool; move it to a variant, or name the framework by `#[tool(crate = path)]`",
+            ),
+        }
+    }
+    paths
 }
 
 fn value<T: syn::parse::Parse>(key: &Ident, input: ParseStream<'_>, shape: &str) -> syn::Result<T> {

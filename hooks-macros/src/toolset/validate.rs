@@ -53,9 +53,6 @@ fn header(definition: &DeriveInput, data: &DataEnum, report: &mut Report) {
     } else if let Some(clause) = &generics.where_clause {
         report.error(clause, "a tool set cannot have a `where` clause; remove it");
     }
-    for attr in attrs::named(&definition.attrs, &["tool"]) {
-        report.error(attr, "`#[tool(…)]` is for one tool; move it to a variant");
-    }
     if data.variants.is_empty() {
         report.error(
             &definition.ident,
