@@ -64,6 +64,7 @@ extern crate self as hooks_core;
 
 pub mod companion;
 pub mod dispatch;
+pub mod form;
 
 mod bounds;
 mod cold_option;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::bounds::{HookObject, MaybeSend};
 use crate::entry::Entry;
+use crate::form::{Bare, Borrowed, ByClosure, ByState, ByTrait, InArc, InBox, InEntry};
 use crate::hook_future::HookFuture;
 use crate::stateful::Stateful;
 use crate::typed::direct::CallPlain;
@@ -57,38 +58,6 @@ pub trait Hook<S: SlotDef + ?Sized, M>: HookObject {
         type_name::<Self>()
     }
 }
-
-/// The form of a value that is registered as it is, where `M` is how it is called.
-#[derive(Debug)]
-pub struct Bare<M>(PhantomData<M>);
-
-/// The form of an [`Entry`] of a hook.
-#[derive(Debug)]
-pub struct InEntry<M>(PhantomData<M>);
-
-/// The form of a hook that implements the slot's trait.
-#[derive(Debug)]
-pub enum ByTrait {}
-
-/// The form of a closure.
-#[derive(Debug)]
-pub enum ByClosure {}
-
-/// The form of a [`Stateful`].
-#[derive(Debug)]
-pub enum ByState {}
-
-/// The form of a hook behind an `Arc`.
-#[derive(Debug)]
-pub struct InArc<M>(PhantomData<M>);
-
-/// The form of a hook behind a `Box`. A `Box` of a closure is a closure.
-#[derive(Debug)]
-pub enum InBox {}
-
-/// The form of a borrowed hook. A borrowed closure is a closure.
-#[derive(Debug)]
-pub enum Borrowed {}
 
 #[diagnostic::do_not_recommend]
 impl<S, H, M> IntoHook<S, Bare<M>> for H

@@ -222,6 +222,13 @@ impl<S: SlotDef + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
     }
 }
 
+impl<S: SlotDef + ?Sized, M> TypedSlot<'_, S, M> {
+    /// A slot without hooks and without companions.
+    pub fn without_companions() -> Self {
+        TypedSlot::new(NoCompanion, NoCompanion)
+    }
+}
+
 impl<'h, S: SlotDef + ?Sized, M, C> TypedSlot<'h, S, M, Chained<'h, C, S::Out>> {
     /// A slot without hooks, with the chain that its definition names.
     pub fn with_chain(chain: C) -> Self {

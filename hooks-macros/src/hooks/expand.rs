@@ -38,6 +38,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let place = spans::generated_at(trait_token.span);
     let h = &Lifetime::new(&lifetime.to_string(), place);
     let private = &spans::moved_all(krate::private(), place);
+    let root = &spans::moved_all(krate::root(), place);
     let cfgs: Vec<_> = attrs::everywhere(attrs).collect();
     let optional = nested.is_empty() && slots.iter().all(Slot::is_optional);
     // The items of one block have a short name for what they call.
@@ -53,9 +54,9 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let slot_cfgs: Vec<_> = slots.iter().map(SlotExpansion::cfgs).collect();
     let fields: Vec<_> = slots.iter().map(SlotExpansion::field).collect();
     let field_types = slots.iter().map(SlotExpansion::field_type);
-    let field_values = inner.iter().map(SlotExpansion::field_value);
+    let field_values = slots.iter().map(SlotExpansion::field_value);
     let trait_methods = slots.iter().map(SlotExpansion::trait_method);
-    let set_methods = inner.iter().map(SlotExpansion::set_methods);
+    let set_methods = slots.iter().map(SlotExpansion::set_methods);
     let traits = slots.iter().map(SlotExpansion::traits);
     let impls = inner.iter().map(SlotExpansion::impls);
 
@@ -124,6 +125,76 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #(#marker: #private::PhantomData<&#h ()>,)*
         }
 
+        #(#cfgs)*
+        #[allow(missing_docs, dead_code, non_snake_case, clippy::all, clippy::pedantic #deprecated)]
+        impl<#h> #set_name<#h> {
+            /// A set without hooks: every slot answers with its default.
+            #[inline]
+            #vis fn new() -> Self {
+                #set_name {
+                    #(#slot_cfgs #fields: #field_values,)*
+                    #(#nested_fields: <#nested_sets as #private::Default>::default(),)*
+                    #(#marker: #private::PhantomData,)*
+                }
+            }
+
+            #(#set_methods)*
+
+            #(
+                /// Puts a set in the place of the nested one.
+                #[inline]
+                #vis fn #with_nested(mut self, set: #nested_sets) -> Self {
+                    self.#nested_fields = set;
+                    self
+                }
+            )*
+
+            /// Registers all hooks that a value, or a borrowed value, provides.
+            #vis fn with_hooks(
+                mut self,
+                hooks: impl #root::HookGroup<#h, Self> + #root::HookObject + #h,
+            ) -> Self {
+                Self::register_hooks(&mut self, hooks);
+                self
+            }
+
+            /// Registers all hooks that a value, or a borrowed value, provides.
+            #vis fn register_hooks(
+                &mut self,
+                hooks: impl #root::HookGroup<#h, Self> + #root::HookObject + #h,
+            ) -> &mut Self {
+                #private::HookGroup::__hooks_register_owned(hooks, self);
+                self
+            }
+
+            /// Takes over everything registered in another set, behind one's own of equal priority;
+            /// an entry takes the place of one with its key.
+            #[inline]
+            #vis fn with_extended(mut self, other: Self) -> Self {
+                Self::extend(&mut self, other);
+                self
+            }
+
+            /// Takes over everything registered in another set, behind one's own of equal priority;
+            /// an entry takes the place of one with its key.
+            #[inline]
+            #vis fn extend(&mut self, other: Self) -> &mut Self {
+                #(#slot_cfgs self.#fields.__hooks_extend(other.#fields);)*
+                #(<#nested_sets>::extend(&mut self.#nested_fields, other.#nested_fields);)*
+                self
+            }
+
+            /// What is registered, in execution order.
+            #[inline]
+            #vis fn describe(&self) -> #root::SetDescription {
+                #[allow(unused_mut)]
+                let mut description = #root::SetDescription::__new(#set_text);
+                #(#slot_cfgs description.__slot(self.#fields.__hooks_describe());)*
+                #(description.__nested(#nested_names, <#nested_sets>::describe(&self.#nested_fields));)*
+                description
+            }
+        }
+
         #(#traits)*
 
         #(#cfgs)*
@@ -131,75 +202,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #[allow(clippy::option_option, clippy::type_complexity, clippy::unused_unit)]
         const _: () = {
             use #private as #short;
-
-            #[allow(missing_docs, dead_code, non_snake_case, clippy::all, clippy::pedantic)]
-            impl<#h> #set_name<#h> {
-                /// A set without hooks: every slot answers with its default.
-                #[inline]
-                #vis fn new() -> Self {
-                    #set_name {
-                        #(#slot_cfgs #fields: #field_values,)*
-                        #(#nested_fields: <#nested_sets as #short::Default>::default(),)*
-                        #(#marker: #short::PhantomData,)*
-                    }
-                }
-
-                #(#set_methods)*
-
-                #(
-                    /// Puts a set in the place of the nested one.
-                    #[inline]
-                    #vis fn #with_nested(mut self, set: #nested_sets) -> Self {
-                        self.#nested_fields = set;
-                        self
-                    }
-                )*
-
-                /// Registers all hooks that a value, or a borrowed value, provides.
-                #vis fn with_hooks(
-                    mut self,
-                    hooks: impl #short::HookGroup<#h, Self> + #short::HookObject + #h,
-                ) -> Self {
-                    Self::register_hooks(&mut self, hooks);
-                    self
-                }
-
-                /// Registers all hooks that a value, or a borrowed value, provides.
-                #vis fn register_hooks(
-                    &mut self,
-                    hooks: impl #short::HookGroup<#h, Self> + #short::HookObject + #h,
-                ) -> &mut Self {
-                    #short::HookGroup::__hooks_register_owned(hooks, self);
-                    self
-                }
-
-                /// Takes over everything registered in another set, behind one's own of equal priority;
-                /// an entry takes the place of one with its key.
-                #[inline]
-                #vis fn with_extended(mut self, other: Self) -> Self {
-                    Self::extend(&mut self, other);
-                    self
-                }
-
-                /// Takes over everything registered in another set, behind one's own of equal priority;
-                /// an entry takes the place of one with its key.
-                #[inline]
-                #vis fn extend(&mut self, other: Self) -> &mut Self {
-                    #(#slot_cfgs self.#fields.__hooks_extend(other.#fields);)*
-                    #(<#nested_sets>::extend(&mut self.#nested_fields, other.#nested_fields);)*
-                    self
-                }
-
-                /// What is registered, in execution order.
-                #[inline]
-                #vis fn describe(&self) -> #short::SetDescription {
-                    #[allow(unused_mut)]
-                    let mut description = #short::SetDescription::__new(#set_text);
-                    #(#slot_cfgs description.__slot(self.#fields.__hooks_describe());)*
-                    #(description.__nested(#nested_names, <#nested_sets>::describe(&self.#nested_fields));)*
-                    description
-                }
-            }
 
             impl #short::Debug for #set_name<'_> {
                 fn fmt(&self, f: &mut #short::Formatter<'_>) -> #short::FmtResult {

@@ -150,6 +150,9 @@ impl<'a> SlotExpansion<'a> {
         if slot.pipeline().is_some() {
             return quote!(#private::TypedSlot::new(#private::Custom::new(), #private::NoCompanion));
         }
+        if let (None, None) = (slot.chain(), slot.end()) {
+            return quote!(#private::TypedSlot::without_companions());
+        }
         let made = |ty: &Type| quote!(<#ty as #private::Default>::default());
         if let (Some(chain), None) = (slot.chain(), slot.end()) {
             let chain = made(chain);
@@ -215,16 +218,16 @@ impl<'a> SlotExpansion<'a> {
     fn default(&self) -> TokenStream {
         let SlotExpansion {
             slot,
-            private,
             place,
             idents,
+            hook_future,
             ..
         } = self;
         let (output, a) = (&slot.output, self.args_lifetime());
         if !slot.ready {
             let body = self.default_call(quote!(#[allow(clippy::unused_async)] async fn));
             return quote_spanned! {*place=>
-                fn later<#a>((#(#idents,)*): Self::Args<#a>) -> impl #private::Future<Output = #output> + #private::MaybeSend #body
+                fn later<#a>((#(#idents,)*): Self::Args<#a>) -> #hook_future #body
             };
         }
         // In a plain function the compiler refuses an `.await`.
@@ -332,6 +335,11 @@ impl<'a> SlotExpansion<'a> {
     fn end_args(&self, end: &End) -> TokenStream {
         let (output, answer) = (&self.slot.output, end.output.iter());
         quote!(<#output #(, #answer)*>)
+    }
+
+    /// The framework's crate, at the slot.
+    fn root(&self) -> TokenStream {
+        spans::moved_all(krate::root(), self.place)
     }
 
     /// Whether the user documented the slot.

@@ -11,7 +11,6 @@ impl SlotExpansion<'_> {
     pub(super) fn dispatch(&self) -> TokenStream {
         let SlotExpansion {
             slot,
-            private,
             cfgs,
             place,
             attrs,
@@ -21,7 +20,7 @@ impl SlotExpansion<'_> {
         let (field, answer, vis) = (&slot.method, slot.answer(), self.vis());
         let lifetime = self.args_lifetime();
         let types = slot.params.iter().map(|param| param.type_for(&lifetime));
-        let chain = self.chain();
+        let (chain, root) = (self.chain(), self.root());
         let args = quote!((#(#idents,)*));
         let run = match slot.end() {
             None if slot.pipeline().is_some() => {
@@ -49,7 +48,7 @@ impl SlotExpansion<'_> {
             #vis fn #field<#lifetime>(
                 &#lifetime self,
                 #(#idents: #types,)*
-            ) -> impl #private::Future<Output = #answer> + #private::MaybeSend {
+            ) -> impl ::core::future::Future<Output = #answer> + #root::MaybeSend {
                 self.#field.#run
             }
         }

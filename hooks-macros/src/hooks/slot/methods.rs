@@ -6,15 +6,12 @@ use quote::{quote, quote_spanned};
 use super::SlotExpansion;
 use crate::attrs;
 use crate::names;
+use crate::spans;
 
 impl SlotExpansion<'_> {
     pub(crate) fn set_methods(&self) -> TokenStream {
         let SlotExpansion {
-            slot,
-            private,
-            cfgs,
-            place,
-            ..
+            slot, cfgs, place, ..
         } = self;
         let (field, hook, vis) = (&slot.method, &slot.name, self.vis());
         let deprecated: Vec<_> = attrs::given(&slot.attrs, &["deprecated"]).collect();
@@ -27,7 +24,11 @@ impl SlotExpansion<'_> {
         let companions = self.companion_methods();
         let register_doc = format!("Registers a hook for the slot `{field}`.");
         let registrations_doc = format!("Returns the registrations of the slot `{field}`.");
-        let form = names::form(hook);
+        let (form, root) = (names::form(hook), self.root());
+        // What is no hook is refused at the name of the slot.
+        let at_name = spans::generated_at(field.span());
+        let into_hook = spans::ahead_of(field, quote!(#root::IntoHook), *place);
+        let bound = quote_spanned!(at_name=> impl #into_hook<dyn #hook, #form> + #h);
         quote_spanned! {*place=>
             #dispatch
 
@@ -35,7 +36,7 @@ impl SlotExpansion<'_> {
             #(#deprecated)*
             #[doc = #register_doc]
             #[track_caller]
-            #vis fn #with<#form>(mut self, hook: impl #private::IntoHook<dyn #hook, #form> + #h) -> Self {
+            #vis fn #with<#form>(mut self, hook: #bound) -> Self {
                 self.#field.__hooks_register(hook);
                 self
             }
@@ -44,7 +45,7 @@ impl SlotExpansion<'_> {
             #(#deprecated)*
             #[doc = #register_doc]
             #[track_caller]
-            #vis fn #register<#form>(&mut self, hook: impl #private::IntoHook<dyn #hook, #form> + #h) -> &mut Self {
+            #vis fn #register<#form>(&mut self, hook: #bound) -> &mut Self {
                 self.#field.__hooks_register(hook);
                 self
             }
@@ -52,7 +53,7 @@ impl SlotExpansion<'_> {
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #registrations_doc]
-            #vis fn #registrations(&mut self) -> #private::Registrations<'_, #h, dyn #hook> {
+            #vis fn #registrations(&mut self) -> #root::Registrations<'_, #h, dyn #hook> {
                 self.#field.__hooks_mut()
             }
 
@@ -68,7 +69,7 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let (field, vis, output) = (&slot.method, self.vis(), &slot.output);
-        let h = self.lifetime();
+        let (h, root) = (self.lifetime(), self.root());
         let names = slot.names();
         let chain = slot.chain().map(|_| {
             (
@@ -92,14 +93,14 @@ impl SlotExpansion<'_> {
             quote! {
                 #(#cfgs)*
                 #[doc = #doc]
-                #vis fn #with(mut self, companion: impl #private::#bound + #h) -> Self {
+                #vis fn #with(mut self, companion: impl #root::#bound + #h) -> Self {
                     Self::#set(&mut self, companion);
                     self
                 }
 
                 #(#cfgs)*
                 #[doc = #doc]
-                #vis fn #set(&mut self, companion: impl #private::#bound + #h) -> &mut Self {
+                #vis fn #set(&mut self, companion: impl #root::#bound + #h) -> &mut Self {
                     #put
                     self
                 }
