@@ -78,5 +78,6 @@ pub fn impl_hook(args: TokenStream, item: TokenStream) -> TokenStream {
 /// `ToolsHooks` and `ToolsHooksSet`, one slot a variant (`T-75`). See `hooks_runtime::toolset`.
 #[proc_macro_derive(ToolSet, attributes(tool))]
 pub fn tool_set(item: TokenStream) -> TokenStream {
-    toolset::entry(item.into()).into()
+    let args = toolset::args(item.clone().into());
+    krate::with_framework(args, Default::default(), |_| toolset::entry(item.into())).into()
 }

@@ -10,7 +10,6 @@ use std::collections::HashSet;
 use proc_macro2::TokenStream;
 use syn::{Data, DeriveInput};
 
-use crate::krate;
 use crate::report::Report;
 
 pub(crate) fn entry(item: TokenStream) -> TokenStream {
@@ -22,12 +21,18 @@ pub(crate) fn entry(item: TokenStream) -> TokenStream {
         return TokenStream::new();
     }
     let mut report = Report::default();
-    let args = attr::of_the_enum(&definition.attrs, &mut report);
-    let expanded = krate::with_framework(args, TokenStream::new(), |_| {
-        let expanded = validate::validate(&definition).and_then(|set| expand::expand(&set));
-        expanded.unwrap_or_else(|errors| errors.to_compile_error())
-    });
+    attr::of_the_enum(&definition.attrs, &mut report);
+    let expanded = validate::validate(&definition).and_then(|set| expand::expand(&set));
+    let expanded = expanded.unwrap_or_else(|errors| errors.to_compile_error());
     report.with_rest(Some(expanded))
+}
+
+/// `crate = path`, if the enum has it.
+pub(crate) fn args(item: TokenStream) -> TokenStream {
+    let definition: Option<DeriveInput> = syn::parse2(item).ok();
+    definition.map_or_else(TokenStream::new, |definition| {
+        attr::of_the_enum(&definition.attrs, &mut Report::default())
+    })
 }
 
 /// Whether two variants have one name, as the compiler says by itself.

@@ -85,6 +85,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         .flat_map(|attrs| attrs::given(attrs, &["deprecated"]))
         .next();
     let deprecated = deprecated.map(|_| quote!(, deprecated));
+    let mutable = (!slots.is_empty() || !nested.is_empty()).then(|| quote!(mut));
     let set_text = set_name.to_string();
     let set_doc = format!("The hooks registered for the slots of [`{name}`], and their dispatch.");
     let trait_doc = format!(
@@ -167,28 +168,22 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
                 self
             }
 
-            /// Takes over everything registered in another set, behind one's own of equal priority;
-            /// an entry takes the place of one with its key.
-            #[inline]
+            /// Registers the entries of another set behind one's own; equal keys replace.
             #vis fn with_extended(mut self, other: Self) -> Self {
                 Self::extend(&mut self, other);
                 self
             }
 
-            /// Takes over everything registered in another set, behind one's own of equal priority;
-            /// an entry takes the place of one with its key.
-            #[inline]
+            /// Registers the entries of another set behind one's own; equal keys replace.
             #vis fn extend(&mut self, other: Self) -> &mut Self {
                 #(#slot_cfgs self.#fields.__hooks_extend(other.#fields);)*
                 #(<#nested_sets>::extend(&mut self.#nested_fields, other.#nested_fields);)*
                 self
             }
 
-            /// What is registered, in execution order.
-            #[inline]
+            /// Returns what is registered, in execution order.
             #vis fn describe(&self) -> #root::SetDescription {
-                #[allow(unused_mut)]
-                let mut description = #root::SetDescription::__new(#set_text);
+                let #mutable description = #root::SetDescription::__new(#set_text);
                 #(#slot_cfgs description.__slot(self.#fields.__hooks_describe());)*
                 #(description.__nested(#nested_names, <#nested_sets>::describe(&self.#nested_fields));)*
                 description
@@ -210,7 +205,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             }
 
             impl #short::Default for #set_name<'_> {
-                #[inline]
                 fn default() -> Self {
                     Self::new()
                 }

@@ -6,7 +6,7 @@ mod dispatch;
 mod methods;
 mod traits;
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, Lifetime, Type};
@@ -285,22 +285,7 @@ impl<'a> SlotExpansion<'a> {
         if idents.is_empty() {
             return quote!(#body);
         }
-        // Without a last expression, what is missing is shown at the block.
-        let is_value =
-            |last: &TokenTree| !matches!(last, TokenTree::Punct(punct) if punct.as_char() == ';');
-        let has_value = body
-            .stream()
-            .into_iter()
-            .last()
-            .is_some_and(|last| is_value(&last));
-        let inner = if has_value && self.slot.ready && body.delimiter() == Delimiter::Brace {
-            body.stream()
-        } else {
-            quote!(#body)
-        };
-        let mut outer = Group::new(Delimiter::Brace, quote!(let _ = (#(&#idents,)*); #inner));
-        outer.set_span(body.span());
-        outer.into_token_stream()
+        quote!({ let _ = (#(&#idents,)*); #body })
     }
 
     /// The slot's traits.

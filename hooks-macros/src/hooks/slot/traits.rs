@@ -36,9 +36,8 @@ impl SlotExpansion<'_> {
             #(#attrs)*
             #blank
             #[doc = #doc]
-            #[allow(dead_code, clippy::all, clippy::pedantic)]
+            #[allow(missing_docs, dead_code, clippy::all, clippy::pedantic)]
             #vis #keyword #name: #bound {
-                /// Runs the hook.
                 fn call(#receiver, #hook_params) -> #hook_future
                 where
                     Self: ::core::marker::Sized;
@@ -81,9 +80,8 @@ impl SlotExpansion<'_> {
         quote_spanned! {*place=>
             #(#cfgs)*
             #[doc = #doc]
-            #[allow(dead_code, clippy::all, clippy::pedantic)]
+            #[allow(missing_docs, dead_code, clippy::all, clippy::pedantic)]
             #vis trait #stateful: #bound {
-                /// Runs the hook.
                 fn call_mut(#receiver, #hook_params) -> #hook_future;
 
                 /// Answers a call from inside the hook's own call; panics unless overridden.
