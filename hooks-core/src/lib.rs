@@ -107,6 +107,7 @@ pub use typed::custom::Pipeline;
 pub use typed::group::{HookGroup, SameSet};
 pub use typed::into_hook::{Hook, IntoHook};
 pub use typed::registrations::Registrations;
+pub use typed::slot_def::SlotDef;
 
 pub use hooks_macros::{hooks, impl_hook, impl_hooks};
 

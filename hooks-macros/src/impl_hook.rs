@@ -6,21 +6,21 @@ use syn::{FnArg, Ident, Path, Safety, Signature, Token, Type};
 
 use crate::attrs;
 use crate::body;
+use crate::errors::{self, Errors};
 use crate::krate;
 use crate::names::{self, camel};
 use crate::params::{self, Passing};
-use crate::report::{self, Report};
 use crate::spans;
 use crate::syntax::Function;
 
 pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
     let function: Function = match syn::parse2(item.clone()) {
         Ok(function) => function,
-        Err(error) => return report::with_errors(item.clone(), &not_a_function(item, error)),
+        Err(error) => return errors::with_errors(item.clone(), &not_a_function(item, error)),
     };
-    let mut report = Report::default();
-    let hook = validate(args, &function, &mut report);
-    report.with_rest(hook.as_ref().map(expand))
+    let mut errors = Errors::default();
+    let hook = validate(args, &function, &mut errors);
+    errors.with_rest(hook.as_ref().map(expand))
 }
 
 fn not_a_function(item: TokenStream, error: syn::Error) -> syn::Error {
@@ -52,11 +52,11 @@ struct Hook<'a> {
 fn validate<'a>(
     args: TokenStream,
     function: &'a Function,
-    report: &mut Report,
+    errors: &mut Errors,
 ) -> Option<Hook<'a>> {
-    let slot = slot_path(args, report);
+    let slot = slot_path(args, errors);
     let mut sig = function.sig.clone();
-    let mut mistakes = Report::default();
+    let mut mistakes = Errors::default();
     if let Some(future) = params::spelled_future(&sig) {
         mistakes.error(
             future,
@@ -67,16 +67,16 @@ fn validate<'a>(
         );
     } else if sig.asyncness.is_none() {
         sig.asyncness = Some(Token![async](sig.fn_token.span));
-        report.error(
+        errors.error(
             sig.fn_token,
             format!("hook `{}` is not async; write `async fn`", sig.ident),
         );
     }
     if let Some(token) = sig.constness.take() {
-        report.error(token, "a hook cannot be `const`; remove it");
+        errors.error(token, "a hook cannot be `const`; remove it");
     }
     if let Safety::Unsafe(token) = std::mem::replace(&mut sig.safety, Safety::Default) {
-        report.error(token, "a hook cannot be `unsafe`; remove it");
+        errors.error(token, "a hook cannot be `unsafe`; remove it");
     }
     for second in function
         .attrs
@@ -134,7 +134,7 @@ fn validate<'a>(
             }
         }
     }
-    if report.found_in(mistakes) {
+    if errors.found_in(mistakes) {
         return None;
     }
     let inputs = &function.sig.inputs;
@@ -164,13 +164,13 @@ fn taken(name: &Ident, slot: Option<&Path>, sig: &Signature) -> Option<&'static 
     }
 }
 
-fn slot_path(args: TokenStream, report: &mut Report) -> Option<Path> {
+fn slot_path(args: TokenStream, errors: &mut Errors) -> Option<Path> {
     const SHAPE: &str = "name the slot's trait; write `#[impl_hook(ValidatePrompt)]`";
     if args.is_empty() {
-        report.push(syn::Error::new(Span::call_site(), SHAPE));
+        errors.push(syn::Error::new(Span::call_site(), SHAPE));
         return None;
     }
-    report.ok(syn::parse2(args.clone()).map_err(|_| syn::Error::new_spanned(args, SHAPE)))
+    errors.ok(syn::parse2(args.clone()).map_err(|_| syn::Error::new_spanned(args, SHAPE)))
 }
 
 // Input:

@@ -8,7 +8,7 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Ident, Path};
 
-use crate::report::Report;
+use crate::errors::Errors;
 
 thread_local! {
     /// The path given by `crate = path`, while a macro expands.
@@ -46,13 +46,13 @@ pub(crate) fn with_framework(
     rest: TokenStream,
     expand: impl FnOnce(TokenStream) -> TokenStream,
 ) -> TokenStream {
-    let mut report = Report::default();
-    let (args, path) = take_path(args, &mut report);
-    if path.is_none() && report.is_empty() && is_missing() {
+    let mut errors = Errors::default();
+    let (args, path) = take_path(args, &mut errors);
+    if path.is_none() && errors.is_empty() && is_missing() {
         return quote!(#rest ::core::compile_error! { #MISSING });
     }
     let expanded = with_path(path.as_ref(), || expand(args));
-    report.with_rest(Some(expanded))
+    errors.with_rest(Some(expanded))
 }
 
 /// Expands with this path to the framework, if there is one.
@@ -64,8 +64,8 @@ pub(crate) fn with_path<T>(path: Option<&Path>, expand: impl FnOnce() -> T) -> T
 }
 
 /// Takes `crate = path` out of the arguments of a macro.
-pub(crate) fn take_path(args: TokenStream, report: &mut Report) -> (TokenStream, Option<Path>) {
-    let (mut rest, mut path) = (TokenStream::new(), None);
+pub(crate) fn take_path(args: TokenStream, errors: &mut Errors) -> (TokenStream, Option<Path>) {
+    let (mut rest, mut path, mut is_given) = (TokenStream::new(), None, false);
     let tokens: Vec<TokenTree> = args.into_iter().collect();
     let is_comma =
         |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
@@ -76,15 +76,16 @@ pub(crate) fn take_path(args: TokenStream, report: &mut Report) -> (TokenStream,
         };
         match value {
             [TokenTree::Ident(key), value @ ..] if key == "crate" && !begins_a_path(value) => {
-                if path.is_some() {
-                    report.twice(key);
+                if is_given {
+                    errors.twice(key);
                 }
-                path = path.or(read_path(key, value, report));
+                is_given = true;
+                path = path.or(read_path(key, value, errors));
             }
             _ => rest.extend(argument.iter().cloned()),
         }
     }
-    if path.is_some() {
+    if is_given {
         // The comma ahead of it.
         let mut tokens: Vec<TokenTree> = rest.into_iter().collect();
         tokens.pop_if(|last| is_comma(last));
@@ -98,20 +99,20 @@ fn begins_a_path(tokens: &[TokenTree]) -> bool {
     matches!(tokens, [TokenTree::Punct(colon), ..] if colon.as_char() == ':')
 }
 
-fn read_path(key: &Ident, value: &[TokenTree], report: &mut Report) -> Option<Path> {
+fn read_path(key: &Ident, value: &[TokenTree], errors: &mut Errors) -> Option<Path> {
     const SHAPE: &str = "`crate` names the module that re-exports the framework; write `crate = path::to::hooks_core`";
     let path = match value {
         [TokenTree::Punct(equals), path @ ..] if equals.as_char() == '=' && !path.is_empty() => {
             path
         }
         _ => {
-            report.error(key, SHAPE);
+            errors.error(key, SHAPE);
             return None;
         }
     };
     let path: TokenStream = path.iter().cloned().collect();
     let read = syn::parse::Parser::parse2(Path::parse_mod_style, path.clone());
-    report.ok(read.map_err(|_| syn::Error::new_spanned(path, SHAPE)))
+    errors.ok(read.map_err(|_| syn::Error::new_spanned(path, SHAPE)))
 }
 
 const MISSING: &str = "what the macro writes names `hooks-core`, which this crate does not depend on; add `hooks-core` or `hooks-runtime` to the dependencies in its Cargo.toml, or name a re-export by `crate = path`";
@@ -157,15 +158,15 @@ mod tests {
 
     #[test]
     fn a_path_is_taken_out_of_the_arguments() {
-        let mut report = super::Report::default();
+        let mut errors = super::Errors::default();
         let args = quote::quote!(AppHooksSet, crate = framework::hooks,);
-        let (rest, path) = super::take_path(args, &mut report);
-        assert!(report.is_empty());
+        let (rest, path) = super::take_path(args, &mut errors);
+        assert!(errors.is_empty());
         assert_eq!(rest.to_string(), "AppHooksSet");
         let path = super::with_path(path.as_ref(), super::private);
         assert_eq!(path.to_string(), "framework :: hooks :: __private");
         assert_eq!(super::private().to_string(), ":: hooks_core :: __private");
-        let (rest, path) = super::take_path(quote::quote!(crate::AppHooksSet), &mut report);
+        let (rest, path) = super::take_path(quote::quote!(crate::AppHooksSet), &mut errors);
         assert_eq!(
             (rest.to_string().as_str(), path.is_none()),
             ("crate :: AppHooksSet", true)

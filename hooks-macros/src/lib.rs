@@ -17,22 +17,20 @@
 
 mod attrs;
 mod body;
+mod errors;
 mod hook_attr;
 mod hooks;
 mod impl_hook;
 mod impl_hooks;
 mod krate;
-#[cfg(test)]
-mod listed;
 mod names;
 mod options;
 mod params;
-mod report;
 mod spans;
 mod syntax;
-mod toolset;
 #[cfg(test)]
-mod unfinished;
+mod tests;
+mod toolset;
 
 use proc_macro::TokenStream;
 

@@ -7,11 +7,11 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{FnArg, Ident, Lifetime, Pat, PatType, ReturnType, Signature, Type, TypeReference};
 
 use crate::attrs;
-use crate::report::Report;
+use crate::errors::Errors;
 use crate::spans;
 
 /// The most parameters that a slot may have: the core calls functions of so many.
-pub(crate) const MOST: usize = 16;
+pub(crate) const MAX_PARAMS: usize = 16;
 
 /// One parameter.
 pub(crate) struct Param {
@@ -33,18 +33,18 @@ pub(crate) enum Passing {
 
 impl Param {
     /// Reads a parameter; patterns and types that cannot be passed on are reported.
-    pub(crate) fn read(arg: &PatType, report: &mut Report) -> Option<Self> {
+    pub(crate) fn read(arg: &PatType, errors: &mut Errors) -> Option<Self> {
         let ident = match &*arg.pat {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => &pat.ident,
             Pat::Wild(pat) => {
-                report.error(
+                errors.error(
                     pat,
                     "a parameter of a slot has a name, for its hooks; write `_name`",
                 );
                 return None;
             }
             pat => {
-                report.error(
+                errors.error(
                     pat,
                     "a parameter of a slot is a plain name; take the value apart in the body",
                 );
@@ -96,7 +96,7 @@ impl Param {
 /// The type of a parameter in a hand-written hook (`T-60`).
 pub(crate) fn hook_type(ty: &Type, private: &TokenStream) -> TokenStream {
     match Passing::of(ty) {
-        Passing::Str => spans::spread(ty, quote!(#private::String)),
+        Passing::Str => spans::respan_range(ty, quote!(#private::String)),
         Passing::Borrowed | Passing::Owned => ty.to_token_stream(),
     }
 }
@@ -195,9 +195,9 @@ impl VisitMut for Elided<'_> {
 
 /// Reports a parameter that is not always there: what is generated has it always. `of` is what
 /// has the parameter.
-pub(crate) fn unconditional(arg: &PatType, of: &str, report: &mut Report) {
+pub(crate) fn unconditional(arg: &PatType, of: &str, errors: &mut Errors) {
     for attr in attrs::given(&arg.attrs, &["cfg"]) {
-        report.error(
+        errors.error(
             attr,
             format!("a parameter of a {of} is always there; put the condition on the whole {of}"),
         );

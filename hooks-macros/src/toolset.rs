@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use proc_macro2::TokenStream;
 use syn::{Data, DeriveInput};
 
-use crate::report::Report;
+use crate::errors::Errors;
 
 pub(crate) fn entry(item: TokenStream) -> TokenStream {
     let definition: DeriveInput = match syn::parse2(item) {
@@ -20,18 +20,18 @@ pub(crate) fn entry(item: TokenStream) -> TokenStream {
     if is_refused(&definition) {
         return TokenStream::new();
     }
-    let mut report = Report::default();
-    attr::of_the_enum(&definition.attrs, &mut report);
+    let mut errors = Errors::default();
+    attr::of_the_enum(&definition.attrs, &mut errors);
     let expanded = validate::validate(&definition).and_then(|set| expand::expand(&set));
     let expanded = expanded.unwrap_or_else(|errors| errors.to_compile_error());
-    report.with_rest(Some(expanded))
+    errors.with_rest(Some(expanded))
 }
 
 /// `crate = path`, if the enum has it.
 pub(crate) fn args(item: TokenStream) -> TokenStream {
     let definition: Option<DeriveInput> = syn::parse2(item).ok();
     definition.map_or_else(TokenStream::new, |definition| {
-        attr::of_the_enum(&definition.attrs, &mut Report::default())
+        attr::of_the_enum(&definition.attrs, &mut Errors::default())
     })
 }
 

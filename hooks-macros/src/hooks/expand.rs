@@ -37,8 +37,8 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let trait_name = spans::generated(name);
     let place = spans::generated_at(trait_token.span);
     let h = &Lifetime::new(&lifetime.to_string(), place);
-    let private = &spans::moved_all(krate::private(), place);
-    let root = &spans::moved_all(krate::root(), place);
+    let private = &spans::respan(krate::private(), place);
+    let root = &spans::respan(krate::root(), place);
     let cfgs: Vec<_> = attrs::everywhere(attrs).collect();
     let optional = nested.is_empty() && slots.iter().all(Slot::is_optional);
     // The items of one block have a short name for what they call.

@@ -60,7 +60,7 @@ impl<'a> SlotExpansion<'a> {
         let output = &slot.output;
         let last_type = if slot.passes_last() {
             let (_, end) = spans::ends(output);
-            let option = spans::spread(output, quote!(#private::Option));
+            let option = spans::respan_range(output, quote!(#private::Option));
             quote_spanned!(end=> #option<#output>)
         } else {
             quote!(())
@@ -71,7 +71,7 @@ impl<'a> SlotExpansion<'a> {
         SlotExpansion {
             slot,
             set,
-            private: spans::moved_all(private.clone(), place),
+            private: spans::respan(private.clone(), place),
             cfgs: set_cfgs
                 .iter()
                 .copied()
@@ -257,7 +257,7 @@ impl<'a> SlotExpansion<'a> {
         } = self;
         let (inputs, output) = (&slot.inputs, &slot.output);
         let (attrs, body) = (self.default_attrs(), self.default_body());
-        let head = spans::moved_all(head, *place);
+        let head = spans::respan(head, *place);
         let method = spans::generated(&slot.method);
         quote_spanned! {*place=> {
             struct __HooksDefault;
@@ -273,7 +273,7 @@ impl<'a> SlotExpansion<'a> {
     /// as the function of a type, it is not in the way of another one.
     fn default_attrs(&self) -> Vec<&'a Attribute> {
         let of_the_body = |attr: &&Attribute| {
-            !attrs::is_or_gives(attr, SHOWN) && !attrs::is_one_of(attr, &["cfg"])
+            !attrs::is_or_contains(attr, SHOWN) && !attrs::is_one_of(attr, &["cfg"])
         };
         self.slot.attrs.iter().filter(of_the_body).collect()
     }
@@ -307,12 +307,12 @@ impl<'a> SlotExpansion<'a> {
 
     /// The visibility of the set, at the slot: there begins what it is part of.
     fn vis(&self) -> TokenStream {
-        spans::moved_all(self.set.vis.to_token_stream(), self.place)
+        spans::respan(self.set.vis.to_token_stream(), self.place)
     }
 
     /// `&self`, at the name of the slot: so begins what the compiler shows of its parameters.
     fn receiver(&self) -> TokenStream {
-        spans::ahead_of(&self.slot.method, quote!(&self), self.place)
+        spans::respan_prefix(&self.slot.method, quote!(&self), self.place)
     }
 
     /// `<Out>` or `<Out, Answer>`: the arguments of the trait of a companion that ends a
@@ -324,7 +324,7 @@ impl<'a> SlotExpansion<'a> {
 
     /// The framework's crate, at the slot.
     fn root(&self) -> TokenStream {
-        spans::moved_all(krate::root(), self.place)
+        spans::respan(krate::root(), self.place)
     }
 
     /// Whether the user documented the slot.
@@ -357,8 +357,8 @@ fn hook_future(output: &Type) -> TokenStream {
     let root = krate::root();
     let (first, last) = spans::ends(output);
     let keyword = quote_spanned!(first=> impl);
-    let future = spans::spread(output, quote!(::core::future::Future));
-    let send = spans::spread(output, quote!(#root::MaybeSend));
+    let future = spans::respan_range(output, quote!(::core::future::Future));
+    let send = spans::respan_range(output, quote!(#root::MaybeSend));
     quote_spanned!(last=> #keyword #future<Output = #output> + #send)
 }
 

@@ -27,7 +27,7 @@ impl SlotExpansion<'_> {
         let (form, root) = (names::form(hook), self.root());
         // What is no hook is refused at the name of the slot.
         let at_name = spans::generated_at(field.span());
-        let into_hook = spans::ahead_of(field, quote!(#root::IntoHook), *place);
+        let into_hook = spans::respan_prefix(field, quote!(#root::IntoHook), *place);
         let bound = quote_spanned!(at_name=> impl #into_hook<dyn #hook, #form> + #h);
         quote_spanned! {*place=>
             #dispatch

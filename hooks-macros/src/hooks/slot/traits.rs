@@ -23,7 +23,7 @@ impl SlotExpansion<'_> {
         let vis = self.vis();
         let blank = self.is_documented().then(|| quote!(#[doc = ""]));
         let doc = format!("A hook of the slot `{}` of [`{set}`].", slot.method);
-        let bound = spans::ahead_of(
+        let bound = spans::respan_prefix(
             &slot.method,
             quote!(#private::HookObject),
             slot.fn_token.span,
@@ -71,12 +71,12 @@ impl SlotExpansion<'_> {
             "A hook with state of the slot `{}` of [`{set}`]; register it as `Stateful::new(value)`.",
             slot.method
         );
-        let bound = spans::ahead_of(
+        let bound = spans::respan_prefix(
             &slot.method,
             quote!(#private::MaybeSend),
             slot.fn_token.span,
         );
-        let receiver = spans::ahead_of(&slot.method, quote!(&mut self), *place);
+        let receiver = spans::respan_prefix(&slot.method, quote!(&mut self), *place);
         quote_spanned! {*place=>
             #(#cfgs)*
             #[doc = #doc]
