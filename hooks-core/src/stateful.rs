@@ -1,4 +1,4 @@
-//! Hooks with mutable state (`T-42` to `T-44`).
+//! Hooks with mutable state.
 
 use std::any::type_name;
 use std::cell::RefCell;
@@ -16,12 +16,12 @@ use crate::typed::slot_def::CallStateful;
 ///
 /// Implement the generated `Stateful<Slot>` trait for `T` and register
 /// `Stateful::new(value)`. The state lives as long as the registration; clones share
-/// it (`T-42`).
+/// it.
 ///
 /// One call at a time has the state. Calls from elsewhere wait for it. A call that is
 /// made from inside the running call can never have it: it is answered by
-/// `on_reentrancy`, which panics unless it is overridden (`T-43`). A panic in a hook, or
-/// a dispatch that is dropped, frees the state, which stays as it was left (`T-44`).
+/// `on_reentrancy`, which panics unless it is overridden. A panic in a hook, or
+/// a dispatch that is dropped, frees the state, which stays as it was left.
 ///
 /// ```
 /// use hooks_core::{HookReentrancyError, Stateful, hooks};
@@ -136,7 +136,7 @@ impl<T: fmt::Debug> fmt::Debug for Stateful<T> {
     }
 }
 
-/// A stateful hook was called from inside its own call (`T-43`).
+/// A stateful hook was called from inside its own call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HookReentrancyError {
     /// The method that declares the slot.

@@ -39,9 +39,9 @@ async fn service(hooks: GateHooks) -> (PermissionService, tempfile::TempDir) {
 
 fn three() -> GateHooks {
     GateHooks::new()
-        .with_classify(Entry::new(Moody("c")).name("third").priority(3))
-        .with_classify(Entry::new(Moody("a")).name("first").priority(1))
-        .with_classify(
+        .with_classify_entry(Entry::new(Moody("c")).name("third").priority(3))
+        .with_classify_entry(Entry::new(Moody("a")).name("first").priority(1))
+        .with_classify_entry(
             Entry::new(Moody("b"))
                 .name("second")
                 .key("middle")
@@ -111,7 +111,7 @@ async fn a_hook_that_fails_ends_it_and_is_named() {
 async fn a_hook_that_is_isolated_is_left_out_where_it_fails() {
     let isolated = Entry::new(Moody("b")).on_failure(FailurePolicy::Isolate);
     let hooks = GateHooks::new()
-        .with_classify(isolated)
+        .with_classify_entry(isolated)
         .with_classify(Classifier::new());
     let (service, _folder) = service(hooks).await;
     let request = PermissionRequest::new("b panics");
@@ -176,7 +176,7 @@ impl Restrict for Strict {
 fn restricting() -> GateHooks {
     ["ask", "fail", "panic", "deny", "sleep"].into_iter().fold(
         GateHooks::new().with_classify(Classifier::new()),
-        |hooks, word| hooks.with_restrict(Entry::new(Strict(word)).name(word)),
+        |hooks, word| hooks.with_restrict_entry(Entry::new(Strict(word)).name(word)),
     )
 }
 

@@ -1,7 +1,7 @@
 //! Attributes by their names.
 
 use proc_macro2::TokenTree;
-use syn::Attribute;
+use syn::{Attribute, Ident};
 
 use crate::errors::Errors;
 
@@ -41,6 +41,42 @@ pub(crate) fn once(attrs: &mut Vec<Attribute>, name: &str, errors: &mut Errors) 
 /// The `cfg` attributes, which go wherever something is generated from what they stand on.
 pub(crate) fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     named(attrs, &["cfg"])
+}
+
+/// The attributes, and an `allow` ahead of each `expect`: an expectation is fulfilled at one place,
+/// and the lint is allowed in everything else that is generated.
+pub(crate) fn with_allowed<'a>(attrs: impl Iterator<Item = &'a Attribute>) -> Vec<Attribute> {
+    let mut all = Vec::new();
+    for attr in attrs {
+        all.extend(allowed(attr));
+        all.push(attr.clone());
+    }
+    all
+}
+
+/// The `allow` of the lints of an `expect`.
+pub(crate) fn allowed(attr: &Attribute) -> Option<Attribute> {
+    let syn::Meta::List(list) = &attr.meta else {
+        return None;
+    };
+    if !is_or_contains(attr, &["expect"]) {
+        return None;
+    }
+    let allow = |name: &Ident| Ident::new("allow", name.span());
+    let mut list = list.clone();
+    if let Some(name) = list.path.get_ident().filter(|name| *name == "expect") {
+        list.path = allow(name).into();
+    } else {
+        let tokens = list.tokens.into_iter().map(|token| match token {
+            TokenTree::Ident(name) if name == "expect" => allow(&name).into(),
+            token => token,
+        });
+        list.tokens = tokens.collect();
+    }
+    Some(Attribute {
+        meta: syn::Meta::List(list),
+        ..attr.clone()
+    })
 }
 
 /// What goes with everything that is generated from what it stands on: the `cfg` attributes, and

@@ -205,7 +205,8 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
 
     // Where the name is taken, the compiler shows the head of the item.
     let item = quote_spanned!(spans::generated_at(function.span())=> struct #name;);
-    let lints = attrs::named(attrs, LINT_LEVELS);
+    let lints = attrs::named(attrs, LINT_LEVELS).cloned();
+    let lints = lints.chain(attrs.iter().filter_map(attrs::allowed));
     let call = call(hook, private);
     let start = start(hook, private, ready);
     quote! {
@@ -273,6 +274,6 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
     }
 }
 
-/// `allow` and the like speak of the hook as much as of the function. `expect` does not: it
-/// would have to be met twice.
+/// The attributes that speak of the hook as much as of the function. An `expect` is fulfilled by the
+/// function, and is an `allow` for the hook.
 const LINT_LEVELS: &[&str] = &["allow", "warn", "deny", "forbid"];

@@ -34,10 +34,10 @@ mod toolset;
 
 use proc_macro::TokenStream;
 
-/// Declares a hook set: one slot a method (`T-01`).
+/// Declares a hook set: one slot a method.
 ///
 /// Every method is an `async fn` with a default body, without a receiver, and carries
-/// one `#[hook(always | fallback | singleton, …)]` (`T-02`). See the crate `hooks-core` for what
+/// one `#[hook(always | fallback | singleton, …)]`. See the crate `hooks-core` for what
 /// is generated and how slots are dispatched.
 ///
 /// A framework that re-exports `hooks-core` is named by `#[hooks(crate = framework::hooks_core)]`;
@@ -53,7 +53,7 @@ pub fn hooks(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes the methods of one `impl` block of a hook trait registrable as a whole:
 /// `#[impl_hooks(AppHooksSet)] impl AppHooks for Policy { … }`. Only methods that stand
-/// in the block are registered (`T-20`).
+/// in the block are registered.
 #[proc_macro_attribute]
 pub fn impl_hooks(args: TokenStream, item: TokenStream) -> TokenStream {
     krate::with_framework(args.into(), item.clone().into(), |args| {
@@ -63,7 +63,7 @@ pub fn impl_hooks(args: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Makes a hook of one `async fn`: `#[impl_hook(ValidatePrompt)]` generates a unit
-/// struct, named like the function in UpperCamelCase, that implements the slot's trait (`T-25`).
+/// struct, named like the function in UpperCamelCase, that implements the slot's trait.
 #[proc_macro_attribute]
 pub fn impl_hook(args: TokenStream, item: TokenStream) -> TokenStream {
     krate::with_framework(args.into(), item.clone().into(), |args| {
@@ -73,7 +73,7 @@ pub fn impl_hook(args: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Generates the hook set of an enum of tools: `#[derive(ToolSet)] enum Tools { … }` makes
-/// `ToolsHooks` and `ToolsHooksSet`, one slot a variant (`T-75`). See `hooks_runtime::toolset`.
+/// `ToolsHooks` and `ToolsHooksSet`, one slot a variant. See `hooks_runtime::toolset`.
 #[proc_macro_derive(ToolSet, attributes(tool))]
 pub fn tool_set(item: TokenStream) -> TokenStream {
     let args = toolset::args(item.clone().into());

@@ -23,11 +23,11 @@ pub(crate) struct Param {
 /// How a parameter is handed to several hooks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Passing {
-    /// `&str`: borrowed within the framework, a `String` in a hand-written hook (`T-60`).
+    /// `&str`: borrowed within the framework, a `String` in a hand-written hook.
     Str,
     /// Anything that borrows: `&T`, `Ctx<'_>`.
     Borrowed,
-    /// Anything else: cloned where it is needed again (`T-61`).
+    /// Anything else: cloned where it is needed again.
     Owned,
 }
 
@@ -63,7 +63,7 @@ impl Param {
         matches!(bare(&self.ty), Type::Reference(reference) if reference.mutability.is_none())
     }
 
-    /// The type in a hand-written hook (`T-60`).
+    /// The type in a hand-written hook.
     pub(crate) fn hook_type(&self, private: &TokenStream) -> TokenStream {
         hook_type(&self.ty, private)
     }
@@ -93,7 +93,7 @@ impl Param {
     }
 }
 
-/// The type of a parameter in a hand-written hook (`T-60`).
+/// The type of a parameter in a hand-written hook.
 pub(crate) fn hook_type(ty: &Type, private: &TokenStream) -> TokenStream {
     match Passing::of(ty) {
         Passing::Str => spans::respan_range(ty, quote!(#private::String)),

@@ -1,5 +1,5 @@
 //! Custom pipelines: `fallback` slots whose hooks hand a call on, or end the dispatch
-//! (`T-31`, `T-75`). An internal extension point, for the hook sets of tools.
+//!. An internal extension point, for the hook sets of tools.
 
 use std::any::type_name;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Values that provide several hooks of a set (`T-20`, `T-22`).
+//! Values that provide several hooks of a set.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -8,7 +8,7 @@ use crate::bounds::HookObject;
 use crate::hook_future::HookFuture;
 use crate::typed::slot_def::{CallMethod, DynHook};
 
-/// A value whose hooks can be registered with a set, as `#[impl_hooks]` generates it (`T-20`).
+/// A value whose hooks can be registered with a set, as `#[impl_hooks]` generates it.
 /// A borrow of such a value, or an `Arc` of it, is one too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` provides no hooks for `{Set}`; put `#[impl_hooks(…)]` with the name of the set above the `impl` block of the hook trait",
@@ -117,7 +117,7 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
     at == a.len() && at == b.len()
 }
 
-/// Whether the set that `#[impl_hooks(…)]` names is the one of the block's hook trait (`T-21`).
+/// Whether the set that `#[impl_hooks(…)]` names is the one of the block's hook trait.
 /// Every set is its own.
 #[diagnostic::on_unimplemented(
     message = "`{Given}` is the set of another hook trait; name `{Self}`, which `#[hooks]` generated from this one",

@@ -2,7 +2,7 @@
 
 use std::mem::{self, ManuallyDrop};
 
-/// How the previous output reaches the next hook (`T-24`).
+/// How the previous output reaches the next hook.
 pub trait Handover<T> {
     /// The previous output, where the slot hands it over.
     fn hand_over<K: Keep<T>>(kept: &mut K) -> Self;

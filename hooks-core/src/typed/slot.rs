@@ -52,7 +52,7 @@ impl<'h, S: SlotDef + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
 
 /// Merging.
 impl<S: SlotDef + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
-    /// Takes over the entries and the companions of another slot of the same set (`T-40`).
+    /// Takes over the entries and the companions of another slot of the same set.
     pub fn __hooks_extend(&mut self, other: Self) {
         let mut own = Registrations::new(&mut self.slot, M::IS_SINGLE);
         for node in other.slot.nodes() {

@@ -72,12 +72,12 @@ impl GateHooks {
     /// Registers a hook that says what a request would do.
     #[must_use]
     pub fn with_classify(self, hook: impl Classify) -> Self {
-        self.with_classify(Entry::new(hook))
+        self.with_classify_entry(Entry::new(hook))
     }
 
     /// The same with a key, a name, a priority, less time, or another policy for its faults.
     #[must_use]
-    pub fn with_classify<H: Classify>(mut self, entry: Entry<H>) -> Self {
+    pub fn with_classify_entry<H: Classify>(mut self, entry: Entry<H>) -> Self {
         let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Classifies>);
         self.classify.insert(entry);
         self
@@ -86,12 +86,12 @@ impl GateHooks {
     /// Registers a hook that may restrict.
     #[must_use]
     pub fn with_restrict(self, hook: impl Restrict) -> Self {
-        self.with_restrict(Entry::new(hook))
+        self.with_restrict_entry(Entry::new(hook))
     }
 
     /// The same with a key, a name, a priority, less time, or another policy for its faults.
     #[must_use]
-    pub fn with_restrict<H: Restrict>(mut self, entry: Entry<H>) -> Self {
+    pub fn with_restrict_entry<H: Restrict>(mut self, entry: Entry<H>) -> Self {
         let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Restricts>);
         self.restrict.insert(entry);
         self
@@ -102,7 +102,7 @@ impl GateHooks {
     #[must_use]
     pub fn with_scripts(self, scripts: crate::script::ScriptHooks) -> Self {
         let entries = scripts.entries();
-        let mut hooks = entries.fold(self, Self::with_restrict);
+        let mut hooks = entries.fold(self, Self::with_restrict_entry);
         hooks.scripts.push(scripts);
         hooks
     }

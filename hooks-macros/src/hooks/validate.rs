@@ -43,7 +43,7 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
         })
         .collect();
     let set = Set {
-        attrs: others(&definition.attrs).cloned().collect(),
+        attrs: attrs::with_allowed(others(&definition.attrs)),
         vis: definition.vis.clone(),
         trait_token: definition.trait_token,
         name: definition.ident.clone(),
@@ -162,7 +162,7 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
         return None;
     };
     Some(Slot {
-        attrs: others(&method.attrs).cloned().collect(),
+        attrs: attrs::with_allowed(others(&method.attrs)),
         ready: body::is_ready(others(&method.attrs).chain(others(&definition.attrs)), body),
         method: method.sig.ident.clone(),
         fn_token: method.sig.fn_token,
