@@ -88,7 +88,9 @@ pub(crate) fn take_path(args: TokenStream, errors: &mut Errors) -> (TokenStream,
     if is_given {
         // The comma ahead of it.
         let mut tokens: Vec<TokenTree> = rest.into_iter().collect();
-        tokens.pop_if(|last| is_comma(last));
+        if tokens.last().is_some_and(is_comma) {
+            tokens.pop();
+        }
         rest = tokens.into_iter().collect();
     }
     (rest, path)
