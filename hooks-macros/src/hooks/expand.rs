@@ -193,7 +193,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #(#traits)*
 
         #(#cfgs)*
-        #[allow(unused_braces, unused_qualifications #deprecated)]
+        #[allow(unused_braces, unused_qualifications, clippy::used_underscore_binding #deprecated)]
         #[allow(clippy::option_option, clippy::type_complexity, clippy::unused_unit)]
         const _: () = {
             use #private as #short;
