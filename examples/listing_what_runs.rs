@@ -45,14 +45,12 @@ async fn short_names(name: &str) -> Result<(), String> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let hooks = UploadHooksSet::new()
-        .with_check(NoPrograms)
-        .with_check_entry(
-            Entry::new(ShortNames)
-                .name("at most 64 bytes")
-                .key("length")
-                .priority(-1),
-        );
+    let hooks = UploadHooksSet::new().with_check(NoPrograms).with_check(
+        Entry::new(ShortNames)
+            .name("at most 64 bytes")
+            .key("length")
+            .priority(-1),
+    );
 
     let description = hooks.describe();
     println!("{description}");

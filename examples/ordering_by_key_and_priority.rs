@@ -31,21 +31,21 @@ impl Greet for Word {
 async fn main() {
     let mut hooks = GreetingHooksSet::new()
         .with_greet(Word("dear"))
-        .with_greet_entry(Entry::new(Word("friend")).key("whom").priority(10))
-        .with_greet_entry(Entry::new(Word("good")).key("what"))
-        .with_greet_entry(Entry::new(Word("hello")).priority(-5));
+        .with_greet(Entry::new(Word("friend")).key("whom").priority(10))
+        .with_greet(Entry::new(Word("good")).key("what"))
+        .with_greet(Entry::new(Word("hello")).priority(-5));
     expect(&hooks, "hello dear good friend").await;
 
     // The same key again: another hook in the same place.
-    hooks.register_greet_entry(Entry::new(Word("old")).key("what"));
+    hooks.register_greet(Entry::new(Word("old")).key("what"));
     expect(&hooks, "hello dear old friend").await;
 
     // Another priority: another place.
-    hooks.register_greet_entry(Entry::new(Word("stranger")).key("whom").priority(-7));
+    hooks.register_greet(Entry::new(Word("stranger")).key("whom").priority(-7));
     expect(&hooks, "stranger hello dear old").await;
 
-    assert!(hooks.remove_greet("whom"));
-    assert!(!hooks.remove_greet("whom"));
+    assert!(hooks.greet_mut().remove("whom"));
+    assert!(!hooks.greet_mut().remove("whom"));
     expect(&hooks, "hello dear old").await;
 }
 

@@ -135,9 +135,9 @@ impl Redacted {
 pub(crate) fn guard<'h>(tally: &'h Tally, progress: &'h Progress) -> SessionHooksSet<'h> {
     let mut set = SessionHooksSet::new()
         // The gravest reason is the one to give.
-        .with_validate_entry(policy(HiddenText, "hidden_text").priority(-30))
-        .with_validate_entry(policy(Credentials, "credentials").priority(-10))
-        .with_validate_entry(policy(Paths, "paths"))
+        .with_validate(policy(HiddenText, "hidden_text").priority(-30))
+        .with_validate(policy(Credentials, "credentials").priority(-10))
+        .with_validate(policy(Paths, "paths"))
         .with_redact(RedactTokens)
         .with_redact(RedactAssigned);
     set.register_hooks(Workspace {

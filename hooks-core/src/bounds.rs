@@ -1,4 +1,4 @@
-//! The bounds every hook has to meet, which differ by target (`T-51`).
+//! The bounds every hook has to meet, which differ by target.
 //!
 //! On native targets hooks are shared between threads, so they are `Send + Sync`
 //! and their futures are `Send`. On wasm there is one thread, and the same names
@@ -12,15 +12,15 @@ use std::pin::Pin;
 mod rules {
     use super::{Future, Pin};
 
-    /// `Send` on native targets, nothing on wasm (`T-51`).
+    /// `Send` on native targets, nothing on wasm.
     pub trait MaybeSend: Send {}
     impl<T: Send + ?Sized> MaybeSend for T {}
 
-    /// `Sync` on native targets, nothing on wasm (`T-51`).
+    /// `Sync` on native targets, nothing on wasm.
     pub trait MaybeSync: Sync {}
     impl<T: Sync + ?Sized> MaybeSync for T {}
 
-    /// A hook's answer that is not there yet (`T-51`).
+    /// A hook's answer that is not there yet.
     pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
     pub(crate) type AnyObject = dyn std::any::Any + Send + Sync;
@@ -30,15 +30,15 @@ mod rules {
 mod rules {
     use super::{Future, Pin};
 
-    /// `Send` on native targets, nothing on wasm (`T-51`).
+    /// `Send` on native targets, nothing on wasm.
     pub trait MaybeSend {}
     impl<T: ?Sized> MaybeSend for T {}
 
-    /// `Sync` on native targets, nothing on wasm (`T-51`).
+    /// `Sync` on native targets, nothing on wasm.
     pub trait MaybeSync {}
     impl<T: ?Sized> MaybeSync for T {}
 
-    /// A hook's answer that is not there yet (`T-51`).
+    /// A hook's answer that is not there yet.
     pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
     pub(crate) type AnyObject = dyn std::any::Any;
@@ -48,7 +48,7 @@ pub(crate) use rules::AnyObject;
 pub use rules::{BoxFuture, MaybeSend, MaybeSync};
 
 /// What a value must be to be stored in a slot; every hook trait has it as its
-/// supertrait (`T-51`). Implemented for everything that fits.
+/// supertrait. Implemented for everything that fits.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in a hook set, which threads share; hold an `Arc` in place of an `Rc`, and a lock or an atomic in place of a `Cell`",
     label = "not `Send` and `Sync`"
@@ -59,7 +59,7 @@ pub trait HookObject: MaybeSend + MaybeSync {}
 impl<T: MaybeSend + MaybeSync + ?Sized> HookObject for T {}
 
 /// What an argument must be to be given to more than one hook: `Clone`, unless the slot
-/// is a singleton (`T-61`). Implemented for everything that fits.
+/// is a singleton. Implemented for everything that fits.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is given to several hooks and cannot be cloned; implement `Clone` for it, take `&{Self}`, or make the slot a `singleton`",
     label = "does not implement `Clone`"
@@ -67,13 +67,13 @@ impl<T: MaybeSend + MaybeSync + ?Sized> HookObject for T {}
 pub trait HookArgument {
     /// The argument for one more hook.
     #[doc(hidden)]
-    fn __hooks_again(&self) -> Self;
+    fn __hooks_clone(&self) -> Self;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Clone> HookArgument for T {
     #[inline]
-    fn __hooks_again(&self) -> Self {
+    fn __hooks_clone(&self) -> Self {
         self.clone()
     }
 }

@@ -18,7 +18,7 @@ use crate::shown::escape;
 /// }
 ///
 /// let hooks = AppHooksSet::new()
-///     .with_choose_model_entry(Entry::new(async |_last: Option<&'static str>| "large").key("size"));
+///     .with_choose_model(Entry::new(async |_last: Option<&'static str>| "large").key("size"));
 /// let described = hooks.describe();
 /// assert_eq!(described.slots[0].slot, "choose_model");
 /// assert_eq!(described.slots[0].entries[0].key.as_deref(), Some("size"));

@@ -117,6 +117,14 @@ impl<H> Entry<H> {
         }
     }
 
+    /// Replaces the type name of a pointer to a hook by that of the hook.
+    pub(crate) fn with_pointee_name(mut self, hook_type: &'static str) -> Self {
+        if self.meta.hook_type == std::any::type_name::<H>() {
+            self.meta.hook_type = hook_type;
+        }
+        self
+    }
+
     pub(crate) fn from_parts(hook: H, meta: EntryMeta) -> Self {
         Entry { hook, meta }
     }

@@ -64,6 +64,7 @@ extern crate self as hooks_core;
 
 pub mod companion;
 pub mod dispatch;
+pub mod form;
 
 mod bounds;
 mod cold_option;
@@ -105,6 +106,9 @@ pub use timer::Timer;
 #[doc(hidden)]
 pub use typed::custom::Pipeline;
 pub use typed::group::{HookGroup, SameSet};
+pub use typed::into_hook::{Hook, IntoHook};
+pub use typed::registrations::Registrations;
+pub use typed::slot_def::SlotDef;
 
 pub use hooks_macros::{hooks, impl_hook, impl_hooks};
 

@@ -6,18 +6,23 @@ pub use crate::companion::{
     Aggregate, AggregateInto, Aggregated, ByAggregate, ByAggregateInto, ByFinalize, ByFinalizeInto,
     Chain, Chained, Companion, Finalize, FinalizeInto, Finalized, NoCompanion,
 };
+pub use crate::describe::SetDescription;
 pub use crate::entry::Entry;
 pub use crate::failure::drop_catching_panic;
 pub use crate::future::Lazy;
 pub use crate::hook_future::HookFuture;
 pub use crate::shown::{escape, is_blank};
-pub use crate::stateful::{Given, HookReentrancyError, Stateful};
+pub use crate::stateful::{HookReentrancyError, Stateful};
 pub use crate::typed::custom::{Custom, Pipeline, Relay};
 pub use crate::typed::direct;
-pub use crate::typed::group::{HookGroup, NoHooks, NoSlot, Provider, SameSet, is_ready};
+pub use crate::typed::group::{HookGroup, HookGroupPtr, NoSlot, SameSet, is_ready};
+pub use crate::typed::into_hook::IntoHook;
 pub use crate::typed::kind::{Always, Fallback, Singleton};
-pub use crate::typed::signature::{Leaf, Signature, Started, Starts};
-pub use crate::typed::slot::{Registry, TypedSlot};
+pub use crate::typed::registrations::Registrations;
+pub use crate::typed::slot::{ChainedSlot, TypedSlot};
+pub use crate::typed::slot_def::{
+    CallHook, CallMethod, CallStateful, Lent, SlotDef, Started, default, or_call,
+};
 
 pub use std::clone::Clone;
 pub use std::default::Default;

@@ -1,29 +1,27 @@
-//! Hooks with mutable state (`T-42` to `T-44`).
+//! Hooks with mutable state.
 
 use std::any::type_name;
 use std::cell::RefCell;
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::marker::PhantomData;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
 use async_lock::{Mutex, MutexGuard};
 
-use crate::bounds::MaybeSend;
-use crate::typed::direct::CallMut;
+use crate::typed::slot_def::CallStateful;
 
 /// A hook whose `call_mut` takes `&mut self`.
 ///
 /// Implement the generated `Stateful<Slot>` trait for `T` and register
 /// `Stateful::new(value)`. The state lives as long as the registration; clones share
-/// it (`T-42`).
+/// it.
 ///
 /// One call at a time has the state. Calls from elsewhere wait for it. A call that is
 /// made from inside the running call can never have it: it is answered by
-/// `on_reentrancy`, which panics unless it is overridden (`T-43`). A panic in a hook, or
-/// a dispatch that is dropped, frees the state, which stays as it was left (`T-44`).
+/// `on_reentrancy`, which panics unless it is overridden. A panic in a hook, or
+/// a dispatch that is dropped, frees the state, which stays as it was left.
 ///
 /// ```
 /// use hooks_core::{HookReentrancyError, Stateful, hooks};
@@ -71,38 +69,21 @@ impl<T> Stateful<T> {
         }
     }
 
-    /// One call to `slot`, with the state; `reentered` answers where the running call to
-    /// this hook is the one that asks.
-    #[doc(hidden)]
-    #[allow(
-        clippy::manual_async_fn,
-        reason = "an `async fn` does not say that it can be sent: every slot would find out"
-    )]
-    pub fn __hooks_call<A, R>(
+    /// Calls the hook as one of the slot `S`, once no other call has the state.
+    pub(crate) async fn call<'a, S: CallStateful<T> + ?Sized>(
         &self,
-        slot: &'static str,
-        call: impl for<'s> CallMut<&'s mut T, A, R>,
-        given: Given<T, A>,
-        reentered: fn(HookReentrancyError) -> R,
-    ) -> impl Future<Output = R> + MaybeSend
-    where
-        T: MaybeSend,
-        Given<T, A>: MaybeSend,
-    {
-        async move {
-            // As a whole: it is what is known to be sent.
-            let given = given;
-            match self.lock(slot).await {
-                Ok(mut state) => {
-                    let future = {
-                        // What it does before there is a future is part of the call.
-                        let _running = running::enter(self.id());
-                        call.call_mut(&mut *state, given.args)
-                    };
-                    self.run(future).await
-                }
-                Err(err) => reentered(err),
+        owned: S::Owned<'a>,
+    ) -> S::Out {
+        match self.lock(S::NAME).await {
+            Ok(mut state) => {
+                let future = {
+                    // What the hook does before it returns its future is part of the call.
+                    let _running = running::enter(self.id());
+                    S::call_mut(&mut state, owned)
+                };
+                self.run(future).await
             }
+            Err(error) => S::on_reentrancy(error),
         }
     }
 
@@ -136,25 +117,6 @@ impl<T> Stateful<T> {
     }
 }
 
-/// The arguments of a call to a hook with state `T`. They can be sent where these can, but that
-/// is a question about a hook, and not asked where only the slot is declared: arguments that
-/// cannot be sent are one mistake, in the slot.
-#[derive(Debug)]
-pub struct Given<T, A> {
-    args: A,
-    hook: PhantomData<fn(T)>,
-}
-
-impl<T, A> Given<T, A> {
-    /// The arguments as a tuple.
-    pub fn new(args: A) -> Self {
-        Given {
-            args,
-            hook: PhantomData,
-        }
-    }
-}
-
 impl<T> Clone for Stateful<T> {
     fn clone(&self) -> Self {
         Stateful {
@@ -174,7 +136,7 @@ impl<T: fmt::Debug> fmt::Debug for Stateful<T> {
     }
 }
 
-/// A stateful hook was called from inside its own call (`T-43`).
+/// A stateful hook was called from inside its own call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HookReentrancyError {
     /// The method that declares the slot.

@@ -2,7 +2,9 @@
 //!
 //! | File | Subject |
 //! |---|---|
-//! | [`signature`] | what a slot's hooks take and answer, and how they are called through `dyn` |
+//! | [`slot_def`] | the definition of a slot: arguments, output, default; the stored form of its hooks |
+//! | [`into_hook`] | the forms of a hook: by its trait, closure, `Stateful`, entry, pointer |
+//! | [`registrations`] | what is registered in a slot, for `<slot>_mut()` |
 //! | [`policy`] | the dispatch table of the kinds of slot as one [`Policy`](crate::Policy) policy |
 //! | [`kind`] | always, fallback, singleton: when the default runs, what a registration does |
 //! | [`accumulator`] | the outputs of a dispatch: the last, or all |
@@ -15,7 +17,9 @@ pub mod accumulator;
 pub mod custom;
 pub mod direct;
 pub mod group;
+pub mod into_hook;
 pub mod kind;
 pub mod policy;
-pub mod signature;
+pub mod registrations;
 pub mod slot;
+pub mod slot_def;

@@ -1,9 +1,9 @@
 //! Attributes by their names.
 
 use proc_macro2::TokenTree;
-use syn::Attribute;
+use syn::{Attribute, Ident};
 
-use crate::report::Report;
+use crate::errors::Errors;
 
 /// Whether the attribute has one of these names.
 pub(crate) fn is_one_of(attr: &Attribute, names: &[&str]) -> bool {
@@ -25,11 +25,11 @@ pub(crate) fn calls(attr: &Attribute, name: &str) -> bool {
 }
 
 /// Takes out a macro that would be called once more, and reports it.
-pub(crate) fn once(attrs: &mut Vec<Attribute>, name: &str, report: &mut Report) {
+pub(crate) fn once(attrs: &mut Vec<Attribute>, name: &str, errors: &mut Errors) {
     attrs.retain(|attr| {
         let second = calls(attr, name);
         if second {
-            report.error(
+            errors.error(
                 attr.path(),
                 format!("`#[{name}]` is there twice; remove one"),
             );
@@ -43,10 +43,46 @@ pub(crate) fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     named(attrs, &["cfg"])
 }
 
+/// The attributes, and an `allow` ahead of each `expect`: an expectation is fulfilled at one place,
+/// and the lint is allowed in everything else that is generated.
+pub(crate) fn with_allowed<'a>(attrs: impl Iterator<Item = &'a Attribute>) -> Vec<Attribute> {
+    let mut all = Vec::new();
+    for attr in attrs {
+        all.extend(allowed(attr));
+        all.push(attr.clone());
+    }
+    all
+}
+
+/// The `allow` of the lints of an `expect`.
+pub(crate) fn allowed(attr: &Attribute) -> Option<Attribute> {
+    let syn::Meta::List(list) = &attr.meta else {
+        return None;
+    };
+    if !is_or_contains(attr, &["expect"]) {
+        return None;
+    }
+    let allow = |name: &Ident| Ident::new("allow", name.span());
+    let mut list = list.clone();
+    if let Some(name) = list.path.get_ident().filter(|name| *name == "expect") {
+        list.path = allow(name).into();
+    } else {
+        let tokens = list.tokens.into_iter().map(|token| match token {
+            TokenTree::Ident(name) if name == "expect" => allow(&name).into(),
+            token => token,
+        });
+        list.tokens = tokens.collect();
+    }
+    Some(Attribute {
+        meta: syn::Meta::List(list),
+        ..attr.clone()
+    })
+}
+
 /// What goes with everything that is generated from what it stands on: the `cfg` attributes, and
 /// what the compiler is to allow.
 pub(crate) fn everywhere(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    let goes = |attr: &&Attribute| is_one_of(attr, &["cfg"]) || is_or_gives(attr, &["allow"]);
+    let goes = |attr: &&Attribute| is_one_of(attr, &["cfg"]) || is_or_contains(attr, &["allow"]);
     attrs.iter().filter(goes)
 }
 
@@ -55,19 +91,19 @@ pub(crate) fn given<'a>(
     attrs: &'a [Attribute],
     names: &[&str],
 ) -> impl Iterator<Item = &'a Attribute> {
-    attrs.iter().filter(|attr| is_or_gives(attr, names))
+    attrs.iter().filter(|attr| is_or_contains(attr, names))
 }
 
 /// Whether the attribute has one of these names, or is a `cfg_attr` that gives one of them.
-pub(crate) fn is_or_gives(attr: &Attribute, names: &[&str]) -> bool {
-    is_one_of(attr, names) || names.iter().any(|name| gives(attr, name))
+pub(crate) fn is_or_contains(attr: &Attribute, names: &[&str]) -> bool {
+    is_one_of(attr, names) || names.iter().any(|name| cfg_attr_contains(attr, name))
 }
 
 /// Reports a condition on a method that is given under another one: what is generated from the
 /// method would not have it. `of` is what the method is.
-pub(crate) fn unconditional(attrs: &[Attribute], of: &str, report: &mut Report) {
-    for attr in attrs.iter().filter(|attr| gives(attr, "cfg")) {
-        report.error(
+pub(crate) fn unconditional(attrs: &[Attribute], of: &str, errors: &mut Errors) {
+    for attr in attrs.iter().filter(|attr| cfg_attr_contains(attr, "cfg")) {
+        errors.error(
             attr,
             format!("a {of} is not configured by a `cfg_attr`; write one `#[cfg(all(…))]` or `#[cfg(any(…))]`"),
         );
@@ -80,7 +116,7 @@ pub(crate) fn is_optional(attrs: &[Attribute]) -> bool {
 }
 
 /// Whether a `cfg_attr` gives an attribute of this name.
-pub(crate) fn gives(attr: &Attribute, name: &str) -> bool {
+pub(crate) fn cfg_attr_contains(attr: &Attribute, name: &str) -> bool {
     let syn::Meta::List(list) = &attr.meta else {
         return false;
     };

@@ -71,7 +71,7 @@ const TOOLS: &[&str] = &["clippy", "diagnostic", "rustfmt"];
 pub(crate) fn is_ready<'a>(mut attrs: impl Iterator<Item = &'a Attribute>, body: &Group) -> bool {
     attrs.all(|attr| is_inert(attr.path()))
         && !has_attributes(body.stream())
-        && !can_wait(body.stream())
+        && !may_await(body.stream())
 }
 
 /// Whether the body begins with attributes of its own, `#![…]`: only a function's can.
@@ -92,11 +92,11 @@ fn is_inert(attr: &Path) -> bool {
 }
 
 /// Whether the body may wait: it contains the word `await`, or a macro that may hide one.
-fn can_wait(body: TokenStream) -> bool {
+fn may_await(body: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = body.into_iter().collect();
     tokens.iter().enumerate().any(|(at, token)| match token {
         TokenTree::Ident(ident) => ident == "await",
-        TokenTree::Group(group) => can_wait(group.stream()) || unknown_macro(&tokens[..at]),
+        TokenTree::Group(group) => may_await(group.stream()) || unknown_macro(&tokens[..at]),
         TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     })
 }
@@ -155,10 +155,10 @@ pub(crate) fn output(sig: &Signature) -> TokenStream {
 
 #[cfg(test)]
 mod tests {
-    use super::can_wait;
+    use super::may_await;
 
     fn waits(body: &str) -> bool {
-        can_wait(body.parse().unwrap())
+        may_await(body.parse().unwrap())
     }
 
     #[test]

@@ -6,8 +6,8 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Meta, Path, Token, Type, token};
 
+use crate::errors::Errors;
 use crate::options::{self, Value};
-use crate::report::Report;
 
 /// The attribute of one slot, before its combination is judged.
 #[derive(Default)]
@@ -59,46 +59,46 @@ const NEEDS_A_KIND: &str =
 
 impl HookAttr {
     /// Reads the attribute and reports every mistake in it.
-    pub(crate) fn read(attr: &Attribute, report: &mut Report) -> Self {
+    pub(crate) fn read(attr: &Attribute, errors: &mut Errors) -> Self {
         let mut hook = HookAttr::default();
         match &attr.meta {
             Meta::List(_) => {
-                options::read_all(attr, report, |input, report| hook.read_one(input, report));
+                options::read_all(attr, errors, |input, errors| hook.read_one(input, errors));
                 if hook.kind.is_none() && hook.unknown_kind.is_none() {
-                    report.error(attr, NEEDS_A_KIND);
+                    errors.error(attr, NEEDS_A_KIND);
                 }
             }
             Meta::NameValue(value) => {
                 hook.kind = written_kind(value.value.to_token_stream());
                 let word = hook.kind.as_ref();
                 let word = word.map_or("always".to_owned(), |(_, word)| word.to_string());
-                report.error(
+                errors.error(
                     value,
                     format!("the options of a slot stand in parentheses; write `#[hook({word})]`"),
                 );
             }
-            Meta::Path(path) => report.error(path, NEEDS_A_KIND),
+            Meta::Path(path) => errors.error(path, NEEDS_A_KIND),
         }
         hook
     }
 
-    fn read_one(&mut self, input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+    fn read_one(&mut self, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
         if !input.peek(Ident::peek_any) {
-            return self.read_other(input, report);
+            return self.read_other(input, errors);
         }
         let key = input.call(Ident::parse_any)?;
         if let Some(kind) = KindWord::of(&key) {
-            self.set_kind(kind, &key, report);
-            return no_value(&key, input, report);
+            self.set_kind(kind, &key, errors);
+            return no_value(&key, input, errors);
         }
         let is_read = match key.to_string().as_str() {
-            "chain" => set(&mut self.chain, &key, input, report)?,
-            "aggregate" => set(&mut self.aggregate, &key, input, report)?,
-            "finalize" => set(&mut self.finalize, &key, input, report)?,
-            "output" => set(&mut self.output, &key, input, report)?,
-            "custom" => set(&mut self.custom, &key, input, report)?,
-            "name" => set(&mut self.name, &key, input, report)?,
-            _ => return self.read_unknown(&key, input, report),
+            "chain" => set(&mut self.chain, &key, input, errors)?,
+            "aggregate" => set(&mut self.aggregate, &key, input, errors)?,
+            "finalize" => set(&mut self.finalize, &key, input, errors)?,
+            "output" => set(&mut self.output, &key, input, errors)?,
+            "custom" => set(&mut self.custom, &key, input, errors)?,
+            "name" => set(&mut self.name, &key, input, errors)?,
+            _ => return self.read_unknown(&key, input, errors),
         };
         if !is_read {
             self.unread.push(key);
@@ -111,10 +111,10 @@ impl HookAttr {
         &mut self,
         key: &Ident,
         input: ParseStream<'_>,
-        report: &mut Report,
+        errors: &mut Errors,
     ) -> syn::Result<()> {
         if !has_value(input) {
-            report.error(
+            errors.error(
                 key,
                 format!("unknown kind `{key}`; the kinds of slot are `always`, `fallback` and `singleton`"),
             );
@@ -124,11 +124,11 @@ impl HookAttr {
         let value = options::rest(input)?.into_iter().skip(1).collect();
         match written_kind(value) {
             Some((kind, word)) => {
-                report.error(key, format!("a kind is one word; write `{word}`"));
-                self.set_kind(kind, &word, report);
+                errors.error(key, format!("a kind is one word; write `{word}`"));
+                self.set_kind(kind, &word, errors);
             }
             None => {
-                report.error(
+                errors.error(
                     key,
                     format!("unknown option `{key}`; the options of a slot are {OPTIONS}"),
                 );
@@ -139,16 +139,16 @@ impl HookAttr {
     }
 
     /// Reads what begins neither a kind nor an option.
-    fn read_other(&mut self, input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+    fn read_other(&mut self, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
         let found = options::rest(input)?;
         match written_kind(found.clone()) {
             Some((kind, word)) => {
-                report.error(found, format!("a kind is one word; write `{word}`"));
-                self.set_kind(kind, &word, report);
+                errors.error(found, format!("a kind is one word; write `{word}`"));
+                self.set_kind(kind, &word, errors);
             }
             None => {
                 self.unknown_kind = Some(found.to_string());
-                report.error(
+                errors.error(
                     found,
                     "this is no kind and no option; write such as `always, chain = Type`",
                 );
@@ -157,10 +157,10 @@ impl HookAttr {
         Ok(())
     }
 
-    fn set_kind(&mut self, kind: KindWord, word: &Ident, report: &mut Report) {
+    fn set_kind(&mut self, kind: KindWord, word: &Ident, errors: &mut Errors) {
         match &self.kind {
-            Some((_, first)) if first == word => report.twice(word),
-            Some((_, first)) => report.error(
+            Some((_, first)) if first == word => errors.twice(word),
+            Some((_, first)) => errors.error(
                 word,
                 format!("a slot has one kind, and this one is `{first}` already; remove `{word}`"),
             ),
@@ -174,13 +174,13 @@ fn set<T: Value>(
     option: &mut Option<Opt<T>>,
     key: &Ident,
     input: ParseStream<'_>,
-    report: &mut Report,
+    errors: &mut Errors,
 ) -> syn::Result<bool> {
-    let Some(value) = options::value(key, input, report)? else {
+    let Some(value) = options::value(key, input, errors)? else {
         return Ok(false);
     };
     if option.is_some() {
-        report.twice(key);
+        errors.twice(key);
     } else {
         *option = Some(Opt {
             key: key.clone(),
@@ -195,9 +195,9 @@ fn has_value(input: ParseStream<'_>) -> bool {
     input.peek(Token![=]) || input.peek(Token![:]) || input.peek(token::Paren)
 }
 
-fn no_value(kind: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+fn no_value(kind: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
     if has_value(input) {
-        report.error(
+        errors.error(
             options::rest(input)?,
             format!("`{kind}` takes no value; write `{kind}` alone"),
         );

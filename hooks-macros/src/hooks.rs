@@ -1,9 +1,9 @@
 //! `#[hooks]`: from a trait of slots to its hook set.
 
 mod expand;
-mod mend;
 mod model;
 mod nested;
+mod recover;
 mod slot;
 mod types;
 mod validate;
@@ -14,26 +14,26 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::attrs;
+use crate::errors::{self, Errors};
 use crate::krate;
 use crate::params;
-use crate::report::{self, Report};
 use crate::syntax::{Item, Method, Trait};
 
 pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut definition: Trait = match syn::parse2(item.clone()) {
         Ok(definition) => definition,
-        Err(error) => return report::with_errors(item.clone(), &not_a_trait(item, error)),
+        Err(error) => return errors::with_errors(item.clone(), &not_a_trait(item, error)),
     };
-    let mut report = Report::default();
-    attrs::once(&mut definition.attrs, "hooks", &mut report);
+    let mut errors = Errors::default();
+    attrs::once(&mut definition.attrs, "hooks", &mut errors);
     let expanded = match validate::validate(args, &definition) {
         Ok(set) => expand::expand(&set),
-        Err(errors) => {
-            report.push(errors);
-            mended(&definition).unwrap_or_else(|| plain(&definition))
+        Err(mistakes) => {
+            errors.push(mistakes);
+            recovered(&definition).unwrap_or_else(|| fallback(&definition))
         }
     };
-    report.with_rest(Some(expanded))
+    errors.with_rest(Some(expanded))
 }
 
 /// Reports what is wrong with a trait that another macro wrote.
@@ -68,14 +68,14 @@ const TRAITS_ONLY: &str =
     "`#[hooks]` goes on a trait; declare the slots as `async fn` methods of a trait";
 
 /// The trait and its set, where the mistakes can be taken out.
-fn mended(definition: &Trait) -> Option<TokenStream> {
-    let mended = mend::mend(definition)?;
-    let set = validate::validate(TokenStream::new(), &mended).ok()?;
+fn recovered(definition: &Trait) -> Option<TokenStream> {
+    let recovered = recover::recover(definition)?;
+    let set = validate::validate(TokenStream::new(), &recovered).ok()?;
     Some(expand::expand(&set))
 }
 
 /// The trait as it would stand without the macro, with what blocks under `#[impl_hooks]` look for.
-fn plain(definition: &Trait) -> TokenStream {
+fn fallback(definition: &Trait) -> TokenStream {
     let Trait {
         attrs,
         vis,
@@ -93,7 +93,7 @@ fn plain(definition: &Trait) -> TokenStream {
         // One that is there already was reported.
         Item::Method(method) if !names.insert(&method.sig.ident) => None,
         Item::Method(method) if types::cannot_stand(&method.sig, generics) => None,
-        Item::Method(method) => Some(plain_method(method)),
+        Item::Method(method) => Some(fallback_method(method)),
         Item::Other(other) => Some(quote!(#other)),
     });
     let where_clause = &generics.where_clause;
@@ -113,7 +113,7 @@ fn plain(definition: &Trait) -> TokenStream {
     }
 }
 
-fn plain_method(method: &Method) -> TokenStream {
+fn fallback_method(method: &Method) -> TokenStream {
     let Method {
         attrs, sig, body, ..
     } = method;
@@ -151,7 +151,7 @@ fn hook_params(method: &Method) -> (Option<syn::FnArg>, Option<syn::FnArg>) {
     }
     let has_last = params::typed(&sig.inputs).any(params::is_last);
     let private = krate::private();
-    let last = !has_last && mend::takes_last(method);
+    let last = !has_last && recover::takes_last(method);
     let last = last.then(|| syn::parse_quote!(last: #private::Option<#ty>));
     let receiver = sig.receiver().is_none();
     (receiver.then(|| syn::parse_quote!(&self)), last)
@@ -169,5 +169,5 @@ fn is_helper(attr: &syn::Attribute) -> bool {
 /// Whether it is `#[hook(…)]` under a condition, which only the compiler can decide. On the trait
 /// the compiler has done so when the macro is called.
 fn is_conditional(attr: &syn::Attribute) -> bool {
-    attrs::gives(attr, "hook")
+    attrs::cfg_attr_contains(attr, "hook")
 }

@@ -6,21 +6,21 @@ use syn::{FnArg, Ident, Path, Safety, Signature, Token, Type};
 
 use crate::attrs;
 use crate::body;
+use crate::errors::{self, Errors};
 use crate::krate;
 use crate::names::{self, camel};
 use crate::params::{self, Passing};
-use crate::report::{self, Report};
 use crate::spans;
 use crate::syntax::Function;
 
 pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
     let function: Function = match syn::parse2(item.clone()) {
         Ok(function) => function,
-        Err(error) => return report::with_errors(item.clone(), &not_a_function(item, error)),
+        Err(error) => return errors::with_errors(item.clone(), &not_a_function(item, error)),
     };
-    let mut report = Report::default();
-    let hook = validate(args, &function, &mut report);
-    report.with_rest(hook.as_ref().map(expand))
+    let mut errors = Errors::default();
+    let hook = validate(args, &function, &mut errors);
+    errors.with_rest(hook.as_ref().map(expand))
 }
 
 fn not_a_function(item: TokenStream, error: syn::Error) -> syn::Error {
@@ -52,11 +52,11 @@ struct Hook<'a> {
 fn validate<'a>(
     args: TokenStream,
     function: &'a Function,
-    report: &mut Report,
+    errors: &mut Errors,
 ) -> Option<Hook<'a>> {
-    let slot = slot_path(args, report);
+    let slot = slot_path(args, errors);
     let mut sig = function.sig.clone();
-    let mut mistakes = Report::default();
+    let mut mistakes = Errors::default();
     if let Some(future) = params::spelled_future(&sig) {
         mistakes.error(
             future,
@@ -67,16 +67,16 @@ fn validate<'a>(
         );
     } else if sig.asyncness.is_none() {
         sig.asyncness = Some(Token![async](sig.fn_token.span));
-        report.error(
+        errors.error(
             sig.fn_token,
             format!("hook `{}` is not async; write `async fn`", sig.ident),
         );
     }
     if let Some(token) = sig.constness.take() {
-        report.error(token, "a hook cannot be `const`; remove it");
+        errors.error(token, "a hook cannot be `const`; remove it");
     }
     if let Safety::Unsafe(token) = std::mem::replace(&mut sig.safety, Safety::Default) {
-        report.error(token, "a hook cannot be `unsafe`; remove it");
+        errors.error(token, "a hook cannot be `unsafe`; remove it");
     }
     for second in function
         .attrs
@@ -134,7 +134,7 @@ fn validate<'a>(
             }
         }
     }
-    if report.found_in(mistakes) {
+    if errors.found_in(mistakes) {
         return None;
     }
     let inputs = &function.sig.inputs;
@@ -164,13 +164,13 @@ fn taken(name: &Ident, slot: Option<&Path>, sig: &Signature) -> Option<&'static 
     }
 }
 
-fn slot_path(args: TokenStream, report: &mut Report) -> Option<Path> {
+fn slot_path(args: TokenStream, errors: &mut Errors) -> Option<Path> {
     const SHAPE: &str = "name the slot's trait; write `#[impl_hook(ValidatePrompt)]`";
     if args.is_empty() {
-        report.push(syn::Error::new(Span::call_site(), SHAPE));
+        errors.push(syn::Error::new(Span::call_site(), SHAPE));
         return None;
     }
-    report.ok(syn::parse2(args.clone()).map_err(|_| syn::Error::new_spanned(args, SHAPE)))
+    errors.ok(syn::parse2(args.clone()).map_err(|_| syn::Error::new_spanned(args, SHAPE)))
 }
 
 // Input:
@@ -205,7 +205,8 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
 
     // Where the name is taken, the compiler shows the head of the item.
     let item = quote_spanned!(spans::generated_at(function.span())=> struct #name;);
-    let lints = attrs::named(attrs, LINT_LEVELS);
+    let lints = attrs::named(attrs, LINT_LEVELS).cloned();
+    let lints = lints.chain(attrs.iter().filter_map(attrs::allowed));
     let call = call(hook, private);
     let start = start(hook, private, ready);
     quote! {
@@ -263,17 +264,16 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
         #[allow(deprecated)]
         fn __hooks_start<'__b, '__a: '__b>(
             &'__b self,
-            args: <dyn #slot as #private::Signature>::Args<'__a>,
-            last: <dyn #slot as #private::Signature>::Last,
+            lent: #private::Lent<'__a, dyn #slot>,
         ) -> #private::Started<'__b, '__a, dyn #slot> {
             #[allow(unused_imports)]
             use #private::direct::{Owned as _, Plain as _, WithLast as _};
             let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
-            (&&&function).__hooks_start(args, last)
+            (&&&function).__hooks_start(lent)
         }
     }
 }
 
-/// `allow` and the like speak of the hook as much as of the function. `expect` does not: it
-/// would have to be met twice.
+/// The attributes that speak of the hook as much as of the function. An `expect` is fulfilled by the
+/// function, and is an `allow` for the hook.
 const LINT_LEVELS: &[&str] = &["allow", "warn", "deny", "forbid"];

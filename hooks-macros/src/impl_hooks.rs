@@ -4,28 +4,28 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{FnArg, ImplItem, Path, ReceiverKind, Token};
+use syn::{FnArg, Ident, ImplItem, Path, ReceiverKind, Token};
 
 use crate::attrs;
 use crate::body;
+use crate::errors::{self, Errors};
 use crate::krate;
 use crate::names;
 use crate::params;
-use crate::report::{self, Report};
 use crate::spans;
 use crate::syntax::{Impl, Item, Method};
 
 pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut block: Impl = match syn::parse2(item.clone()) {
         Ok(block) => block,
-        Err(error) => return report::with_errors(item.clone(), &not_an_impl(item, error)),
+        Err(error) => return errors::with_errors(item.clone(), &not_an_impl(item, error)),
     };
-    let mut report = Report::default();
-    attrs::once(&mut block.attrs, "impl_hooks", &mut report);
-    let group = validate(args, &block, &mut report);
+    let mut errors = Errors::default();
+    attrs::once(&mut block.attrs, "impl_hooks", &mut errors);
+    let group = validate(args, &block, &mut errors);
     // The methods without a mistake are registered, so that the value stays one that can
     // be, and what uses it is in order.
-    report.with_rest(group.as_ref().map(expand))
+    errors.with_rest(group.as_ref().map(expand))
 }
 
 fn not_an_impl(item: TokenStream, error: syn::Error) -> syn::Error {
@@ -56,47 +56,47 @@ struct Group<'a> {
     helpers: Vec<&'a Method>,
 }
 
-fn validate<'a>(args: TokenStream, block: &'a Impl, report: &mut Report) -> Option<Group<'a>> {
+fn validate<'a>(args: TokenStream, block: &'a Impl, errors: &mut Errors) -> Option<Group<'a>> {
     let hook_trait = match &block.trait_ {
         Some((None, path, _)) => Some(path),
         Some((Some(bang), ..)) => {
-            report.error(
+            errors.error(
                 bang,
                 "a hook trait is implemented, not excluded; remove `!`",
             );
             None
         }
         None => {
-            report.error(
+            errors.error(
                 &block.self_ty,
                 "`#[impl_hooks(…)]` needs the hook trait; write `impl Trait for Type`",
             );
             None
         }
     };
-    let set = set_path(args, hook_trait, report);
+    let set = set_path(args, hook_trait, errors);
     if let Some(token) = block.unsafety {
-        report.error(token, "hook traits are safe; remove `unsafe`");
+        errors.error(token, "hook traits are safe; remove `unsafe`");
     }
     let mut methods: Vec<&Method> = Vec::new();
     let mut helpers: Vec<&Method> = Vec::new();
     for item in &block.items {
         match item {
             Item::Method(found) => {
-                let mut mistakes = Report::default();
+                let mut mistakes = Errors::default();
                 method(found, &mut mistakes);
                 twice(found, &methods, &mut mistakes);
-                if !report.found_in(mistakes) {
+                if !errors.found_in(mistakes) {
                     methods.push(found);
                 } else if found.sig.asyncness.is_none() {
                     helpers.push(found);
                 }
             }
-            Item::Other(other) => other_item(other, report),
+            Item::Other(other) => other_item(other, errors),
         }
     }
     if block.items.is_empty() {
-        report.error(
+        errors.error(
             &block.self_ty,
             "this block provides no hook; implement a method, or remove `#[impl_hooks(…)]`",
         );
@@ -112,20 +112,20 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, report: &mut Report) -> Opti
 
 /// The set; where it is not named, or the hook trait is in its place, the one that this trait has
 /// if it is declared beside it.
-fn set_path(args: TokenStream, hook_trait: Option<&Path>, report: &mut Report) -> Option<Path> {
+fn set_path(args: TokenStream, hook_trait: Option<&Path>, errors: &mut Errors) -> Option<Path> {
     const SHAPE: &str =
         "name the set that `#[hooks]` generated; write `#[impl_hooks(AppHooksSet)]`";
     if args.is_empty() {
-        report.push(syn::Error::new(Span::call_site(), SHAPE));
+        errors.push(syn::Error::new(Span::call_site(), SHAPE));
         return likely_set(hook_trait?);
     }
     let path = one_path.parse2(args.clone());
     let path = path.map_err(|_| syn::Error::new_spanned(args, SHAPE));
-    let mut path = report.ok(path)?;
+    let mut path = errors.ok(path)?;
     for segment in &mut path.segments {
         let arguments = std::mem::take(&mut segment.arguments);
         if !arguments.is_empty() {
-            report.error(
+            errors.error(
                 arguments,
                 "the set is named without generic arguments; remove them",
             );
@@ -135,7 +135,7 @@ fn set_path(args: TokenStream, hook_trait: Option<&Path>, report: &mut Report) -
     if hook_trait.is_some_and(|hook_trait| named(hook_trait) == named(&path)) {
         let set = likely_set(&path)?;
         let (hook_trait, name) = (named(&path), named(&set));
-        report.error(
+        errors.error(
             &path,
             format!("`{hook_trait}` is the hook trait; name its set, `#[impl_hooks({name})]`"),
         );
@@ -160,42 +160,42 @@ fn likely_set(hook_trait: &Path) -> Option<Path> {
 
 /// Reports a method that is there already; which of two that are configured is, is not for a
 /// macro to know.
-fn twice(method: &Method, before: &[&Method], report: &mut Report) {
+fn twice(method: &Method, before: &[&Method], errors: &mut Errors) {
     let is_optional = |method: &Method| attrs::is_optional(&method.attrs);
     let name = &method.sig.ident;
     let mut same = before.iter().filter(|other| other.sig.ident == *name);
     if same.any(|other| !(is_optional(other) && is_optional(method))) {
-        report.error(
+        errors.error(
             name,
             format!("hook `{name}` is there twice; rename or remove one"),
         );
     }
 }
 
-fn other_item(item: &ImplItem, report: &mut Report) {
+fn other_item(item: &ImplItem, errors: &mut Errors) {
     const ONLY: &str = "a block of hooks contains only its `async fn` methods";
     match item {
         ImplItem::Const(item) => {
-            report.error(
+            errors.error(
                 item.const_token,
                 format!("{ONLY}; move the constant to a block of its own"),
             );
         }
         ImplItem::Type(item) => {
-            report.error(
+            errors.error(
                 item.type_token,
                 format!("{ONLY}; move the type out of the block"),
             );
         }
-        item => report.error(item, format!("{ONLY}; move this out of the block")),
+        item => errors.error(item, format!("{ONLY}; move this out of the block")),
     }
 }
 
-fn method(method: &Method, report: &mut Report) {
+fn method(method: &Method, errors: &mut Errors) {
     let sig = &method.sig;
-    attrs::unconditional(&method.attrs, "hook", report);
+    attrs::unconditional(&method.attrs, "hook", errors);
     if sig.asyncness.is_none() {
-        report.error(
+        errors.error(
             sig.fn_token,
             format!(
                 "`{}` is not async; write `async fn`, or move a helper to a block of its own",
@@ -205,16 +205,16 @@ fn method(method: &Method, report: &mut Report) {
         return;
     }
     if method.body.is_none() {
-        report.error(
+        errors.error(
             &sig.ident,
             format!("hook `{}` has no body; write what it does", sig.ident),
         );
     }
     if let Some(token) = sig.constness {
-        report.error(token, "a hook cannot be `const`; remove it");
+        errors.error(token, "a hook cannot be `const`; remove it");
     }
     if !sig.generics.params.is_empty() {
-        report.error(
+        errors.error(
             &sig.generics.params,
             format!(
                 "hook `{}` cannot be generic; use the types of the slot",
@@ -222,14 +222,14 @@ fn method(method: &Method, report: &mut Report) {
             ),
         );
     }
-    receiver(method, report);
+    receiver(method, errors);
     let inputs: Vec<_> = params::typed(&sig.inputs).collect();
     for input in &inputs {
-        params::unconditional(input, "hook", report);
+        params::unconditional(input, "hook", errors);
     }
     for (at, input) in inputs.iter().enumerate() {
         if params::is_last(input) && at + 1 < inputs.len() {
-            report.error(
+            errors.error(
                 input,
                 "`last` is the final parameter of a hook; move it to the end",
             );
@@ -237,15 +237,15 @@ fn method(method: &Method, report: &mut Report) {
     }
 }
 
-fn receiver(method: &Method, report: &mut Report) {
+fn receiver(method: &Method, errors: &mut Errors) {
     const SHARED: &str =
         "hooks are shared; take `&self`, and keep what changes in a `Stateful` hook or a lock";
     match method.sig.inputs.first() {
         Some(FnArg::Receiver(receiver)) => match &receiver.kind {
             ReceiverKind::Reference(_, _, None) => {}
-            _ => report.error(receiver, SHARED),
+            _ => errors.error(receiver, SHARED),
         },
-        _ => report.error(
+        _ => errors.error(
             &method.sig.ident,
             format!("hook `{}` has no receiver; take `&self`", method.sig.ident),
         ),
@@ -287,13 +287,10 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let unknown = unknown_methods(methods, private);
     let registrations = methods.iter().map(|method| {
         let cfgs = attrs::cfgs(&method.attrs);
-        let slot = names::slot(
-            &method.sig.ident,
-            spans::generated_at(method.sig.fn_token.span),
-        );
+        let slot = registrations(method);
         quote! {
             #(#cfgs)*
-            set.#slot().__hooks_register(provider);
+            set.#slot().__hooks_register(group);
         }
     });
     let mut implementation = quote! {
@@ -339,7 +336,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
             #(#predicates,)*
         {
             fn __hooks_register<__P>(
-                provider: &#private::Arc<#private::Provider<__P>>,
+                group: &#private::Arc<#private::HookGroupPtr<__P>>,
                 set: &mut #set<'__h>,
             )
             where
@@ -369,10 +366,7 @@ fn own_set(set: &Path, hook_trait: &Path, private: &TokenStream) -> TokenStream 
 /// already, because the hook trait does not have them either.
 fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     let methods = methods.iter().map(|method| {
-        let slot = names::slot(
-            &method.sig.ident,
-            spans::generated_at(method.sig.fn_token.span),
-        );
+        let slot = registrations(method);
         let cfgs = attrs::cfgs(&method.attrs);
         quote! {
             #(#cfgs)*
@@ -388,6 +382,13 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
         }
         impl<__T: ?#private::Sized> __HooksUnknown for __T {}
     }
+}
+
+/// The method of the set that returns the registrations of the slot, where the hook is.
+fn registrations(method: &Method) -> Ident {
+    let mut name = names::SlotNames(&method.sig.ident).registrations();
+    name.set_span(spans::generated_at(method.sig.fn_token.span));
+    name
 }
 
 fn is_ready(method: &Method, block: &Impl) -> bool {

@@ -1,11 +1,19 @@
 //! Where the expansion finds the framework.
 
+use std::cell::RefCell;
 use std::env;
 
 use proc_macro_crate::{Error, FoundCrate, crate_name};
-use proc_macro2::{Span, TokenStream};
-use quote::quote;
-use syn::Ident;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::{Ident, Path};
+
+use crate::errors::Errors;
+
+thread_local! {
+    /// The path given by `crate = path`, while a macro expands.
+    static GIVEN: RefCell<Option<TokenStream>> = const { RefCell::new(None) };
+}
 
 /// The module of `hooks-core` that expansions call, whichever of the two crates the user
 /// depends on, and whatever the user calls it.
@@ -14,30 +22,102 @@ pub(crate) fn private() -> TokenStream {
     quote!(#krate::__private)
 }
 
-/// The framework's crate.
+/// The framework's crate, or the module that re-exports it.
 pub(crate) fn root() -> TokenStream {
-    named(&PACKAGES)
+    given().unwrap_or_else(|| named(&PACKAGES))
+}
+
+fn given() -> Option<TokenStream> {
+    GIVEN.with_borrow(Option::clone)
 }
 
 /// The module of `hooks-runtime` that has the tool sets.
 pub(crate) fn toolset() -> TokenStream {
-    let krate = named(&["hooks-runtime"]);
+    let krate = given().unwrap_or_else(|| named(&["hooks-runtime"]));
     quote!(#krate::toolset)
 }
 
-/// What a macro makes of an item, unless the user's crate does not depend on the framework: then
-/// nothing that is written can name it, and `rest` is what can stand without it.
+/// Expands a macro whose arguments may contain `crate = path`.
+///
+/// If the user's crate depends on no package of the framework and no path is given, generated code
+/// cannot name the framework: the expansion is `rest` and an error.
 pub(crate) fn with_framework(
+    args: TokenStream,
     rest: TokenStream,
-    expand: impl FnOnce() -> TokenStream,
+    expand: impl FnOnce(TokenStream) -> TokenStream,
 ) -> TokenStream {
-    match is_missing() {
-        true => quote!(#rest ::core::compile_error! { #MISSING }),
-        false => expand(),
+    let mut errors = Errors::default();
+    let (args, path) = take_path(args, &mut errors);
+    if path.is_none() && errors.is_empty() && is_missing() {
+        return quote!(#rest ::core::compile_error! { #MISSING });
     }
+    let expanded = with_path(path.as_ref(), || expand(args));
+    errors.with_rest(Some(expanded))
 }
 
-const MISSING: &str = "what the macro writes names `hooks-core`, which this crate does not depend on; add `hooks-core` or `hooks-runtime` to the dependencies in its Cargo.toml";
+/// Expands with this path to the framework, if there is one.
+pub(crate) fn with_path<T>(path: Option<&Path>, expand: impl FnOnce() -> T) -> T {
+    GIVEN.set(path.map(ToTokens::to_token_stream));
+    let expanded = expand();
+    GIVEN.set(None);
+    expanded
+}
+
+/// Takes `crate = path` out of the arguments of a macro.
+pub(crate) fn take_path(args: TokenStream, errors: &mut Errors) -> (TokenStream, Option<Path>) {
+    let (mut rest, mut path, mut is_given) = (TokenStream::new(), None, false);
+    let tokens: Vec<TokenTree> = args.into_iter().collect();
+    let is_comma =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
+    for argument in tokens.split_inclusive(is_comma) {
+        let value = match argument {
+            [argument @ .., last] if is_comma(last) => argument,
+            argument => argument,
+        };
+        match value {
+            [TokenTree::Ident(key), value @ ..] if key == "crate" && !begins_a_path(value) => {
+                if is_given {
+                    errors.twice(key);
+                }
+                is_given = true;
+                path = path.or(read_path(key, value, errors));
+            }
+            _ => rest.extend(argument.iter().cloned()),
+        }
+    }
+    if is_given {
+        // The comma ahead of it.
+        let mut tokens: Vec<TokenTree> = rest.into_iter().collect();
+        if tokens.last().is_some_and(is_comma) {
+            tokens.pop();
+        }
+        rest = tokens.into_iter().collect();
+    }
+    (rest, path)
+}
+
+/// Whether the tokens behind `crate` continue a path, as in `crate::AppHooksSet`.
+fn begins_a_path(tokens: &[TokenTree]) -> bool {
+    matches!(tokens, [TokenTree::Punct(colon), ..] if colon.as_char() == ':')
+}
+
+fn read_path(key: &Ident, value: &[TokenTree], errors: &mut Errors) -> Option<Path> {
+    const SHAPE: &str = "`crate` names the module that re-exports the framework; write `crate = path::to::hooks_core`";
+    let path = match value {
+        [TokenTree::Punct(equals), path @ ..] if equals.as_char() == '=' && !path.is_empty() => {
+            path
+        }
+        _ => {
+            errors.error(key, SHAPE);
+            return None;
+        }
+    };
+    let path: TokenStream = path.iter().cloned().collect();
+    let read = syn::parse::Parser::parse2(Path::parse_mod_style, path.clone());
+    errors.ok(read.map_err(|_| syn::Error::new_spanned(path, SHAPE)))
+}
+
+const MISSING: &str = "what the macro writes names `hooks-core`, which this crate does not depend on; add `hooks-core` or `hooks-runtime` to the dependencies in its Cargo.toml, or name a re-export by `crate = path`";
 
 fn is_missing() -> bool {
     // The dependencies of build scripts are not looked at.
@@ -72,9 +152,26 @@ mod tests {
     #[test]
     fn a_crate_without_the_framework_is_told_so() {
         assert!(super::is_missing());
-        let error = super::with_framework(Default::default(), || {
+        let error = super::with_framework(Default::default(), Default::default(), |_| {
             unreachable!("nothing is to be written")
         });
         assert!(error.to_string().contains("add `hooks-core` or"), "{error}");
+    }
+
+    #[test]
+    fn a_path_is_taken_out_of_the_arguments() {
+        let mut errors = super::Errors::default();
+        let args = quote::quote!(AppHooksSet, crate = framework::hooks,);
+        let (rest, path) = super::take_path(args, &mut errors);
+        assert!(errors.is_empty());
+        assert_eq!(rest.to_string(), "AppHooksSet");
+        let path = super::with_path(path.as_ref(), super::private);
+        assert_eq!(path.to_string(), "framework :: hooks :: __private");
+        assert_eq!(super::private().to_string(), ":: hooks_core :: __private");
+        let (rest, path) = super::take_path(quote::quote!(crate::AppHooksSet), &mut errors);
+        assert_eq!(
+            (rest.to_string().as_str(), path.is_none()),
+            ("crate :: AppHooksSet", true)
+        );
     }
 }

@@ -17,62 +17,65 @@
 
 mod attrs;
 mod body;
+mod errors;
 mod hook_attr;
 mod hooks;
 mod impl_hook;
 mod impl_hooks;
 mod krate;
-#[cfg(test)]
-mod listed;
 mod names;
 mod options;
 mod params;
-mod report;
 mod spans;
 mod syntax;
-mod toolset;
 #[cfg(test)]
-mod unfinished;
+mod tests;
+mod toolset;
 
 use proc_macro::TokenStream;
 
-/// Declares a hook set: one slot a method (`T-01`).
+/// Declares a hook set: one slot a method.
 ///
 /// Every method is an `async fn` with a default body, without a receiver, and carries
-/// one `#[hook(always | fallback | singleton, …)]` (`T-02`). See the crate `hooks-core` for what
+/// one `#[hook(always | fallback | singleton, …)]`. See the crate `hooks-core` for what
 /// is generated and how slots are dispatched.
+///
+/// A framework that re-exports `hooks-core` is named by `#[hooks(crate = framework::hooks_core)]`;
+/// `#[impl_hooks(…, crate = …)]`, `#[impl_hook(…, crate = …)]` and `#[tool(crate = …)]` on an enum
+/// of tools take the same option.
 #[proc_macro_attribute]
 pub fn hooks(args: TokenStream, item: TokenStream) -> TokenStream {
-    krate::with_framework(Default::default(), || {
-        hooks::entry(args.into(), item.into())
+    krate::with_framework(args.into(), Default::default(), |args| {
+        hooks::entry(args, item.into())
     })
     .into()
 }
 
 /// Makes the methods of one `impl` block of a hook trait registrable as a whole:
 /// `#[impl_hooks(AppHooksSet)] impl AppHooks for Policy { … }`. Only methods that stand
-/// in the block are registered (`T-20`).
+/// in the block are registered.
 #[proc_macro_attribute]
 pub fn impl_hooks(args: TokenStream, item: TokenStream) -> TokenStream {
-    krate::with_framework(item.clone().into(), || {
-        impl_hooks::entry(args.into(), item.into())
+    krate::with_framework(args.into(), item.clone().into(), |args| {
+        impl_hooks::entry(args, item.into())
     })
     .into()
 }
 
 /// Makes a hook of one `async fn`: `#[impl_hook(ValidatePrompt)]` generates a unit
-/// struct, named like the function in UpperCamelCase, that implements the slot's trait (`T-25`).
+/// struct, named like the function in UpperCamelCase, that implements the slot's trait.
 #[proc_macro_attribute]
 pub fn impl_hook(args: TokenStream, item: TokenStream) -> TokenStream {
-    krate::with_framework(item.clone().into(), || {
-        impl_hook::entry(args.into(), item.into())
+    krate::with_framework(args.into(), item.clone().into(), |args| {
+        impl_hook::entry(args, item.into())
     })
     .into()
 }
 
 /// Generates the hook set of an enum of tools: `#[derive(ToolSet)] enum Tools { … }` makes
-/// `ToolsHooks` and `ToolsHooksSet`, one slot a variant (`T-75`). See `hooks_runtime::toolset`.
+/// `ToolsHooks` and `ToolsHooksSet`, one slot a variant. See `hooks_runtime::toolset`.
 #[proc_macro_derive(ToolSet, attributes(tool))]
 pub fn tool_set(item: TokenStream) -> TokenStream {
-    krate::with_framework(Default::default(), || toolset::entry(item.into())).into()
+    let args = toolset::args(item.clone().into());
+    krate::with_framework(args, Default::default(), |_| toolset::entry(item.into())).into()
 }

@@ -32,6 +32,11 @@ impl SlotNames<'_> {
     pub(crate) fn method(&self, prefix: &str, suffix: &str) -> Ident {
         format_ident!("{prefix}_{}{suffix}", self.0.unraw(), span = self.0.span())
     }
+
+    /// `validate_prompt_mut`
+    pub(crate) fn registrations(&self) -> Ident {
+        format_ident!("{}_mut", self.0.unraw(), span = self.0.span())
+    }
 }
 
 /// `AppHooks` → `AppHooksSet`
@@ -39,26 +44,24 @@ pub(crate) fn set(hook_trait: &Ident, place: Span) -> Ident {
     format_ident!("{}Set", hook_trait.unraw(), span = place)
 }
 
-/// `'h`, for which a set holds its hooks; `'__h` where a type of the user's has a `for<'h>`.
-pub(crate) fn lifetime<'a>(types: impl IntoIterator<Item = &'a Type>) -> Lifetime {
-    let mut names = types
+/// A lifetime of this name; `'__a` for `a` if a type of the user's has a `for<'a>`.
+pub(crate) fn lifetime<'a>(name: &str, types: impl IntoIterator<Item = &'a Type>) -> Lifetime {
+    let mut taken = types
         .into_iter()
         .flat_map(|ty| syntax::idents(ty.to_token_stream()));
-    let name = match names.any(|name| name == "h") {
-        true => "'__h",
-        false => "'h",
+    let prefix = if taken.any(|taken| taken == name) {
+        "__"
+    } else {
+        ""
     };
-    Lifetime::new(name, Span::call_site())
+    Lifetime::new(&format!("'{prefix}{name}"), Span::call_site())
 }
 
-/// `__hooks_default_validate_prompt`
-pub(crate) fn default(method: &Ident, place: Span) -> Ident {
-    format_ident!("__hooks_default_{}", method.unraw(), span = place)
-}
-
-/// `__hooks_slot_validate_prompt`
-pub(crate) fn slot(method: &Ident, place: Span) -> Ident {
-    format_ident!("__hooks_slot_{}", method.unraw(), span = place)
+/// The parameter of a registration for the form of the hook: `M`, unless the slot's trait is called
+/// so.
+pub(crate) fn form(hook_trait: &Ident) -> Ident {
+    let name = if hook_trait == "M" { "Form" } else { "M" };
+    Ident::new(name, Span::call_site())
 }
 
 /// Types whose names mean the same in every module.

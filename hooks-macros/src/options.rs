@@ -8,51 +8,51 @@ use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Ident, LitStr, Path, PathArguments, Token, Type};
 
-use crate::report::Report;
+use crate::errors::Errors;
 
 /// Reads what stands between the commas of an attribute, each by `one`.
 pub(crate) fn read_all(
     attr: &Attribute,
-    report: &mut Report,
-    mut one: impl FnMut(ParseStream<'_>, &mut Report) -> syn::Result<()>,
+    errors: &mut Errors,
+    mut one: impl FnMut(ParseStream<'_>, &mut Errors) -> syn::Result<()>,
 ) {
     let parsed = attr.parse_args_with(|input: ParseStream<'_>| {
         let mut blamed = false;
         while !input.is_empty() {
             if let Some(comma) = input.parse::<Option<Token![,]>>()? {
-                report.error(comma, "nothing stands before this comma; remove it");
+                errors.error(comma, "nothing stands before this comma; remove it");
                 continue;
             }
             // Of a word that was blamed already, nothing else is said.
-            let mut mistakes = Report::default();
+            let mut mistakes = Errors::default();
             let read = one(input, &mut mistakes);
             if !blamed {
-                report.found_in(mistakes);
+                errors.found_in(mistakes);
             }
             read?;
-            blamed = comma(input, report)?;
+            blamed = comma(input, errors)?;
         }
         Ok(())
     });
-    report.ok(parsed);
+    errors.ok(parsed);
 }
 
 /// Reads the comma behind an option. Where a word follows, it is blamed, and begins the next
 /// option.
-fn comma(input: ParseStream<'_>, report: &mut Report) -> syn::Result<bool> {
+fn comma(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<bool> {
     if is_end(input) {
         return input.parse::<Option<Token![,]>>().map(|_| false);
     }
     if input.peek(Ident::peek_any) {
         let next = input.fork().call(Ident::parse_any)?;
-        report.error(
+        errors.error(
             &next,
             format!("options are separated by commas; write one before `{next}`"),
         );
         return Ok(true);
     }
     let other: TokenTree = input.parse()?;
-    report.error(
+    errors.error(
         &other,
         format!("options are separated by commas; write one in place of `{other}`"),
     );
@@ -120,11 +120,11 @@ fn no_call(path: &Path) -> syn::Result<()> {
 pub(crate) fn value<T: Value>(
     key: &Ident,
     input: ParseStream<'_>,
-    report: &mut Report,
+    errors: &mut Errors,
 ) -> syn::Result<Option<T>> {
     let equals = input.parse::<Option<Token![=]>>()?;
     if is_end(input) {
-        report.error(
+        errors.error(
             key,
             format!("`{key}` needs a value; write `{key} = {}`", T::SHAPE),
         );
@@ -144,7 +144,7 @@ pub(crate) fn value<T: Value>(
         Some(_) => format!("the value of `{key}` is {}", T::IS),
         None => format!("the value of `{key}` stands behind a `=`"),
     };
-    report.error(found, format!("{rule}; write `{key} = {value}`"));
+    errors.error(found, format!("{rule}; write `{key} = {value}`"));
     Ok(None)
 }
 

@@ -7,11 +7,11 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{FnArg, Ident, Lifetime, Pat, PatType, ReturnType, Signature, Type, TypeReference};
 
 use crate::attrs;
-use crate::report::Report;
+use crate::errors::Errors;
 use crate::spans;
 
 /// The most parameters that a slot may have: the core calls functions of so many.
-pub(crate) const MOST: usize = 16;
+pub(crate) const MAX_PARAMS: usize = 16;
 
 /// One parameter.
 pub(crate) struct Param {
@@ -23,28 +23,28 @@ pub(crate) struct Param {
 /// How a parameter is handed to several hooks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Passing {
-    /// `&str`: borrowed within the framework, a `String` in a hand-written hook (`T-60`).
+    /// `&str`: borrowed within the framework, a `String` in a hand-written hook.
     Str,
     /// Anything that borrows: `&T`, `Ctx<'_>`.
     Borrowed,
-    /// Anything else: cloned where it is needed again (`T-61`).
+    /// Anything else: cloned where it is needed again.
     Owned,
 }
 
 impl Param {
     /// Reads a parameter; patterns and types that cannot be passed on are reported.
-    pub(crate) fn read(arg: &PatType, report: &mut Report) -> Option<Self> {
+    pub(crate) fn read(arg: &PatType, errors: &mut Errors) -> Option<Self> {
         let ident = match &*arg.pat {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => &pat.ident,
             Pat::Wild(pat) => {
-                report.error(
+                errors.error(
                     pat,
                     "a parameter of a slot has a name, for its hooks; write `_name`",
                 );
                 return None;
             }
             pat => {
-                report.error(
+                errors.error(
                     pat,
                     "a parameter of a slot is a plain name; take the value apart in the body",
                 );
@@ -63,7 +63,7 @@ impl Param {
         matches!(bare(&self.ty), Type::Reference(reference) if reference.mutability.is_none())
     }
 
-    /// The type in a hand-written hook (`T-60`).
+    /// The type in a hand-written hook.
     pub(crate) fn hook_type(&self, private: &TokenStream) -> TokenStream {
         hook_type(&self.ty, private)
     }
@@ -77,18 +77,12 @@ impl Param {
         }
     }
 
-    /// The type in a hand-written hook, with everything borrowed for a lifetime of its own.
-    pub(crate) fn hook_type_for(
-        &self,
-        private: &TokenStream,
-        lifetimes: &mut Vec<Lifetime>,
-    ) -> TokenStream {
-        if self.passing == Passing::Str {
-            return self.hook_type(private);
+    /// The type in a hand-written hook, with everything borrowed for one lifetime.
+    pub(crate) fn owned_type(&self, private: &TokenStream, lifetime: &Lifetime) -> TokenStream {
+        match self.passing {
+            Passing::Str => self.hook_type(private),
+            Passing::Borrowed | Passing::Owned => self.type_for(lifetime).into_token_stream(),
         }
-        let mut ty = self.ty.clone();
-        visit_mut::visit_type_mut(&mut Elided::Name(lifetimes), &mut ty);
-        ty.into_token_stream()
     }
 
     /// The type with everything borrowed for one lifetime.
@@ -99,10 +93,10 @@ impl Param {
     }
 }
 
-/// The type of a parameter in a hand-written hook (`T-60`).
+/// The type of a parameter in a hand-written hook.
 pub(crate) fn hook_type(ty: &Type, private: &TokenStream) -> TokenStream {
     match Passing::of(ty) {
-        Passing::Str => spans::spread(ty, quote!(#private::String)),
+        Passing::Str => spans::respan_range(ty, quote!(#private::String)),
         Passing::Borrowed | Passing::Owned => ty.to_token_stream(),
     }
 }
@@ -147,18 +141,21 @@ pub(crate) fn bare(mut ty: &Type) -> &Type {
 
 /// Whether the type contains a lifetime that is left to the compiler.
 pub(crate) fn borrows(ty: &Type) -> bool {
-    let mut found = false;
+    lifetimes(ty) > 0
+}
+
+/// The number of lifetimes in the type that are left to the compiler.
+pub(crate) fn lifetimes(ty: &Type) -> usize {
+    let mut found = 0;
     let mut ty = ty.clone();
-    visit_mut::visit_type_mut(&mut Elided::Find(&mut found), &mut ty);
+    visit_mut::visit_type_mut(&mut Elided::Count(&mut found), &mut ty);
     found
 }
 
-/// Finds, names or fills the lifetimes that are left to the compiler. Those inside `fn(…)` and
+/// Counts or fills the lifetimes that are left to the compiler. Those inside `fn(…)` and
 /// `Fn(…)` are bound there, and stay.
 enum Elided<'a> {
-    Find(&'a mut bool),
-    /// Each by a name of its own.
-    Name(&'a mut Vec<Lifetime>),
+    Count(&'a mut usize),
     /// All of them by this one.
     Fill(&'a Lifetime),
 }
@@ -166,17 +163,7 @@ enum Elided<'a> {
 impl Elided<'_> {
     fn visit(&mut self, lifetime: &mut Lifetime) {
         match self {
-            Elided::Find(found) => **found = true,
-            Elided::Name(names) => {
-                // The first as elsewhere: what the compiler says of it is said once.
-                let name = match names.len() {
-                    0 => "'__a".to_owned(),
-                    more => format!("'__a{more}"),
-                };
-                let name = Lifetime::new(&name, Span::call_site());
-                lifetime.ident = name.ident.clone();
-                names.push(name);
-            }
+            Elided::Count(found) => **found += 1,
             Elided::Fill(name) => lifetime.ident = name.ident.clone(),
         }
     }
@@ -190,12 +177,10 @@ impl VisitMut for Elided<'_> {
     }
 
     fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
-        if reference.lifetime.is_none() {
-            let span = reference.and_token.span;
-            let mut lifetime = Lifetime::new("'_", span);
-            self.visit(&mut lifetime);
-            reference.lifetime = Some(lifetime);
-        }
+        let span = reference.and_token.span;
+        reference
+            .lifetime
+            .get_or_insert_with(|| Lifetime::new("'_", span));
         visit_mut::visit_type_reference_mut(self, reference);
     }
 
@@ -210,9 +195,9 @@ impl VisitMut for Elided<'_> {
 
 /// Reports a parameter that is not always there: what is generated has it always. `of` is what
 /// has the parameter.
-pub(crate) fn unconditional(arg: &PatType, of: &str, report: &mut Report) {
+pub(crate) fn unconditional(arg: &PatType, of: &str, errors: &mut Errors) {
     for attr in attrs::given(&arg.attrs, &["cfg"]) {
-        report.error(
+        errors.error(
             attr,
             format!("a parameter of a {of} is always there; put the condition on the whole {of}"),
         );

@@ -45,13 +45,13 @@ pub(crate) fn call_by_way_of(
 ) -> TokenStream {
     let (first, last) = ends(ty);
     let open = quote_spanned!(first=> <);
-    let generated_trait = moved_all(generated_trait.clone(), last);
+    let generated_trait = respan(generated_trait.clone(), last);
     let method = Ident::new(method, last);
     quote_spanned!(last=> #open #ty as #generated_trait #trait_args>::#method(#value))
 }
 
 /// Generated tokens, moved to where the user's tokens are.
-pub(crate) fn spread(over: &impl ToTokens, tokens: impl ToTokens) -> TokenStream {
+pub(crate) fn respan_range(over: &impl ToTokens, tokens: impl ToTokens) -> TokenStream {
     let (first, last) = ends(over);
     let mut span = first;
     let moved = |token| {
@@ -65,7 +65,11 @@ pub(crate) fn spread(over: &impl ToTokens, tokens: impl ToTokens) -> TokenStream
 /// Generated tokens ahead of tokens of the user's, as in `::core::Option<Answer>`: the first
 /// begins where those do, the others are at another place. An editor shows what every name at
 /// the place of a token is, so no name of ours is put where one of the user's stands.
-pub(crate) fn ahead_of(over: &impl ToTokens, tokens: TokenStream, others: Span) -> TokenStream {
+pub(crate) fn respan_prefix(
+    over: &impl ToTokens,
+    tokens: TokenStream,
+    others: Span,
+) -> TokenStream {
     let (mut span, _) = ends(over);
     let moved = |token| {
         let is_name = matches!(token, TokenTree::Ident(_));
@@ -78,13 +82,13 @@ pub(crate) fn ahead_of(over: &impl ToTokens, tokens: TokenStream, others: Span) 
 
 fn moved(mut token: TokenTree, span: Span) -> TokenTree {
     if let TokenTree::Group(group) = &token {
-        token = Group::new(group.delimiter(), moved_all(group.stream(), span)).into();
+        token = Group::new(group.delimiter(), respan(group.stream(), span)).into();
     }
     token.set_span(span);
     token
 }
 
 /// Generated tokens at one place.
-pub(crate) fn moved_all(tokens: TokenStream, span: Span) -> TokenStream {
+pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     tokens.into_iter().map(|token| moved(token, span)).collect()
 }

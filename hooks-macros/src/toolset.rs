@@ -10,6 +10,8 @@ use std::collections::HashSet;
 use proc_macro2::TokenStream;
 use syn::{Data, DeriveInput};
 
+use crate::errors::Errors;
+
 pub(crate) fn entry(item: TokenStream) -> TokenStream {
     let definition: DeriveInput = match syn::parse2(item) {
         Ok(definition) => definition,
@@ -18,8 +20,19 @@ pub(crate) fn entry(item: TokenStream) -> TokenStream {
     if is_refused(&definition) {
         return TokenStream::new();
     }
+    let mut errors = Errors::default();
+    attr::of_the_enum(&definition.attrs, &mut errors);
     let expanded = validate::validate(&definition).and_then(|set| expand::expand(&set));
-    expanded.unwrap_or_else(|errors| errors.to_compile_error())
+    let expanded = expanded.unwrap_or_else(|errors| errors.to_compile_error());
+    errors.with_rest(Some(expanded))
+}
+
+/// `crate = path`, if the enum has it.
+pub(crate) fn args(item: TokenStream) -> TokenStream {
+    let definition: Option<DeriveInput> = syn::parse2(item).ok();
+    definition.map_or_else(TokenStream::new, |definition| {
+        attr::of_the_enum(&definition.attrs, &mut Errors::default())
+    })
 }
 
 /// Whether two variants have one name, as the compiler says by itself.

@@ -177,9 +177,9 @@ macro_rules! rules {
                 };
                 let mut set = IdsSet::new();
                 set.register_next_id(plus(1))
-                    .register_next_id_entry(Entry::new(plus(2)).priority(-1))
-                    .register_next_id_entry(Entry::new(plus(3)).key("k"));
-                let set = set.with_next_id_entry(Entry::new(plus(4)).key("k"));
+                    .register_next_id(Entry::new(plus(2)).priority(-1))
+                    .register_next_id(Entry::new(plus(3)).key("k"));
+                let set = set.with_next_id(Entry::new(plus(4)).key("k"));
                 assert_eq!(block_on(set.next_id(0)), 214);
             }
 
@@ -202,3 +202,68 @@ macro_rules! rules {
 }
 
 in_every_form!(rules);
+
+/// A slot that lends what is no text takes closures, too.
+#[test]
+fn an_async_closure_is_a_hook_of_a_slot_that_lends_its_arguments() {
+    #[hooks]
+    trait Hosts {
+        #[hook(fallback)]
+        async fn tenant(host: Option<&str>, path: &String) -> usize {
+            host.map_or(path.len(), str::len)
+        }
+    }
+
+    let set = HostsSet::new().with_tenant(
+        async |host: Option<&str>, path: &String, last: Option<usize>| {
+            host.map_or(0, str::len) + path.len() + last.unwrap_or(0)
+        },
+    );
+    assert_eq!(block_on(set.tenant(Some("abc"), &"/".to_owned())), 4);
+}
+
+/// Hooks behind pointers are registered as what they point at.
+#[test]
+fn a_hook_behind_a_pointer_is_a_hook() {
+    #[hooks]
+    trait Adders {
+        #[hook(fallback)]
+        async fn add(text: &str) -> Vec<usize> {
+            vec![text.len()]
+        }
+    }
+
+    struct Adds(usize);
+
+    impl Add for Adds {
+        async fn call(&self, text: String, last: Option<Vec<usize>>) -> Vec<usize> {
+            [last.unwrap_or_default(), vec![self.0 + text.len()]].concat()
+        }
+    }
+
+    let borrowed = Adds(3);
+    let closure = |text: String, last: Option<Vec<usize>>| async move {
+        [last.unwrap_or_default(), vec![text.len()]].concat()
+    };
+    let mut set = AddersSet::new()
+        .with_add(std::sync::Arc::new(Adds(1)))
+        .with_add(Box::new(Adds(2)))
+        .with_add(&borrowed)
+        .with_add(hooks_core::Entry::new(std::sync::Arc::new(Adds(4))).key("four"))
+        .with_add(std::sync::Arc::new(closure))
+        .with_add(Box::new(closure))
+        .with_add(&closure);
+    assert_eq!(block_on(set.add("")), [1, 2, 3, 4, 0, 0, 0]);
+    let names: Vec<_> = set
+        .add_mut()
+        .iter()
+        .map(|meta| meta.name().into_owned())
+        .collect();
+    assert_eq!(names[..4], ["Adds"; 4]);
+    assert!(set.add_mut().remove("four"));
+    assert_eq!(set.add_mut().len(), 6);
+    set.add_mut().clear();
+    assert!(set.add_mut().is_empty());
+    set.add_mut().register(Adds(5)).register(&borrowed);
+    assert_eq!(block_on(set.add("a")), [6, 4]);
+}

@@ -145,11 +145,11 @@ macro_rules! rules {
                 let log = Log::new();
                 let set = CallsSet::new()
                     .with_run(Stateful::new(Counts(0)))
-                    .with_run_entry(Entry::new(Ends).key("end").priority(5));
+                    .with_run(Entry::new(Ends).key("end").priority(5));
                 let mut set = set.with_extended(CallsSet::new().with_hooks(Passes("late")));
                 assert_eq!(run(&set, &log), Verdict::End("refused"));
                 assert_eq!(log.take(), ["count 1", "late for eu", "ends for eu"]);
-                assert!(set.remove_run("end"));
+                assert!(set.run_mut().remove("end"));
                 assert_eq!(run(&set, &log), Verdict::Default(names(&["counts", "late"])));
                 assert_eq!(log.lines(), ["count 2", "late for eu", "default for eu"]);
             }

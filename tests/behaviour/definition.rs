@@ -395,9 +395,9 @@ macro_rules! rules {
 
                 let mut set = RawSet::new().with_hooks(Adds);
                 let entry = hooks_core::Entry::new(Adds).key("k");
-                set.register_match(Adds).register_match_entry(entry);
+                set.register_match(Adds).register_match(entry);
                 assert_eq!(block_on(set.r#match(1)), 22);
-                assert!(set.remove_match("k"));
+                assert!(set.match_mut().remove("k"));
                 assert_eq!(block_on(set.r#match(1)), 12);
                 assert_eq!(set.describe().slots[0].slot, "match");
             }

@@ -91,9 +91,9 @@ impl Owner for ByHand {
 
 fn full() -> AppHooksSet<'static> {
     let mut set = AppHooksSet::new()
-        .with_zeroth_entry(Entry::new(ByHand).key("late").priority(9))
+        .with_zeroth(Entry::new(ByHand).key("late").priority(9))
         .with_hooks(Value7)
-        .with_zeroth_entry(Entry::new(ByHand).name("the early one").priority(-9))
+        .with_zeroth(Entry::new(ByHand).name("the early one").priority(-9))
         .with_gated(GateKeeper)
         .with_alone(Stateful::new(ByHand));
     set.inner.register_owner(ByHand);
@@ -183,10 +183,10 @@ fn the_description_follows_every_change() {
     let mut set = full();
     let count = |set: &AppHooksSet<'_>| set.describe().slots[0].entries.len();
     assert_eq!(count(&set), 3);
-    set.register_zeroth_entry(Entry::new(ByHand).key("late").priority(2));
+    set.register_zeroth(Entry::new(ByHand).key("late").priority(2));
     assert_eq!(count(&set), 3);
     assert_eq!(set.describe().slots[0].entries[2].priority, 2);
-    assert!(set.remove_zeroth("late"));
+    assert!(set.zeroth_mut().remove("late"));
     assert_eq!(count(&set), 2);
     set.extend(full());
     assert_eq!(count(&set), 5);
@@ -282,7 +282,7 @@ fn serialised_it_says_the_same() {
 #[test]
 fn x_9_a_key_stays_within_its_cell() {
     let key = "one\ntwo\u{1b}[31m\u{202e}é 'x' \"y\" \\";
-    let hooks = AppHooksSet::new().with_zeroth_entry(Entry::new(ByHand).key(key).name("a\tb"));
+    let hooks = AppHooksSet::new().with_zeroth(Entry::new(ByHand).key(key).name("a\tb"));
     let printed = hooks.describe().to_string();
     let expected = r#"one\ntwo\u{1b}[31m\u{202e}é 'x' "y" \"#;
     let row = printed.lines().find(|line| line.contains(expected));

@@ -285,7 +285,7 @@ macro_rules! rules {
                 async fn call(&self, log: &Log, _who: String) {
                     $($pause)*
                     log.add("removes");
-                    self.shared.lock().unwrap().remove_step("victim");
+                    self.shared.lock().unwrap().step_mut().remove("victim");
                 }
             }
 
@@ -304,7 +304,7 @@ macro_rules! rules {
                 let shared = Arc::new(Mutex::new(RiskySet::new()));
                 let removes = Removes { shared: Arc::clone(&shared) };
                 let victim = hooks_core::Entry::new(Victim).key("victim");
-                shared.lock().unwrap().register_step(removes).register_step_entry(victim);
+                shared.lock().unwrap().register_step(removes).register_step(victim);
                 assert_eq!(lines(&shared), ["default", "removes", "victim"]);
                 assert_eq!(lines(&shared), ["default", "removes"]);
             }

@@ -81,9 +81,9 @@ macro_rules! rules {
             #[test]
             fn a_lower_priority_runs_first() {
                 let set = StepsSet::new()
-                    .with_step_entry(Entry::new(Named("ten")).priority(10))
-                    .with_step_entry(Entry::new(Named("minus five")).priority(-5))
-                    .with_step_entry(Entry::new(Named("five")).priority(5));
+                    .with_step(Entry::new(Named("ten")).priority(10))
+                    .with_step(Entry::new(Named("minus five")).priority(-5))
+                    .with_step(Entry::new(Named("five")).priority(5));
                 assert_eq!(steps(&set), ["minus five", "five", "ten"]);
             }
 
@@ -91,10 +91,10 @@ macro_rules! rules {
             #[test]
             fn among_equals_the_first_registered_runs_first() {
                 let set = StepsSet::new()
-                    .with_step_entry(Entry::new(Named("a")).priority(3))
-                    .with_step_entry(Entry::new(Named("early")).priority(1))
-                    .with_step_entry(Entry::new(Named("b")).priority(3))
-                    .with_step_entry(Entry::new(Named("c")).priority(3));
+                    .with_step(Entry::new(Named("a")).priority(3))
+                    .with_step(Entry::new(Named("early")).priority(1))
+                    .with_step(Entry::new(Named("b")).priority(3))
+                    .with_step(Entry::new(Named("c")).priority(3));
                 assert_eq!(steps(&set), ["early", "a", "b", "c"]);
             }
 
@@ -103,12 +103,12 @@ macro_rules! rules {
             fn the_default_priority_is_zero() {
                 let set = StepsSet::new()
                     .with_step(Named("plain"))
-                    .with_step_entry(Entry::new(Named("one")).priority(1))
-                    .with_step_entry(Entry::new(Named("entry")))
-                    .with_step_entry(Entry::new(Named("minus one")).priority(-1))
+                    .with_step(Entry::new(Named("one")).priority(1))
+                    .with_step(Entry::new(Named("entry")))
+                    .with_step(Entry::new(Named("minus one")).priority(-1))
                     .with_hooks(Named("impl"))
                     .with_step(Function)
-                    .with_step_entry(Entry::new(Named("zero")).priority(0));
+                    .with_step(Entry::new(Named("zero")).priority(0));
                 let expected =
                     ["minus one", "plain", "entry", "impl by value", "function", "zero", "one"];
                 assert_eq!(steps(&set), expected);
@@ -118,8 +118,8 @@ macro_rules! rules {
             #[test]
             fn extreme_priorities_are_ordered_too() {
                 let set = StepsSet::new()
-                    .with_step_entry(Entry::new(Named("max")).priority(i32::MAX))
-                    .with_step_entry(Entry::new(Named("min")).priority(i32::MIN))
+                    .with_step(Entry::new(Named("max")).priority(i32::MAX))
+                    .with_step(Entry::new(Named("min")).priority(i32::MIN))
                     .with_step(Named("zero"));
                 assert_eq!(steps(&set), ["min", "zero", "max"]);
             }
@@ -129,9 +129,9 @@ macro_rules! rules {
             fn the_same_key_replaces_and_keeps_its_place_among_equals() {
                 let set = StepsSet::new()
                     .with_step(Named("a"))
-                    .with_step_entry(Entry::new(Named("old")).key("k"))
+                    .with_step(Entry::new(Named("old")).key("k"))
                     .with_step(Named("b"))
-                    .with_step_entry(Entry::new(Named("new")).key("k"));
+                    .with_step(Entry::new(Named("new")).key("k"));
                 assert_eq!(steps(&set), ["a", "new", "b"]);
             }
 
@@ -140,11 +140,11 @@ macro_rules! rules {
             fn replacing_repeatedly_never_moves_an_entry() {
                 let mut set = StepsSet::new();
                 for key in ["x", "y", "z"] {
-                    set.register_step_entry(Entry::new(Named(key)).key(key).priority(2));
+                    set.register_step(Entry::new(Named(key)).key(key).priority(2));
                 }
                 for name in ["y1", "y2", "y3"] {
-                    set.register_step_entry(Entry::new(Named(name)).key("y").priority(2));
-                    set.register_step_entry(Entry::new(Named("x")).key("x").priority(2));
+                    set.register_step(Entry::new(Named(name)).key("y").priority(2));
+                    set.register_step(Entry::new(Named("x")).key("x").priority(2));
                     assert_eq!(steps(&set), ["x", name, "z"]);
                 }
             }
@@ -153,12 +153,12 @@ macro_rules! rules {
             #[test]
             fn a_replacement_with_another_priority_moves_to_that_priority() {
                 let mut set = StepsSet::new()
-                    .with_step_entry(Entry::new(Named("k")).key("k").priority(-1))
+                    .with_step(Entry::new(Named("k")).key("k").priority(-1))
                     .with_step(Named("a"));
                 assert_eq!(steps(&set), ["k", "a"]);
-                set.register_step_entry(Entry::new(Named("k")).key("k").priority(1));
+                set.register_step(Entry::new(Named("k")).key("k").priority(1));
                 assert_eq!(steps(&set), ["a", "k"]);
-                set.register_step_entry(Entry::new(Named("k")).key("k").priority(-7));
+                set.register_step(Entry::new(Named("k")).key("k").priority(-7));
                 assert_eq!(steps(&set), ["k", "a"]);
             }
 
@@ -166,8 +166,8 @@ macro_rules! rules {
             #[test]
             fn entries_without_a_key_never_replace_each_other() {
                 let set = StepsSet::new()
-                    .with_step_entry(Entry::new(Named("a")))
-                    .with_step_entry(Entry::new(Named("a")))
+                    .with_step(Entry::new(Named("a")))
+                    .with_step(Entry::new(Named("a")))
                     .with_step(Named("a"));
                 assert_eq!(steps(&set), ["a", "a", "a"]);
             }
@@ -176,14 +176,14 @@ macro_rules! rules {
             #[test]
             fn remove_takes_out_the_entry_with_that_key_and_says_so() {
                 let mut set = StepsSet::new()
-                    .with_step_entry(Entry::new(Named("a")).key("a"))
+                    .with_step(Entry::new(Named("a")).key("a"))
                     .with_step(Named("plain"))
-                    .with_step_entry(Entry::new(Named("b")).key("b"));
-                assert!(set.remove_step("a"));
+                    .with_step(Entry::new(Named("b")).key("b"));
+                assert!(set.step_mut().remove("a"));
                 assert_eq!(steps(&set), ["plain", "b"]);
-                assert!(!set.remove_step("a"), "it is gone already");
-                assert!(!set.remove_step("plain"), "this is no key");
-                assert!(!set.remove_step(""), "an entry without a key has no empty key");
+                assert!(!set.step_mut().remove("a"), "it is gone already");
+                assert!(!set.step_mut().remove("plain"), "this is no key");
+                assert!(!set.step_mut().remove(""), "an entry without a key has no empty key");
                 assert_eq!(steps(&set), ["plain", "b"]);
             }
 
@@ -191,10 +191,10 @@ macro_rules! rules {
             #[test]
             fn a_removed_key_that_is_registered_again_takes_a_new_place() {
                 let mut set = StepsSet::new()
-                    .with_step_entry(Entry::new(Named("k")).key("k"))
+                    .with_step(Entry::new(Named("k")).key("k"))
                     .with_step(Named("a"));
-                assert!(set.remove_step("k"));
-                set.register_step_entry(Entry::new(Named("k")).key("k"));
+                assert!(set.step_mut().remove("k"));
+                set.register_step(Entry::new(Named("k")).key("k"));
                 assert_eq!(steps(&set), ["a", "k"]);
             }
 
@@ -202,37 +202,37 @@ macro_rules! rules {
             #[test]
             fn a_key_of_one_slot_means_nothing_in_another() {
                 let mut set = StepsSet::new()
-                    .with_step_entry(Entry::new(Function).key("k"))
-                    .with_other_entry(Entry::new(OtherFunction).key("k"));
-                assert!(set.remove_step("k"));
+                    .with_step(Entry::new(Function).key("k"))
+                    .with_other(Entry::new(OtherFunction).key("k"));
+                assert!(set.step_mut().remove("k"));
                 assert_eq!(steps(&set), [""; 0]);
                 let log = Log::new();
                 block_on(set.other(&log));
                 assert_eq!(log.lines(), ["other function"]);
-                assert!(!set.remove_step("k"));
-                assert!(set.remove_other("k"));
+                assert!(!set.step_mut().remove("k"));
+                assert!(set.other_mut().remove("k"));
             }
 
             /// Entries, T-30: a singleton's hook can be taken out by its key
             #[test]
             fn a_singleton_with_a_key_can_be_removed() {
-                let mut set = StepsSet::new().with_only_entry(Entry::new(Named("a")).key("k"));
+                let mut set = StepsSet::new().with_only(Entry::new(Named("a")).key("k"));
                 assert_eq!(block_on(set.only()), "a");
-                assert!(!set.remove_only("other"));
-                assert!(set.remove_only("k"));
+                assert!(!set.only_mut().remove("other"));
+                assert!(set.only_mut().remove("k"));
                 assert_eq!(block_on(set.only()), "default");
-                assert!(!set.remove_only("k"));
+                assert!(!set.only_mut().remove("k"));
             }
 
             /// T-03: replacing or removing in a clone leaves the other as it is
             #[test]
             fn replacing_and_removing_do_not_cross_between_clones() {
                 let set = StepsSet::new()
-                    .with_step_entry(Entry::new(Named("a")).key("a"))
-                    .with_step_entry(Entry::new(Named("b")).key("b"));
+                    .with_step(Entry::new(Named("a")).key("a"))
+                    .with_step(Entry::new(Named("b")).key("b"));
                 let mut clone = set.clone();
-                assert!(clone.remove_step("a"));
-                clone.register_step_entry(Entry::new(Named("b2")).key("b"));
+                assert!(clone.step_mut().remove("a"));
+                clone.register_step(Entry::new(Named("b2")).key("b"));
                 assert_eq!(steps(&set), ["a", "b"]);
                 assert_eq!(steps(&clone), ["b2"]);
             }
@@ -242,8 +242,8 @@ macro_rules! rules {
             fn registering_an_entry_returns_the_set() {
                 let mut set = StepsSet::new();
                 let same: &mut StepsSet<'_> =
-                    set.register_step_entry(Entry::new(Named("b")).priority(1));
-                same.register_step_entry(Entry::new(Named("a"))).register_step(Named("c"));
+                    set.register_step(Entry::new(Named("b")).priority(1));
+                same.register_step(Entry::new(Named("a"))).register_step(Named("c"));
                 assert_eq!(steps(&set), ["a", "c", "b"]);
             }
 
@@ -252,8 +252,8 @@ macro_rules! rules {
             fn a_key_may_be_an_owned_string() {
                 let key = format!("tenant-{}", 7);
                 let mut set = StepsSet::new();
-                set.register_step_entry(Entry::new(Named("a")).key(key.clone()));
-                assert!(set.remove_step(&key));
+                set.register_step(Entry::new(Named("a")).key(key.clone()));
+                assert!(set.step_mut().remove(&key));
                 assert_eq!(steps(&set), [""; 0]);
             }
         }
@@ -282,18 +282,18 @@ fn a_timeout_is_refused_at_registration() {
     let entry = Entry::new(CheckHook)
         .name("slow")
         .timeout(Duration::from_secs(1));
-    ChecksSet::new().register_check_entry(entry);
+    ChecksSet::new().register_check(entry);
 }
 
 #[test]
 #[should_panic(expected = "which the slot `check` cannot do: its hooks are given what cannot be")]
 fn another_failure_policy_is_refused_at_registration() {
     let entry = Entry::new(CheckHook).on_failure(FailurePolicy::FailClosed);
-    ChecksSet::new().register_check_entry(entry);
+    ChecksSet::new().register_check(entry);
 }
 
 #[test]
 fn the_failure_policy_that_a_typed_slot_has_is_let_in() {
     let entry = Entry::new(CheckHook).on_failure(FailurePolicy::Propagate);
-    ChecksSet::new().register_check_entry(entry);
+    ChecksSet::new().register_check(entry);
 }

@@ -135,12 +135,12 @@ macro_rules! rules {
             #[test]
             fn extended_entries_keep_their_priority() {
                 let mut set = StepsSet::new()
-                    .with_step_entry(Entry::new(OneStep("late")).priority(5))
+                    .with_step(Entry::new(OneStep("late")).priority(5))
                     .with_step(OneStep("own"));
                 set.extend(
                     StepsSet::new()
-                        .with_step_entry(Entry::new(OneStep("last")).priority(9))
-                        .with_step_entry(Entry::new(OneStep("first")).priority(-9))
+                        .with_step(Entry::new(OneStep("last")).priority(9))
+                        .with_step(Entry::new(OneStep("first")).priority(-9))
                         .with_step(OneStep("taken")),
                 );
                 assert_eq!(steps(&set), ["first", "own", "taken", "late", "last"]);
@@ -151,14 +151,14 @@ macro_rules! rules {
             fn extended_entries_take_their_place_behind_equals_and_before_later_ones() {
                 // Made first, so that an old sequence would put it in front.
                 let other = StepsSet::new()
-                    .with_step_entry(Entry::new(OneStep("taken")).priority(2))
-                    .with_step_entry(Entry::new(OneStep("taken too")).priority(2));
+                    .with_step(Entry::new(OneStep("taken")).priority(2))
+                    .with_step(Entry::new(OneStep("taken too")).priority(2));
                 let mut set = StepsSet::new();
                 for name in ["own", "own too", "own as well"] {
-                    set.register_step_entry(Entry::new(OneStep(name)).priority(2));
+                    set.register_step(Entry::new(OneStep(name)).priority(2));
                 }
                 set.extend(other);
-                set.register_step_entry(Entry::new(OneStep("later")).priority(2));
+                set.register_step(Entry::new(OneStep("later")).priority(2));
                 let expected = ["own", "own too", "own as well", "taken", "taken too", "later"];
                 assert_eq!(steps(&set), expected);
             }
@@ -167,16 +167,16 @@ macro_rules! rules {
             #[test]
             fn an_entry_whose_key_exists_replaces_it_in_place() {
                 let mut set = StepsSet::new()
-                    .with_step_entry(Entry::new(OneStep("old")).key("k"))
+                    .with_step(Entry::new(OneStep("old")).key("k"))
                     .with_step(OneStep("own"));
                 set.extend(
                     StepsSet::new()
-                        .with_step_entry(Entry::new(OneStep("other")).key("other"))
-                        .with_step_entry(Entry::new(OneStep("new")).key("k")),
+                        .with_step(Entry::new(OneStep("other")).key("other"))
+                        .with_step(Entry::new(OneStep("new")).key("k")),
                 );
                 assert_eq!(steps(&set), ["new", "own", "other"]);
-                assert!(set.remove_step("k"));
-                assert!(set.remove_step("other"));
+                assert!(set.step_mut().remove("k"));
+                assert!(set.step_mut().remove("other"));
                 assert_eq!(steps(&set), ["own"]);
             }
 
@@ -196,7 +196,7 @@ macro_rules! rules {
             fn a_set_may_be_extended_by_its_own_clone() {
                 let mut set = StepsSet::new()
                     .with_step(OneStep("a"))
-                    .with_step_entry(Entry::new(OneStep("k")).key("k"));
+                    .with_step(Entry::new(OneStep("k")).key("k"));
                 let clone = set.clone();
                 set.extend(clone);
                 assert_eq!(steps(&set), ["a", "k", "a"]);

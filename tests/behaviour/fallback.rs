@@ -112,9 +112,9 @@ macro_rules! rules {
             #[test]
             fn the_default_is_back_when_no_hook_is_left() {
                 let mut set = ModelsSet::new();
-                set.register_choose_entry(hooks_core::Entry::new(Keep).key("k"));
+                set.register_choose(hooks_core::Entry::new(Keep).key("k"));
                 assert_eq!(block_on(set.choose("sum", &Log::new())), "nothing to keep");
-                assert!(set.remove_choose("k"));
+                assert!(set.choose_mut().remove("k"));
                 assert_eq!(block_on(set.choose("sum", &Log::new())), "default for sum");
             }
         }

@@ -114,11 +114,11 @@ macro_rules! rules {
             fn an_entry_replaces_whatever_its_priority_is() {
                 let mut set = CostsSet::new().with_hooks(Tenant("a"));
                 let entry = hooks_core::Entry::new(Headquarters).key("k").priority(-5);
-                set.register_cost_center_entry(entry);
+                set.register_cost_center(entry);
                 assert_eq!(block_on(set.cost_center()), "hq");
                 set.register_hooks(Tenant("b"));
                 assert_eq!(block_on(set.cost_center()), "b");
-                assert!(!set.remove_cost_center("k"), "the keyed hook was replaced");
+                assert!(!set.cost_center_mut().remove("k"), "the keyed hook was replaced");
                 assert_eq!(block_on(set.cost_center()), "b");
             }
         }

@@ -255,7 +255,7 @@ macro_rules! rules {
                 });
                 assert_one_overwrite_warning(&seen, "cost_center");
                 let (_, seen) = collect(|| {
-                    set.register_cost_center_entry(Entry::new(Center).priority(-1));
+                    set.register_cost_center(Entry::new(Center).priority(-1));
                 });
                 assert_one_overwrite_warning(&seen, "cost_center");
             }
@@ -274,8 +274,8 @@ macro_rules! rules {
             fn registering_many_hooks_on_other_slots_does_not_warn() {
                 let (_, seen) = collect(|| {
                     AppHooksSet::new()
-                        .with_choose_entry(Entry::new(Two).key("k"))
-                        .with_choose_entry(Entry::new(Two).key("k"))
+                        .with_choose(Entry::new(Two).key("k"))
+                        .with_choose(Entry::new(Two).key("k"))
                         .with_choose(Two)
                 });
                 assert_eq!(warnings(&seen).len(), 0, "{seen:?}");
@@ -319,8 +319,8 @@ macro_rules! rules {
             #[test]
             fn registering_after_a_removal_does_not_warn() {
                 let entry = Entry::new(Center).key("k");
-                let mut set = AppHooksSet::new().with_cost_center_entry(entry);
-                assert!(set.remove_cost_center("k"));
+                let mut set = AppHooksSet::new().with_cost_center(entry);
+                assert!(set.cost_center_mut().remove("k"));
                 let (_, seen) = collect(|| {
                     set.register_cost_center(Center);
                 });

@@ -124,7 +124,7 @@ fn bodies_are_completed_while_they_are_typed() {
                 "if !hooks.allows(&prompt).await {",
                 "hooks.$0\n    if !hooks.allows(&prompt).await {",
             ),
-            "with_choose_model_entry",
+            "choose_model_mut",
         ),
         (
             typed(

@@ -374,11 +374,11 @@ impl StatefulWeatherHook for Once {
 fn t_75_hooks_with_state_and_entries_take_part() {
     let log = Log::new();
     let mut set = ToolsHooksSet::new()
-        .with_weather_entry(Entry::new(Refuses).key("closed"))
-        .with_weather_entry(Entry::new(Stateful::new(Once(0))).priority(-1));
+        .with_weather(Entry::new(Refuses).key("closed"))
+        .with_weather(Entry::new(Stateful::new(Once(0))).priority(-1));
     let (result, _) = run(&set, weather("Rome"));
     assert!(message(result).ends_with("not today"));
-    assert!(set.remove_weather("closed"));
+    assert!(set.weather_mut().remove("closed"));
     let (result, ran) = run(&set, weather("Rome"));
     assert!(message(result).ends_with("call 2"));
     assert!(ran.is_empty());

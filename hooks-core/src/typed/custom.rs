@@ -1,5 +1,5 @@
 //! Custom pipelines: `fallback` slots whose hooks hand a call on, or end the dispatch
-//! (`T-31`, `T-75`). An internal extension point, for the hook sets of tools.
+//!. An internal extension point, for the hook sets of tools.
 
 use std::any::type_name;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::companion::Role;
 use crate::dispatch::{Policy, Step};
 use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
-use crate::typed::signature::{Object, Signature};
+use crate::typed::slot_def::{DynHook, SlotDef};
 
 /// Says what the output of a hook means for a dispatch (`#[hook(fallback, custom = Type)]`):
 /// the hooks run in order, each given the call as the one before handed it on, and the slot's
@@ -93,7 +93,7 @@ impl<P: Pipeline<Call, Out>, Call, Out> Steps<Call, Out> for Custom<P> {
 
 /// The shape of a slot whose first argument is a call, which is moved from hook to hook, and
 /// needs no `Clone`.
-pub trait Relay: Signature<Last = ()> {
+pub trait Relay: SlotDef<Last = ()> {
     /// The first argument.
     type Call: MaybeSend;
     /// The other arguments as a tuple, which every hook is given alike.
@@ -151,7 +151,7 @@ where
 
 const HANDED_ON: &str = "a pipeline goes on with a call only";
 
-impl<'a, 'h, S, C, D, F> Policy<dyn Object<S> + 'h> for Relayed<'a, S, C, D>
+impl<'a, 'h, S, C, D, F> Policy<dyn DynHook<S> + 'h> for Relayed<'a, S, C, D>
 where
     S: Relay + ?Sized,
     C: Steps<S::Call, S::Out>,
@@ -169,7 +169,7 @@ where
     fn invoke<'b>(
         &mut self,
         _: &'b EntryMeta,
-        hook: &'b (dyn Object<S> + 'h),
+        hook: &'b (dyn DynHook<S> + 'h),
         _is_final: bool,
     ) -> HookFuture<'b, S::Out>
     where

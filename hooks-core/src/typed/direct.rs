@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 
 use crate::bounds::MaybeSend;
 use crate::hook_future::HookFuture;
-use crate::typed::signature::{Signature, Started};
+use crate::typed::slot_def::{Lent, SlotDef, Started};
 
 /// A function `F` as a hook of the slot `S`; `READY` says whether its body cannot wait.
 #[derive(Debug)]
@@ -31,31 +31,31 @@ impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
 }
 
 /// The function takes the slot's arguments and `last`.
-pub trait WithLast<'b, 'a, S: Signature + ?Sized> {
+pub trait WithLast<'b, 'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
+    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
 }
 
 /// The function takes the slot's arguments.
-pub trait Plain<'b, 'a, S: Signature + ?Sized> {
+pub trait Plain<'b, 'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
+    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
 }
 
 /// The function takes something else.
-pub trait Owned<'b, 'a, S: Signature + ?Sized> {
+pub trait Owned<'b, 'a, S: SlotDef + ?Sized> {
     /// Gives back what it was given.
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
+    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
 }
 
 impl<'b, 'a, S, F, const READY: bool> WithLast<'b, 'a, S> for &&Function<S, F, READY>
 where
-    S: Signature + ?Sized,
+    S: SlotDef + ?Sized,
     F: CallLast<S::Args<'a>, S::Last>,
     F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S> {
+    fn __hooks_start(&self, (args, last): Lent<'a, S>) -> Started<'b, 'a, S> {
         Ok(HookFuture::__new(
             READY,
             self.function.call_last(args, last),
@@ -65,22 +65,22 @@ where
 
 impl<'b, 'a, S, F, const READY: bool> Plain<'b, 'a, S> for &Function<S, F, READY>
 where
-    S: Signature + ?Sized,
+    S: SlotDef + ?Sized,
     F: CallPlain<S::Args<'a>>,
     F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn __hooks_start(&self, args: S::Args<'a>, _: S::Last) -> Started<'b, 'a, S> {
+    fn __hooks_start(&self, (args, _): Lent<'a, S>) -> Started<'b, 'a, S> {
         Ok(HookFuture::__new(READY, self.function.call_plain(args)))
     }
 }
 
 impl<'b, 'a, S, F, const READY: bool> Owned<'b, 'a, S> for Function<S, F, READY>
 where
-    S: Signature + ?Sized,
+    S: SlotDef + ?Sized,
 {
-    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S> {
-        Err((args, last))
+    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S> {
+        Err(lent)
     }
 }
 
@@ -100,21 +100,13 @@ pub trait CallLast<Args, Last> {
     fn call_last(&self, args: Args, last: Last) -> Self::Answer;
 }
 
-/// A function that takes a borrow `State` of a hook's state, and these arguments.
-pub trait CallMut<State, Args, Out>: MaybeSend {
-    /// The future it returns.
-    type Answer: Future<Output = Out> + MaybeSend;
-    /// Calls it.
-    fn call_mut(self, state: State, args: Args) -> Self::Answer;
-}
-
 macro_rules! arities {
     ($(($($arg:ident)*))*) => {
         $(
             #[allow(non_snake_case, reason = "one name serves as type and as variable")]
             impl<Func, Fut $(, $arg)*> CallPlain<($($arg,)*)> for Func
             where
-                Func: Fn($($arg),*) -> Fut,
+                Func: Fn($($arg),*) -> Fut + ?Sized,
             {
                 type Answer = Fut;
 
@@ -134,20 +126,6 @@ macro_rules! arities {
                 #[inline]
                 fn call_last(&self, ($($arg,)*): ($($arg,)*), last: Last) -> Fut {
                     self($($arg,)* last)
-                }
-            }
-
-            #[allow(non_snake_case, reason = "one name serves as type and as variable")]
-            impl<Func, Fut, State $(, $arg)*> CallMut<State, ($($arg,)*), Fut::Output> for Func
-            where
-                Func: FnOnce(State $(, $arg)*) -> Fut + MaybeSend,
-                Fut: Future + MaybeSend,
-            {
-                type Answer = Fut;
-
-                #[inline]
-                fn call_mut(self, state: State, ($($arg,)*): ($($arg,)*)) -> Fut {
-                    self(state $(, $arg)*)
                 }
             }
         )*

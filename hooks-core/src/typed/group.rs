@@ -1,12 +1,14 @@
-//! Values that provide several hooks of a set (`T-20`, `T-22`).
+//! Values that provide several hooks of a set.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::bounds::HookObject;
+use crate::hook_future::HookFuture;
+use crate::typed::slot_def::{CallMethod, DynHook};
 
-/// A value whose hooks can be registered with a set, as `#[impl_hooks]` generates it (`T-20`).
+/// A value whose hooks can be registered with a set, as `#[impl_hooks]` generates it.
 /// A borrow of such a value, or an `Arc` of it, is one too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` provides no hooks for `{Set}`; put `#[impl_hooks(…)]` with the name of the set above the `impl` block of the hook trait",
@@ -15,7 +17,7 @@ use crate::bounds::HookObject;
 pub trait HookGroup<'h, Set>: Sized {
     /// Registers the methods present in the `impl` block, for a value that `provider` points at.
     #[doc(hidden)]
-    fn __hooks_register<P>(provider: &Arc<Provider<P>>, set: &mut Set)
+    fn __hooks_register<P>(provider: &Arc<HookGroupPtr<P>>, set: &mut Set)
     where
         P: Deref<Target = Self> + HookObject + 'h;
 
@@ -25,13 +27,13 @@ pub trait HookGroup<'h, Set>: Sized {
     where
         Self: HookObject + 'h,
     {
-        Self::__hooks_register(&Arc::new(Provider(Held(self))), set);
+        Self::__hooks_register(&Arc::new(HookGroupPtr(Held(self))), set);
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<'h, Set, T: HookGroup<'h, Set> + HookObject> HookGroup<'h, Set> for &'h T {
-    fn __hooks_register<P>(provider: &Arc<Provider<P>>, set: &mut Set)
+    fn __hooks_register<P>(provider: &Arc<HookGroupPtr<P>>, set: &mut Set)
     where
         P: Deref<Target = Self> + HookObject + 'h,
     {
@@ -39,13 +41,13 @@ impl<'h, Set, T: HookGroup<'h, Set> + HookObject> HookGroup<'h, Set> for &'h T {
     }
 
     fn __hooks_register_owned(self, set: &mut Set) {
-        T::__hooks_register(&Arc::new(Provider(self)), set);
+        T::__hooks_register(&Arc::new(HookGroupPtr(self)), set);
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<'h, Set, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Arc<T> {
-    fn __hooks_register<P>(provider: &Arc<Provider<P>>, set: &mut Set)
+    fn __hooks_register<P>(provider: &Arc<HookGroupPtr<P>>, set: &mut Set)
     where
         P: Deref<Target = Self> + HookObject + 'h,
     {
@@ -53,13 +55,24 @@ impl<'h, Set, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Ar
     }
 
     fn __hooks_register_owned(self, set: &mut Set) {
-        T::__hooks_register(&Arc::new(Provider(self)), set);
+        T::__hooks_register(&Arc::new(HookGroupPtr(self)), set);
     }
 }
 
 /// A value that provides several hooks, in one allocation for all of them; `P` points at it.
 #[derive(Debug)]
-pub struct Provider<P>(pub P);
+pub struct HookGroupPtr<P>(pub P);
+
+impl<S, P> DynHook<S> for HookGroupPtr<P>
+where
+    P: Deref + HookObject,
+    S: CallMethod<P::Target> + ?Sized,
+{
+    #[inline]
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
+        S::start(&*self.0, args, last)
+    }
+}
 
 /// A value held where it is, as what points at itself.
 #[derive(Debug)]
@@ -80,7 +93,7 @@ pub struct NoSlot;
 
 impl NoSlot {
     /// Registers nothing.
-    pub fn __hooks_register<P>(&self, _: &Arc<Provider<P>>) {}
+    pub fn __hooks_register<P>(self, _: &Arc<HookGroupPtr<P>>) {}
 }
 
 /// Whether a method is among those whose bodies contain nothing that could wait.
@@ -104,11 +117,7 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
     at == a.len() && at == b.len()
 }
 
-/// A value without hooks: each method of a hook trait answers for it with its default.
-#[derive(Debug)]
-pub struct NoHooks;
-
-/// Whether the set that `#[impl_hooks(…)]` names is the one of the block's hook trait (`T-21`).
+/// Whether the set that `#[impl_hooks(…)]` names is the one of the block's hook trait.
 /// Every set is its own.
 #[diagnostic::on_unimplemented(
     message = "`{Given}` is not the set of this hook trait; name `{Self}`, which `#[hooks]` generated from it",

@@ -1,29 +1,16 @@
 //! The kinds of slot: when the default runs, and what a registration does.
 
-use std::sync::Arc;
-
-use crate::entry::Entry;
-use crate::slot::Slot;
-
 /// A kind of slot, as a type.
 pub trait Kind {
     /// The word in `#[hook(…)]`.
     const NAME: &'static str;
     /// Whether the default stands in where hooks are registered but none stopped a chain.
     const FALLS_BACK: bool;
+    /// Whether a registration replaces the one before.
+    const IS_SINGLE: bool = false;
 
     /// Whether the default runs before the hooks.
     fn default_runs_first(hooks: usize) -> bool;
-
-    /// Registers an entry.
-    ///
-    /// # Panics
-    /// If the entry asks for what typed slots cannot do.
-    #[track_caller]
-    fn insert<H: ?Sized>(slot: &mut Slot<H>, name: &'static str, entry: Entry<Arc<H>>) {
-        entry.meta().admit_unguarded(name);
-        slot.insert(entry);
-    }
 }
 
 /// The default always runs, and first.
@@ -61,22 +48,10 @@ impl Kind for Fallback {
 impl Kind for Singleton {
     const NAME: &'static str = "singleton";
     const FALLS_BACK: bool = false;
+    const IS_SINGLE: bool = true;
 
     #[inline]
     fn default_runs_first(hooks: usize) -> bool {
         hooks == 0
-    }
-
-    /// The last registration wins, and says so (`T-30`).
-    #[track_caller]
-    fn insert<H: ?Sized>(slot: &mut Slot<H>, name: &'static str, entry: Entry<Arc<H>>) {
-        entry.meta().admit_unguarded(name);
-        if slot.replace_all(entry) {
-            tracing::warn!(
-                target: "hooks_core",
-                slot = name,
-                "singleton hook registration overwritten; last registered hook wins"
-            );
-        }
     }
 }

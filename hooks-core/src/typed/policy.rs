@@ -24,7 +24,7 @@ use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::typed::accumulator::{Accumulator, Handover};
 use crate::typed::kind::Kind;
-use crate::typed::signature::{Object, Signature};
+use crate::typed::slot_def::{DynHook, SlotDef};
 
 /// The policy of one dispatch of a typed slot.
 ///
@@ -33,7 +33,7 @@ use crate::typed::signature::{Object, Signature};
 ///
 /// The methods are `#[inline(always)]`, so that the policy stays in registers: `chain/1` −10 %,
 /// `own_chain/1` −15 %, `aggregate/0` −17 %, `owned_closure/4` −7 % instructions.
-pub(crate) struct SlotPolicy<'a, S: Signature + ?Sized, M, G, V, K, D> {
+pub(crate) struct SlotPolicy<'a, S: SlotDef + ?Sized, M, G, V, K, D> {
     args: Option<S::Args<'a>>,
     later: D,
     stop_condition: G,
@@ -45,7 +45,7 @@ pub(crate) struct SlotPolicy<'a, S: Signature + ?Sized, M, G, V, K, D> {
 
 impl<'a, S, M, G, V, R, K, D, F> SlotPolicy<'a, S, M, G, V, K, D>
 where
-    S: Signature + ?Sized,
+    S: SlotDef + ?Sized,
     M: Kind,
     G: StopCondition<S::Out>,
     V: Fn(G, S::Out) -> R,
@@ -136,7 +136,7 @@ where
 
 /// Returns the arguments for one call. The last call of a dispatch takes them.
 #[inline(always)]
-fn supply<'a, S: Signature + ?Sized>(
+fn supply<'a, S: SlotDef + ?Sized>(
     args: &mut Option<S::Args<'a>>,
     is_last_call: bool,
 ) -> S::Args<'a> {
@@ -144,7 +144,7 @@ fn supply<'a, S: Signature + ?Sized>(
     if is_last_call && !S::REFERENCES {
         args.take().expect(TAKEN)
     } else {
-        S::again(args.as_ref().expect(TAKEN))
+        S::clone_args(args.as_ref().expect(TAKEN))
     }
 }
 
@@ -156,9 +156,10 @@ fn into_step<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     }
 }
 
-impl<'a, 'h, S, M, G, V, R, K, D, F> Policy<dyn Object<S> + 'h> for SlotPolicy<'a, S, M, G, V, K, D>
+impl<'a, 'h, S, M, G, V, R, K, D, F> Policy<dyn DynHook<S> + 'h>
+    for SlotPolicy<'a, S, M, G, V, K, D>
 where
-    S: Signature + ?Sized,
+    S: SlotDef + ?Sized,
     M: Kind,
     G: StopCondition<S::Out>,
     V: Fn(G, S::Out) -> R,
@@ -196,7 +197,7 @@ where
     fn invoke<'b>(
         &mut self,
         _: &'b EntryMeta,
-        hook: &'b (dyn Object<S> + 'h),
+        hook: &'b (dyn DynHook<S> + 'h),
         is_final: bool,
     ) -> HookFuture<'b, S::Out>
     where

@@ -4,96 +4,60 @@ use std::any::type_name;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::bounds::{ChainOutput, HookObject, MaybeSend};
+use crate::bounds::{ChainOutput, MaybeSend};
 use crate::companion::{
     Chain, Chained, Companion, Finalized, Named, NoCompanion, Outputs, PostProcess, Role,
     StopCondition,
 };
 use crate::describe::SlotDescription;
-use crate::entry::Entry;
 use crate::future::{AndThen, Continuation};
 use crate::slot::Slot;
 use crate::typed::accumulator::{Accumulator, AllOutputs, LastOutput};
 use crate::typed::custom::{Relay, Relayed, Steps};
-use crate::typed::group::Provider;
+use crate::typed::into_hook::IntoHook;
 use crate::typed::kind::Kind;
 use crate::typed::policy::SlotPolicy;
-use crate::typed::signature::{Leaf, Object, Signature, Starts};
+use crate::typed::registrations::Registrations;
+use crate::typed::slot_def::{DynHook, SlotDef};
 
 /// The field of a generated set: `S` is its shape, `M` its kind, `G` its chain, `E` its
 /// aggregate or finalizer.
 ///
 /// A set calls its methods as methods, which are found in less time than functions whose type the
 /// compiler has to infer. Their names are reserved, so that no trait of the user's can have one.
-pub struct TypedSlot<'h, S: Signature + ?Sized, M, G = NoCompanion, E = NoCompanion> {
-    slot: Slot<dyn Object<S> + 'h>,
+pub struct TypedSlot<'h, S: SlotDef + ?Sized, M, G = NoCompanion, E = NoCompanion> {
+    slot: Slot<dyn DynHook<S> + 'h>,
     gate: G,
     end: E,
     kind: PhantomData<fn() -> M>,
 }
 
+/// The field of a slot with a chain `C`.
+pub type ChainedSlot<'h, S, M, C> = TypedSlot<'h, S, M, Chained<'h, C, <S as SlotDef>::Out>>;
+
 /// Registration.
-impl<'h, S: Signature + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
+impl<'h, S: SlotDef + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
     /// Registers a hook.
-    pub fn __hooks_register<H>(&mut self, hook: H)
-    where
-        S: Starts<Leaf<H>>,
-        H: HookObject + 'h,
-    {
-        self.__hooks_register_entry(Entry::new(hook));
-    }
-
-    /// Registers a hook under conditions.
     #[track_caller]
-    pub fn __hooks_register_entry<H>(&mut self, entry: Entry<H>)
-    where
-        S: Starts<Leaf<H>>,
-        H: HookObject + 'h,
-    {
-        let entry = entry.map(|hook| Arc::new(Leaf(hook)) as Arc<dyn Object<S> + 'h>);
-        M::insert(&mut self.slot, S::NAME, entry);
+    pub fn __hooks_register<Form>(&mut self, hook: impl IntoHook<S, Form> + 'h) {
+        self.__hooks_mut().register(hook);
     }
 
-    /// Removes the entry of this key, and says whether there was one.
-    pub fn __hooks_remove(&mut self, key: &str) -> bool {
-        self.slot.remove(key)
-    }
-}
-
-/// Where hooks of the slot `S` are registered, whatever its companions are: they may be the
-/// affair of the module that declares it.
-pub trait Registry<'h, S: Signature + ?Sized> {
-    /// Puts an entry where it belongs.
-    fn insert(&mut self, entry: Entry<Arc<dyn Object<S> + 'h>>);
-}
-
-impl<'h, S: Signature + ?Sized, M: Kind, G, E> Registry<'h, S> for TypedSlot<'h, S, M, G, E> {
-    fn insert(&mut self, entry: Entry<Arc<dyn Object<S> + 'h>>) {
-        M::insert(&mut self.slot, S::NAME, entry);
-    }
-}
-
-impl<'h, S: Signature + ?Sized + 'h> dyn Registry<'h, S> + '_ {
-    /// Registers one method of a value.
-    pub fn __hooks_register<P>(&mut self, provider: &Arc<Provider<P>>)
-    where
-        S: Starts<Provider<P>>,
-        P: Deref + HookObject + 'h,
-    {
-        let hook: Arc<dyn Object<S> + 'h> = Arc::<Provider<P>>::clone(provider);
-        self.insert(Entry::with_type_name(hook, type_name::<P::Target>()));
+    /// The registrations.
+    pub fn __hooks_mut(&mut self) -> Registrations<'_, 'h, S> {
+        Registrations::new(&mut self.slot, M::IS_SINGLE)
     }
 }
 
 /// Merging.
-impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
-    /// Takes over the entries and the companions of another slot of the same set (`T-40`).
+impl<S: SlotDef + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
+    /// Takes over the entries and the companions of another slot of the same set.
     pub fn __hooks_extend(&mut self, other: Self) {
+        let mut own = Registrations::new(&mut self.slot, M::IS_SINGLE);
         for node in other.slot.cursor() {
-            M::insert(&mut self.slot, S::NAME, node.entry());
+            own.insert(node.entry());
         }
         self.gate.extend(other.gate, S::NAME);
         self.end.extend(other.end, S::NAME);
@@ -101,7 +65,7 @@ impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E>
 }
 
 /// Companions.
-impl<'h, S: Signature + ?Sized, M, C, E> TypedSlot<'h, S, M, Chained<'h, C, S::Out>, E> {
+impl<'h, S: SlotDef + ?Sized, M, C, E> TypedSlot<'h, S, M, Chained<'h, C, S::Out>, E> {
     /// Replaces the chain.
     pub fn __hooks_set_chain<N: Chain<S::Out> + 'h>(&mut self, chain: N)
     where
@@ -111,14 +75,14 @@ impl<'h, S: Signature + ?Sized, M, C, E> TypedSlot<'h, S, M, Chained<'h, C, S::O
     }
 }
 
-impl<'h, S: Signature + ?Sized, M, G, C, I, O> TypedSlot<'h, S, M, G, Finalized<'h, C, I, O>> {
+impl<'h, S: SlotDef + ?Sized, M, G, C, I, O> TypedSlot<'h, S, M, G, Finalized<'h, C, I, O>> {
     /// Replaces the aggregate or the finalizer.
     pub fn __hooks_set_end<N: PostProcess<I, O> + Named + 'h>(&mut self, end: N) {
         self.end = Companion::Override(Arc::new(end), N::name());
     }
 }
 
-impl<S: Signature + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
+impl<S: SlotDef + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
     /// The chain.
     #[inline]
     pub fn __hooks_gate(&self) -> &G {
@@ -135,12 +99,12 @@ impl<S: Signature + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
 /// Dispatch.
 impl<'h, S, M, G, E> TypedSlot<'h, S, M, G, E>
 where
-    S: Signature + ?Sized,
+    S: SlotDef + ?Sized,
     M: Kind,
 {
-    /// The latest output is the answer.
+    /// The latest output is the answer; a chain may stop after any.
     #[inline]
-    pub fn __hooks_dispatch<'a, C>(
+    pub fn __hooks_dispatch_chained<'a, C>(
         &'a self,
         chain: C,
         args: S::Args<'a>,
@@ -218,8 +182,24 @@ where
     }
 }
 
+/// Dispatch without a chain.
+impl<'h, S, M, E> TypedSlot<'h, S, M, NoCompanion, E>
+where
+    S: SlotDef + ?Sized,
+    M: Kind,
+{
+    /// The latest output is the answer.
+    #[inline]
+    pub fn __hooks_dispatch<'a>(
+        &'a self,
+        args: S::Args<'a>,
+    ) -> impl Future<Output = S::Out> + MaybeSend + use<'a, 'h, S, M, E> {
+        self.__hooks_dispatch_chained(NoCompanion, args)
+    }
+}
+
 /// Listing.
-impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
+impl<S: SlotDef + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
     /// What is registered, in execution order.
     pub fn __hooks_describe(&self) -> SlotDescription {
         let companions = [self.gate.role(), self.end.role()];
@@ -227,7 +207,7 @@ impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E>
     }
 }
 
-impl<S: Signature + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
+impl<S: SlotDef + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
     /// A slot without hooks.
     pub fn new(gate: G, end: E) -> Self {
         TypedSlot {
@@ -239,7 +219,21 @@ impl<S: Signature + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
     }
 }
 
-impl<S: Signature + ?Sized, M, G: Clone, E: Clone> Clone for TypedSlot<'_, S, M, G, E> {
+impl<S: SlotDef + ?Sized, M> TypedSlot<'_, S, M> {
+    /// A slot without hooks and without companions.
+    pub fn without_companions() -> Self {
+        TypedSlot::new(NoCompanion, NoCompanion)
+    }
+}
+
+impl<'h, S: SlotDef + ?Sized, M, C> TypedSlot<'h, S, M, Chained<'h, C, S::Out>> {
+    /// A slot without hooks, with the chain that its definition names.
+    pub fn with_chain(chain: C) -> Self {
+        TypedSlot::new(Companion::new(chain), NoCompanion)
+    }
+}
+
+impl<S: SlotDef + ?Sized, M, G: Clone, E: Clone> Clone for TypedSlot<'_, S, M, G, E> {
     fn clone(&self) -> Self {
         TypedSlot {
             slot: self.slot.clone(),
@@ -250,7 +244,7 @@ impl<S: Signature + ?Sized, M, G: Clone, E: Clone> Clone for TypedSlot<'_, S, M,
     }
 }
 
-impl<S: Signature + ?Sized, M, G, E> fmt::Debug for TypedSlot<'_, S, M, G, E> {
+impl<S: SlotDef + ?Sized, M, G, E> fmt::Debug for TypedSlot<'_, S, M, G, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.slot.fmt(f)
     }

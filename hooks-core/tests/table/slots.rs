@@ -186,18 +186,18 @@ macro_rules! slot {
             }
 
             /// Registers plainly where an entry would say nothing more.
-            fn entry<'h>(
+            fn entry<'h, M: 'static>(
                 set: &mut TableSet<'h>,
                 registration: &Registration<Form>,
-                hook: impl Slot + 'h,
+                hook: impl hooks_core::Hook<dyn Slot, M> + 'h,
             ) {
                 match (registration.key, registration.priority) {
                     (None, 0) => set.register_slot(hook),
                     (None, priority) => {
-                        set.register_slot_entry(Entry::new(hook).priority(priority))
+                        set.register_slot(Entry::new(hook).priority(priority))
                     }
                     (Some(key), priority) => {
-                        set.register_slot_entry(Entry::new(hook).key(key).priority(priority))
+                        set.register_slot(Entry::new(hook).key(key).priority(priority))
                     }
                 };
             }
@@ -211,7 +211,7 @@ macro_rules! slot {
                             register(&mut set, registration, &borrowed);
                         }
                         Change::Remove { key } => {
-                            set.remove_slot(key);
+                            set.slot_mut().remove(key);
                         }
                         Change::Extend(registrations) => {
                             let mut other = TableSet::new();

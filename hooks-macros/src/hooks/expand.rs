@@ -37,8 +37,8 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let trait_name = spans::generated(name);
     let place = spans::generated_at(trait_token.span);
     let h = &Lifetime::new(&lifetime.to_string(), place);
-    let private = &spans::moved_all(krate::private(), place);
-    let root = &spans::moved_all(krate::root(), place);
+    let private = &spans::respan(krate::private(), place);
+    let root = &spans::respan(krate::root(), place);
     let cfgs: Vec<_> = attrs::everywhere(attrs).collect();
     let optional = nested.is_empty() && slots.iter().all(Slot::is_optional);
     // The items of one block have a short name for what they call.
@@ -76,25 +76,30 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let marker = optional.then(|| quote!(__hooks_lifetime));
     let marker: Vec<_> = marker.iter().collect();
 
+    // The lint speaks of the user's bodies as well, so it is left out where it can be.
+    let all_attrs = slots
+        .iter()
+        .map(SlotExpansion::slot_attrs)
+        .chain([attrs.as_slice()]);
+    let deprecated = all_attrs
+        .flat_map(|attrs| attrs::given(attrs, &["deprecated"]))
+        .next();
+    let deprecated = deprecated.map(|_| quote!(, deprecated));
+    let mutable = (!slots.is_empty() || !nested.is_empty()).then(|| quote!(mut));
     let set_text = set_name.to_string();
     let set_doc = format!("The hooks registered for the slots of [`{name}`], and their dispatch.");
     let trait_doc = format!(
         "Implement it under `#[impl_hooks({set_name})]` and register the value with [`{set_name}::with_hooks`]."
     );
 
+    let is_documented = attrs::given(attrs, &["doc"]).next().is_some();
+    let blank = is_documented.then(|| quote!(#[doc = ""]));
+
     quote_spanned! {place=>
         #(#attrs)*
-        ///
+        #blank
         #[doc = #trait_doc]
-        #[allow(
-            dead_code,
-            unused_braces,
-            clippy::needless_pass_by_value,
-            clippy::option_option,
-            clippy::too_many_arguments,
-            clippy::type_complexity,
-            clippy::used_underscore_binding
-        )]
+        #[allow(dead_code, unused_variables, clippy::all, clippy::pedantic #deprecated)]
         #vis #trait_token #trait_name {
             #(#trait_methods)*
 
@@ -109,7 +114,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
 
         #(#cfgs)*
         #[doc = #set_doc]
-        #[allow(dead_code, deprecated, non_snake_case)]
+        #[allow(dead_code, non_snake_case #deprecated)]
         #[derive(#private::Clone)]
         #[must_use = "a set without dispatches runs no hook"]
         #vis struct #set_name<#h> {
@@ -122,7 +127,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         }
 
         #(#cfgs)*
-        #[allow(dead_code, deprecated, non_snake_case, clippy::too_many_arguments, clippy::used_underscore_binding)]
+        #[allow(missing_docs, dead_code, non_snake_case, clippy::all, clippy::pedantic #deprecated)]
         impl<#h> #set_name<#h> {
             /// A set without hooks: every slot answers with its default.
             #[inline]
@@ -148,7 +153,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             /// Registers all hooks that a value, or a borrowed value, provides.
             #vis fn with_hooks(
                 mut self,
-                hooks: impl #private::HookGroup<#h, Self> + #private::HookObject + #h,
+                hooks: impl #root::HookGroup<#h, Self> + #root::HookObject + #h,
             ) -> Self {
                 Self::register_hooks(&mut self, hooks);
                 self
@@ -157,34 +162,28 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             /// Registers all hooks that a value, or a borrowed value, provides.
             #vis fn register_hooks(
                 &mut self,
-                hooks: impl #private::HookGroup<#h, Self> + #private::HookObject + #h,
+                hooks: impl #root::HookGroup<#h, Self> + #root::HookObject + #h,
             ) -> &mut Self {
                 #private::HookGroup::__hooks_register_owned(hooks, self);
                 self
             }
 
-            /// Takes over everything registered in another set, behind one's own of equal priority;
-            /// an entry takes the place of one with its key.
-            #[inline]
+            /// Registers the entries of another set behind one's own; equal keys replace.
             #vis fn with_extended(mut self, other: Self) -> Self {
                 Self::extend(&mut self, other);
                 self
             }
 
-            /// Takes over everything registered in another set, behind one's own of equal priority;
-            /// an entry takes the place of one with its key.
-            #[inline]
+            /// Registers the entries of another set behind one's own; equal keys replace.
             #vis fn extend(&mut self, other: Self) -> &mut Self {
                 #(#slot_cfgs self.#fields.__hooks_extend(other.#fields);)*
                 #(<#nested_sets>::extend(&mut self.#nested_fields, other.#nested_fields);)*
                 self
             }
 
-            /// What is registered, in execution order.
-            #[inline]
+            /// Returns what is registered, in execution order.
             #vis fn describe(&self) -> #root::SetDescription {
-                #[allow(unused_mut)]
-                let mut description = #root::SetDescription::__new(#set_text);
+                let #mutable description = #root::SetDescription::__new(#set_text);
                 #(#slot_cfgs description.__slot(self.#fields.__hooks_describe());)*
                 #(description.__nested(#nested_names, <#nested_sets>::describe(&self.#nested_fields));)*
                 description
@@ -194,20 +193,10 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #(#traits)*
 
         #(#cfgs)*
-        #[allow(
-            deprecated,
-            refining_impl_trait,
-            unused_qualifications,
-            clippy::option_option,
-            clippy::too_many_arguments,
-            clippy::type_complexity,
-            clippy::unused_unit,
-            clippy::used_underscore_binding
-        )]
+        #[allow(unused_braces, unused_qualifications, clippy::used_underscore_binding #deprecated)]
+        #[allow(clippy::option_option, clippy::type_complexity, clippy::unused_unit)]
         const _: () = {
             use #private as #short;
-
-            impl #trait_name for #short::NoHooks {}
 
             impl #short::Debug for #set_name<'_> {
                 fn fmt(&self, f: &mut #short::Formatter<'_>) -> #short::FmtResult {
@@ -216,7 +205,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             }
 
             impl #short::Default for #set_name<'_> {
-                #[inline]
                 fn default() -> Self {
                     Self::new()
                 }

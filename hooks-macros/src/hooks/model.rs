@@ -54,7 +54,7 @@ pub(crate) enum Kind {
     Always(Companions),
     Fallback(Companions),
     Singleton,
-    /// `fallback`, with the pipeline that says what becomes of the call (`T-31`).
+    /// `fallback`, with the pipeline that says what becomes of the call.
     Custom(Path),
 }
 
@@ -109,7 +109,7 @@ impl Slot {
         params.chain([&self.output]).chain(options)
     }
 
-    /// Whether hooks are given the previous output (`T-24`, §0.9).
+    /// Whether hooks are given the previous output.
     pub(crate) fn passes_last(&self) -> bool {
         let aggregates = self.end().is_some_and(|end| end.role == Role::Aggregate);
         self.companions().is_some() && self.chain().is_none() && !aggregates && !self.is_unit()
@@ -152,9 +152,7 @@ impl Slot {
             self.method.clone(),
             names.method("with", ""),
             names.method("register", ""),
-            names.method("with", "_entry"),
-            names.method("register", "_entry"),
-            names.method("remove", ""),
+            names.registrations(),
         ];
         let chain = self.chain().map(|_| "_chain");
         let end = self.end().map(|end| end.role.suffix());

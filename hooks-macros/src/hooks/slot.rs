@@ -1,9 +1,9 @@
 //! What is generated for one slot: here what all of it shares, and the slot's part in the
 //! set's struct and in the trait that applications implement.
 
+mod definition;
 mod dispatch;
 mod methods;
-mod objects;
 mod traits;
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
@@ -13,7 +13,9 @@ use syn::{Attribute, Ident, Lifetime, Type};
 
 use super::model::{End, Kind, Role, Set, Slot};
 use crate::attrs;
+use crate::krate;
 use crate::names;
+use crate::params;
 use crate::spans;
 
 /// One slot, with the tokens that several of its items need.
@@ -53,12 +55,12 @@ impl<'a> SlotExpansion<'a> {
         set_cfgs: &[&'a Attribute],
     ) -> Self {
         let place = spans::generated_at(slot.fn_token.span);
-        let lifetime = Lifetime::new("'__a", Span::call_site());
+        let lifetime = args_lifetime(slot);
         let args = slot.params.iter().map(|param| param.type_for(&lifetime));
         let output = &slot.output;
         let last_type = if slot.passes_last() {
             let (_, end) = spans::ends(output);
-            let option = spans::spread(output, quote!(#private::Option));
+            let option = spans::respan_range(output, quote!(#private::Option));
             quote_spanned!(end=> #option<#output>)
         } else {
             quote!(())
@@ -69,7 +71,7 @@ impl<'a> SlotExpansion<'a> {
         SlotExpansion {
             slot,
             set,
-            private: spans::moved_all(private.clone(), place),
+            private: spans::respan(private.clone(), place),
             cfgs: set_cfgs
                 .iter()
                 .copied()
@@ -80,7 +82,7 @@ impl<'a> SlotExpansion<'a> {
             args_type: tuple(quote!(#(#args,)*), spans::generated_at(slot.parens)),
             hook_params: quote!(#(#idents: #types,)* #(#last: #last_type,)*),
             hook_args: quote!(#(#idents,)* #(#last,)*),
-            hook_future: hook_future(private, output),
+            hook_future: hook_future(output),
             idents,
             last_type,
         }
@@ -89,6 +91,10 @@ impl<'a> SlotExpansion<'a> {
     pub(crate) fn cfgs(&self) -> TokenStream {
         let cfgs = &self.cfgs;
         quote!(#(#cfgs)*)
+    }
+
+    pub(crate) fn slot_attrs(&self) -> &'a [Attribute] {
+        &self.slot.attrs
     }
 
     pub(crate) fn field(&self) -> &'a Ident {
@@ -131,7 +137,9 @@ impl<'a> SlotExpansion<'a> {
         }
         match (slot.chain(), slot.end()) {
             (None, None) => quote!(#private::TypedSlot<#h, dyn #name, #kind>),
-            (Some(_), None) => quote!(#private::TypedSlot<#h, dyn #name, #kind, #chain>),
+            (Some(chain), None) => {
+                quote!(#private::ChainedSlot<#h, dyn #name, #kind, #chain>)
+            }
             _ => quote!(#private::TypedSlot<#h, dyn #name, #kind, #chain, #end>),
         }
     }
@@ -142,7 +150,14 @@ impl<'a> SlotExpansion<'a> {
         if slot.pipeline().is_some() {
             return quote!(#private::TypedSlot::new(#private::Custom::new(), #private::NoCompanion));
         }
+        if let (None, None) = (slot.chain(), slot.end()) {
+            return quote!(#private::TypedSlot::without_companions());
+        }
         let made = |ty: &Type| quote!(<#ty as #private::Default>::default());
+        if let (Some(chain), None) = (slot.chain(), slot.end()) {
+            let chain = made(chain);
+            return quote!(#private::TypedSlot::with_chain(#chain));
+        }
         let chain = match slot.chain().map(made) {
             Some(chain) => quote!(#private::Companion::new(#chain)),
             None => quote!(#private::NoCompanion),
@@ -177,48 +192,59 @@ impl<'a> SlotExpansion<'a> {
         let receiver = quote_spanned!(hidden=> &self);
         let last = slot.passes_last().then(|| Ident::new("last", hidden));
         let last: Vec<_> = last.into_iter().collect();
-        let (answer, default) = if slot.ready {
-            let default = names::default(method, *place);
-            (
-                quote_spanned!(*place=> #private::Lazy::new(move || Self::#default(#(#idents),*))),
-                self.default_now(&default),
-            )
-        } else {
-            (self.default_later(), TokenStream::new())
-        };
+        let name = &slot.name;
+        let mut default = quote!(#private::default::<dyn #name>((#(#idents,)*)));
+        // The future borrows all arguments for one lifetime, which the signature does not name if
+        // they have several. That of an `async` block does not show it.
+        if slot
+            .params
+            .iter()
+            .map(|param| params::lifetimes(&param.ty))
+            .sum::<usize>()
+            > 1
+        {
+            default = quote!(async move { #default.await });
+        }
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
             fn #method(#receiver, #(#idents: #types,)* #(#last: #last_type,)*) -> #hook_future {
-                #(let _ = #last;)*
-                #answer
+                #default
             }
-
-            #default
         }
     }
 
-    /// A default that cannot wait, as a function: there the compiler would refuse an `.await`.
-    fn default_now(&self, name: &Ident) -> TokenStream {
+    /// The default, as a method of the slot's definition.
+    fn default(&self) -> TokenStream {
         let SlotExpansion {
-            slot, cfgs, place, ..
+            slot,
+            place,
+            idents,
+            hook_future,
+            ..
         } = self;
-        let (inputs, output) = (&slot.inputs, &slot.output);
-        let body = match self.default_attrs().is_empty() {
-            true => self.default_body(),
-            false => self.default_call(quote!(fn)),
-        };
-        quote_spanned! {*place=>
-            #(#cfgs)*
-            #[doc(hidden)]
-            fn #name(#(#inputs),*) -> #output #body
+        let (output, a) = (&slot.output, self.args_lifetime());
+        if !slot.ready {
+            let body = self.default_call(quote!(#[allow(clippy::unused_async)] async fn));
+            return quote_spanned! {*place=>
+                fn later<#a>((#(#idents,)*): Self::Args<#a>) -> #hook_future #body
+            };
         }
-    }
-
-    /// The future of a default that may wait. One that cannot be sent is shown as a function's: one
-    /// with the name that the user gave it.
-    fn default_later(&self) -> TokenStream {
-        self.default_call(quote!(#[allow(clippy::unused_async)] async fn))
+        // In a plain function the compiler refuses an `.await`.
+        let has_attrs = slot.inputs.iter().any(|input| !input.attrs.is_empty());
+        if has_attrs || !self.default_attrs().is_empty() {
+            let body = self.default_call(quote!(fn));
+            return quote_spanned! {*place=>
+                fn now<#a>((#(#idents,)*): Self::Args<#a>) -> #output #body
+            };
+        }
+        let (pats, body) = (
+            slot.inputs.iter().map(|input| &input.pat),
+            self.default_body(),
+        );
+        quote_spanned! {*place=>
+            fn now<#a>((#(#pats,)*): Self::Args<#a>) -> #output #body
+        }
     }
 
     /// A call of the default as a function of its own, with this `head`.
@@ -231,7 +257,7 @@ impl<'a> SlotExpansion<'a> {
         } = self;
         let (inputs, output) = (&slot.inputs, &slot.output);
         let (attrs, body) = (self.default_attrs(), self.default_body());
-        let head = spans::moved_all(head, *place);
+        let head = spans::respan(head, *place);
         let method = spans::generated(&slot.method);
         quote_spanned! {*place=> {
             struct __HooksDefault;
@@ -247,7 +273,7 @@ impl<'a> SlotExpansion<'a> {
     /// as the function of a type, it is not in the way of another one.
     fn default_attrs(&self) -> Vec<&'a Attribute> {
         let of_the_body = |attr: &&Attribute| {
-            !attrs::is_or_gives(attr, SHOWN) && !attrs::is_one_of(attr, &["cfg"])
+            !attrs::is_or_contains(attr, SHOWN) && !attrs::is_one_of(attr, &["cfg"])
         };
         self.slot.attrs.iter().filter(of_the_body).collect()
     }
@@ -256,6 +282,9 @@ impl<'a> SlotExpansion<'a> {
     /// ignore them.
     fn default_body(&self) -> TokenStream {
         let (idents, body) = (&self.idents, &self.slot.body);
+        if idents.is_empty() {
+            return quote!(#body);
+        }
         quote!({ let _ = (#(&#idents,)*); #body })
     }
 
@@ -265,23 +294,25 @@ impl<'a> SlotExpansion<'a> {
         quote!(#hook #stateful)
     }
 
-    /// What is a hook of the slot, and how the framework calls it.
+    /// The slot's definition, and how the framework calls its hooks.
     pub(crate) fn impls(&self) -> TokenStream {
-        let stateful = self.stateful();
-        let closures = self.closures();
-        let signature = self.signature();
-        let objects = self.objects();
-        quote!(#stateful #closures #signature #objects)
+        let (definition, relay, calls) = (self.definition(), self.relay(), self.calls());
+        quote!(#definition #relay #calls)
+    }
+
+    /// The lifetime of the arguments.
+    fn args_lifetime(&self) -> Lifetime {
+        args_lifetime(self.slot)
     }
 
     /// The visibility of the set, at the slot: there begins what it is part of.
     fn vis(&self) -> TokenStream {
-        spans::moved_all(self.set.vis.to_token_stream(), self.place)
+        spans::respan(self.set.vis.to_token_stream(), self.place)
     }
 
     /// `&self`, at the name of the slot: so begins what the compiler shows of its parameters.
     fn receiver(&self) -> TokenStream {
-        spans::ahead_of(&self.slot.method, quote!(&self), self.place)
+        spans::respan_prefix(&self.slot.method, quote!(&self), self.place)
     }
 
     /// `<Out>` or `<Out, Answer>`: the arguments of the trait of a companion that ends a
@@ -291,10 +322,25 @@ impl<'a> SlotExpansion<'a> {
         quote!(<#output #(, #answer)*>)
     }
 
+    /// The framework's crate, at the slot.
+    fn root(&self) -> TokenStream {
+        spans::respan(krate::root(), self.place)
+    }
+
+    /// Whether the user documented the slot.
+    fn is_documented(&self) -> bool {
+        attrs::given(&self.slot.attrs, &["doc"]).next().is_some()
+    }
+
     /// The slot as text, for spans and descriptions.
     fn text(&self) -> String {
         self.slot.method.unraw().to_string()
     }
+}
+
+/// The lifetime for which a dispatch borrows the arguments of a slot.
+fn args_lifetime(slot: &Slot) -> Lifetime {
+    names::lifetime("a", slot.types())
 }
 
 /// The attributes that users of a slot see.
@@ -307,11 +353,12 @@ fn last(slot: &Slot) -> Vec<Ident> {
 }
 
 /// `impl Future<Output = Out> + MaybeSend`, at the output.
-fn hook_future(private: &TokenStream, output: &Type) -> TokenStream {
+fn hook_future(output: &Type) -> TokenStream {
+    let root = krate::root();
     let (first, last) = spans::ends(output);
     let keyword = quote_spanned!(first=> impl);
-    let future = spans::spread(output, quote!(#private::Future));
-    let send = spans::spread(output, quote!(#private::MaybeSend));
+    let future = spans::respan_range(output, quote!(::core::future::Future));
+    let send = spans::respan_range(output, quote!(#root::MaybeSend));
     quote_spanned!(last=> #keyword #future<Output = #output> + #send)
 }
 

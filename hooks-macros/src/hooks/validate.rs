@@ -11,39 +11,39 @@ use super::model::{Companions, End, Kind, Role, Set, Slot};
 use super::{is_conditional, nested, others, types};
 use crate::attrs;
 use crate::body;
+use crate::errors::Errors;
 use crate::hook_attr::{HookAttr, KindWord};
 use crate::names::{self, SlotNames, camel};
 use crate::params::{self, Param, Passing};
-use crate::report::Report;
 use crate::spans;
 use crate::syntax::{self, Item, Method, Trait};
 
 pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set> {
-    let mut report = Report::default();
+    let mut errors = Errors::default();
     if !args.is_empty() {
-        report.error(
+        errors.error(
             &args,
-            "`#[hooks]` takes no arguments; options of a slot go into its `#[hook(…)]`",
+            "`#[hooks]` takes no argument but `crate = path`; options of a slot go into its `#[hook(…)]`",
         );
     }
-    header(definition, &mut report);
-    let nested = nested::read(definition, &mut report);
+    header(definition, &mut errors);
+    let nested = nested::read(definition, &mut errors);
     for attr in attrs::named(&definition.attrs, &["hook"]) {
-        report.error(attr, "`#[hook(…)]` is for one slot; move it to a method");
+        errors.error(attr, "`#[hook(…)]` is for one slot; move it to a method");
     }
     let slots: Vec<Slot> = definition
         .items
         .iter()
         .filter_map(|item| match item {
-            Item::Method(method) => slot(method, definition, &mut report),
+            Item::Method(method) => slot(method, definition, &mut errors),
             Item::Other(other) => {
-                other_item(other, &mut report);
+                other_item(other, &mut errors);
                 None
             }
         })
         .collect();
     let set = Set {
-        attrs: others(&definition.attrs).cloned().collect(),
+        attrs: attrs::with_allowed(others(&definition.attrs)),
         vis: definition.vis.clone(),
         trait_token: definition.trait_token,
         name: definition.ident.clone(),
@@ -51,65 +51,65 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
             &definition.ident,
             spans::generated_at(definition.ident.span()),
         ),
-        lifetime: names::lifetime(slots.iter().flat_map(Slot::types)),
+        lifetime: names::lifetime("h", slots.iter().flat_map(Slot::types)),
         slots,
         nested,
     };
-    collisions(&set, &mut report);
-    report.finish(set)
+    collisions(&set, &mut errors);
+    errors.finish(set)
 }
 
-fn header(definition: &Trait, report: &mut Report) {
+fn header(definition: &Trait, errors: &mut Errors) {
     if let Some(token) = definition.unsafety {
-        report.error(
+        errors.error(
             token,
             "a hook set cannot be an unsafe trait; remove `unsafe`",
         );
     }
     if let Some(token) = definition.auto_token {
-        report.error(token, "a hook set cannot be an auto trait; remove `auto`");
+        errors.error(token, "a hook set cannot be an auto trait; remove `auto`");
     }
     let generics = &definition.generics;
     if !generics.params.is_empty() {
-        report.error(
+        errors.error(
             &generics.params,
             "a hook set cannot be generic; use concrete types, or arguments of the slots",
         );
     } else if let Some(clause) = &generics.where_clause {
-        report.error(
+        errors.error(
             clause.where_token,
             "a hook set cannot have a `where` clause; remove it",
         );
     }
     if !definition.supertraits.is_empty() {
-        report.error(
+        errors.error(
             &definition.supertraits,
             "a hook set cannot have supertraits; remove them, hooks are `Send + Sync` already",
         );
     }
 }
 
-fn other_item(item: &TraitItem, report: &mut Report) {
+fn other_item(item: &TraitItem, errors: &mut Errors) {
     match item {
-        TraitItem::Const(item) => report.error(
+        TraitItem::Const(item) => errors.error(
             item.const_token,
             "a hook set consists of slots; move the constant out of the trait",
         ),
-        TraitItem::Type(item) => report.error(
+        TraitItem::Type(item) => errors.error(
             item.type_token,
             "a hook set consists of slots; use the concrete type in place of an associated one",
         ),
-        item => report.error(
+        item => errors.error(
             item,
             "a hook set consists of slots; move this out of the trait",
         ),
     }
 }
 
-fn slot(method: &Method, definition: &Trait, report: &mut Report) -> Option<Slot> {
-    let kind = kind(method, report);
+fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot> {
+    let kind = kind(method, errors);
     for attr in attrs::named(&method.attrs, &["nested_hooks"]) {
-        report.error(
+        errors.error(
             attr,
             "`#[nested_hooks(…)]` is for the whole set; move it to the trait",
         );
@@ -120,19 +120,19 @@ fn slot(method: &Method, definition: &Trait, report: &mut Report) -> Option<Slot
         // That it is no slot was reported, and may be what was meant.
         return None;
     }
-    signature(method, report);
+    signature(method, errors);
     let inputs: Vec<_> = params::typed(&method.sig.inputs).cloned().collect();
     if let Some((Kind::Custom(_), _)) = &kind {
-        call(method, &inputs, report);
+        call(method, &inputs, errors);
     }
     let refused = [&definition.generics, &method.sig.generics];
     let params: Vec<_> = inputs
         .iter()
-        .filter_map(|arg| param(arg, refused, report))
+        .filter_map(|arg| param(arg, refused, errors))
         .collect();
     for (at, param) in params.iter().enumerate() {
         if params[..at].iter().any(|first| first.ident == param.ident) {
-            report.error(
+            errors.error(
                 &param.ident,
                 format!(
                     "parameter `{}` is there twice; rename or remove one",
@@ -141,18 +141,18 @@ fn slot(method: &Method, definition: &Trait, report: &mut Report) -> Option<Slot
             );
         }
     }
-    if let Some(beyond) = inputs.get(params::MOST) {
-        report.error(
+    if let Some(beyond) = inputs.get(params::MAX_PARAMS) {
+        errors.error(
             beyond,
             format!(
                 "a slot takes at most {} parameters; put some of them into a struct",
-                params::MOST
+                params::MAX_PARAMS
             ),
         );
     }
-    let output = output(&method.sig, report)?;
+    let output = output(&method.sig, errors)?;
     let Some(body) = &method.body else {
-        report.error(
+        errors.error(
             &method.sig.ident,
             format!(
                 "slot `{}` needs a default; give it a body that answers when no hook is registered",
@@ -162,11 +162,11 @@ fn slot(method: &Method, definition: &Trait, report: &mut Report) -> Option<Slot
         return None;
     };
     Some(Slot {
-        attrs: others(&method.attrs).cloned().collect(),
+        attrs: attrs::with_allowed(others(&method.attrs)),
         ready: body::is_ready(others(&method.attrs).chain(others(&definition.attrs)), body),
         method: method.sig.ident.clone(),
         fn_token: method.sig.fn_token,
-        name: trait_name(&method.sig.ident, name, report)?,
+        name: trait_name(&method.sig.ident, name, errors)?,
         params,
         parens: method.sig.paren_token.span.join(),
         inputs,
@@ -177,13 +177,13 @@ fn slot(method: &Method, definition: &Trait, report: &mut Report) -> Option<Slot
 }
 
 /// The name of the slot's trait: the one given, else the method's in another case.
-fn trait_name(method: &Ident, given: Option<Ident>, report: &mut Report) -> Option<Ident> {
+fn trait_name(method: &Ident, given: Option<Ident>, errors: &mut Errors) -> Option<Ident> {
     let name = match given {
         Some(given) => Some(spans::generated(&given)),
         None => camel(method),
     };
     if name.is_none() {
-        report.error(
+        errors.error(
             method,
             format!("the name of slot `{method}` gives none for its trait; add `name = OtherName` to its `#[hook(…)]`"),
         );
@@ -192,9 +192,9 @@ fn trait_name(method: &Ident, given: Option<Ident>, report: &mut Report) -> Opti
 }
 
 /// The attribute that makes a slot of a method.
-fn hook_attr<'a>(method: &'a Method, report: &mut Report) -> Option<&'a Attribute> {
+fn hook_attr<'a>(method: &'a Method, errors: &mut Errors) -> Option<&'a Attribute> {
     if let Some(attr) = method.attrs.iter().find(|attr| is_conditional(attr)) {
-        report.error(
+        errors.error(
             attr,
             "`#[hook(…)]` depends on nothing; write it by itself, and `#[cfg(…)]` for a slot that is not always there",
         );
@@ -204,7 +204,7 @@ fn hook_attr<'a>(method: &'a Method, report: &mut Report) -> Option<&'a Attribut
     let first = attrs.next();
     if first.is_none() {
         let name = &method.sig.ident;
-        report.error(
+        errors.error(
             name,
             match method.sig.asyncness {
                 Some(_) => format!("method `{name}` is no slot yet; give it a kind: `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`"),
@@ -213,7 +213,7 @@ fn hook_attr<'a>(method: &'a Method, report: &mut Report) -> Option<&'a Attribut
         );
     }
     for second in attrs {
-        report.error(
+        errors.error(
             second,
             "a slot has one `#[hook(…)]`; put all options into the first",
         );
@@ -221,12 +221,12 @@ fn hook_attr<'a>(method: &'a Method, report: &mut Report) -> Option<&'a Attribut
     first
 }
 
-pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
-    let attr = hook_attr(method, report)?;
-    let attr = HookAttr::read(attr, report);
+pub(super) fn kind(method: &Method, errors: &mut Errors) -> Option<(Kind, Option<Ident>)> {
+    let attr = hook_attr(method, errors)?;
+    let attr = HookAttr::read(attr, errors);
     let (word, kind) = attr.kind.as_ref()?;
     if let (KindWord::Always | KindWord::Singleton, Some(custom)) = (word, &attr.custom) {
-        report.error(
+        errors.error(
             &custom.key,
             format!(
                 "`custom` is for `fallback` slots; remove it, or write `fallback` in place of `{kind}`"
@@ -235,20 +235,20 @@ pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option
     }
     let name = attr.name.as_ref().map(|name| name.value.clone());
     let kind = match word {
-        KindWord::Always => Kind::Always(companions(attr, report)),
+        KindWord::Always => Kind::Always(companions(attr, errors)),
         KindWord::Fallback if attr.custom.is_some() => {
             for key in companion_keys(&attr) {
-                report.error(
+                errors.error(
                     key,
                     format!("a `custom` pipeline ends a dispatch by itself and takes no `{key}`; remove it"),
                 );
             }
             Kind::Custom(attr.custom?.value)
         }
-        KindWord::Fallback => Kind::Fallback(companions(attr, report)),
+        KindWord::Fallback => Kind::Fallback(companions(attr, errors)),
         KindWord::Singleton => {
             for key in companion_keys(&attr) {
-                report.error(
+                errors.error(
                     key,
                     format!("a `{kind}` slot runs one hook and takes no `{key}`; remove it, or make the slot `always` or `fallback`"),
                 );
@@ -269,13 +269,13 @@ fn companion_keys(attr: &HookAttr) -> impl Iterator<Item = &Ident> {
 }
 
 /// A pipeline hands its call from hook to hook, so it has to be there, and to be owned.
-fn call(method: &Method, inputs: &[syn::PatType], report: &mut Report) {
+fn call(method: &Method, inputs: &[syn::PatType], errors: &mut Errors) {
     match inputs.first() {
-        None => report.error(
+        None => errors.error(
             &method.sig.ident,
             format!("the `custom` pipeline of slot `{}` has no call; take it as the first parameter", method.sig.ident),
         ),
-        Some(call) if Passing::of(&call.ty) != Passing::Owned => report.error(
+        Some(call) if Passing::of(&call.ty) != Passing::Owned => errors.error(
             &call.ty,
             "a `custom` pipeline hands its call from hook to hook; take the first parameter by value",
         ),
@@ -288,7 +288,7 @@ fn is_end(key: &Ident) -> bool {
     key == "aggregate" || key == "finalize"
 }
 
-fn companions(attr: HookAttr, report: &mut Report) -> Companions {
+fn companions(attr: HookAttr, errors: &mut Errors) -> Companions {
     let HookAttr {
         chain,
         aggregate,
@@ -298,7 +298,7 @@ fn companions(attr: HookAttr, report: &mut Report) -> Companions {
         ..
     } = attr;
     if let (Some(_), Some(finalize)) = (&aggregate, &finalize) {
-        report.error(
+        errors.error(
             &finalize.key,
             "`finalize` and `aggregate` exclude each other; let the aggregate do both",
         );
@@ -310,7 +310,7 @@ fn companions(attr: HookAttr, report: &mut Report) -> Companions {
     // One whose value could not be read is not missing.
     let is_there = companion.is_some() || unread.iter().any(is_end);
     if let (false, Some(output)) = (is_there, &output) {
-        report.error(
+        errors.error(
             &output.key,
             "`output` is what an aggregate or a finalizer makes; add `aggregate = Type` or `finalize = Type`",
         );
@@ -321,11 +321,11 @@ fn companions(attr: HookAttr, report: &mut Report) -> Companions {
         .chain(companion.iter().map(|(_, companion)| companion));
     for companion in companions {
         if let Some((found, message)) = types::of_companion(companion) {
-            report.error(found, message);
+            errors.error(found, message);
         }
     }
     if let Some(output) = &output {
-        answer(output, false, report);
+        answer(output, false, errors);
     }
     Companions {
         chain,
@@ -337,24 +337,24 @@ fn companions(attr: HookAttr, report: &mut Report) -> Companions {
     }
 }
 
-fn signature(method: &Method, report: &mut Report) {
+fn signature(method: &Method, errors: &mut Errors) {
     let (sig, vis) = (&method.sig, method.vis.to_token_stream());
-    attrs::unconditional(&method.attrs, "slot", report);
+    attrs::unconditional(&method.attrs, "slot", errors);
     if let Some(found) = method
         .body
         .as_ref()
         .and_then(|body| self_type(body.stream()))
     {
-        report.error(found, types::NO_SELF);
+        errors.error(found, types::NO_SELF);
     }
     if !vis.is_empty() {
-        report.error(
+        errors.error(
             &vis,
             format!("a slot is as visible as its set; remove `{vis}`"),
         );
     }
     if let Some(future) = params::spelled_future(sig) {
-        report.error(
+        errors.error(
             future,
             format!(
                 "slot `{}` returns a future; write `async fn`, and what it answers",
@@ -362,36 +362,36 @@ fn signature(method: &Method, report: &mut Report) {
             ),
         );
     } else if sig.asyncness.is_none() {
-        report.error(
+        errors.error(
             sig.fn_token,
             format!("slot `{}` is not async; write `async fn`", sig.ident),
         );
     }
     if let Some(token) = sig.constness {
-        report.error(token, "a slot cannot be `const`; remove it");
+        errors.error(token, "a slot cannot be `const`; remove it");
     }
     if let syn::Safety::Unsafe(token) = sig.safety {
-        report.error(token, "a slot cannot be `unsafe`; remove it");
+        errors.error(token, "a slot cannot be `unsafe`; remove it");
     }
     if let Some(abi) = &sig.abi {
-        report.error(abi, "a slot cannot be `extern`; remove it");
+        errors.error(abi, "a slot cannot be `extern`; remove it");
     }
     if let Some(variadic) = &sig.variadic {
-        report.error(variadic, "a slot cannot be variadic; remove the dots");
+        errors.error(variadic, "a slot cannot be variadic; remove the dots");
     }
     if !sig.generics.params.is_empty() {
-        report.error(
+        errors.error(
             &sig.generics.params,
             format!("slot `{}` cannot be generic; use concrete types", sig.ident),
         );
     } else if let Some(clause) = &sig.generics.where_clause {
-        report.error(
+        errors.error(
             clause.where_token,
             "a slot cannot have a `where` clause; remove it",
         );
     }
     if let Some(receiver) = sig.receiver() {
-        report.error(
+        errors.error(
             receiver,
             "a slot has no receiver in its definition; remove it, hooks get `&self` by themselves",
         );
@@ -409,27 +409,27 @@ pub(super) fn self_type(body: TokenStream) -> Option<Ident> {
     found.into_iter().find(|name| name == "Self")
 }
 
-fn param(arg: &syn::PatType, refused: types::Refused<'_>, report: &mut Report) -> Option<Param> {
-    params::unconditional(arg, "slot", report);
-    let param = Param::read(arg, report)?;
+fn param(arg: &syn::PatType, refused: types::Refused<'_>, errors: &mut Errors) -> Option<Param> {
+    params::unconditional(arg, "slot", errors);
+    let param = Param::read(arg, errors)?;
     if params::is_last(arg) {
-        report.error(
+        errors.error(
             &param.ident,
             "`last` is added by the framework where a slot passes it; remove it, or rename the parameter",
         );
     }
     if let Some((found, message)) = types::of_param(&param.ty, refused) {
-        report.error(found, message);
+        errors.error(found, message);
     }
     if let Some(found) = params::impl_trait(&param.ty) {
-        report.error(
+        errors.error(
             found,
             "a parameter of a slot cannot be `impl Trait`; name a type, or take `&dyn Trait`",
         );
     }
     if let Type::Reference(reference) = params::bare(&param.ty) {
         if let Some(token) = reference.mutability {
-            report.error(
+            errors.error(
                 token,
                 "a slot cannot lend a parameter mutably to several hooks; take it by value and return the changed one",
             );
@@ -438,19 +438,19 @@ fn param(arg: &syn::PatType, refused: types::Refused<'_>, report: &mut Report) -
     Some(param)
 }
 
-fn output(sig: &syn::Signature, report: &mut Report) -> Option<Type> {
+fn output(sig: &syn::Signature, errors: &mut Errors) -> Option<Type> {
     if params::spelled_future(sig).is_some() {
         return None;
     }
     let ty = params::answer(sig);
     let borrows = params::typed(&sig.inputs).any(|input| params::borrows(&input.ty));
-    answer(&ty, borrows, report).then_some(ty)
+    answer(&ty, borrows, errors).then_some(ty)
 }
 
 /// Whether a dispatch can answer with the type; `may_borrow` says whether there is anything that
 /// it could be meant to borrow from.
-fn answer(ty: &Type, may_borrow: bool, report: &mut Report) -> bool {
-    let mut mistakes = Report::default();
+fn answer(ty: &Type, may_borrow: bool, errors: &mut Errors) -> bool {
+    let mut mistakes = Errors::default();
     if let Some(found) = params::impl_trait(ty) {
         mistakes.error(
             found,
@@ -466,7 +466,7 @@ fn answer(ty: &Type, may_borrow: bool, report: &mut Report) -> bool {
         };
         mistakes.error(ty, message);
     }
-    !report.found_in(mistakes)
+    !errors.found_in(mistakes)
 }
 
 /// Who has a generated name, and whether it may be configured away.
@@ -493,7 +493,7 @@ impl Owner {
 }
 
 /// Generated names that would meet each other, or the set's own.
-fn collisions(set: &Set, report: &mut Report) {
+fn collisions(set: &Set, errors: &mut Errors) {
     let mut methods: HashMap<Ident, Owner> = names::RESERVED
         .iter()
         .map(|name| (format_ident!("{name}"), Owner::new("every hook set")))
@@ -503,7 +503,7 @@ fn collisions(set: &Set, report: &mut Report) {
         let owner = Owner::new(format!("nested set `{}`", nested.field));
         if let Some(other) = owner.take(&name, &mut methods) {
             let owner = &owner.text;
-            report.error(
+            errors.error(
                 &nested.field,
                 format!(
                     "{owner} would get the method `{name}`, which {other} has; choose another name"
@@ -531,7 +531,7 @@ fn collisions(set: &Set, report: &mut Report) {
         });
         if twice {
             let message = format!("{} is declared twice; rename or remove one", owner.text);
-            report.error(&slot.method, message);
+            errors.error(&slot.method, message);
             continue;
         }
         let method = slot
@@ -540,7 +540,7 @@ fn collisions(set: &Set, report: &mut Report) {
             .find_map(|name| Some((owner.take(&name, &mut methods)?, name)));
         if let Some((other, name)) = method {
             let owner = &owner.text;
-            report.error(
+            errors.error(
                 &slot.method,
                 format!(
                     "{owner} would get the method `{name}`, which {other} has; choose another name"
@@ -559,7 +559,7 @@ fn collisions(set: &Set, report: &mut Report) {
         });
         if let Some((name, other)) = name {
             let owner = &owner.text;
-            report.error(
+            errors.error(
                 &slot.method,
                 format!("the trait of {owner} would be called `{name}`, as {other} is; add `name = OtherName` to its `#[hook(…)]`"),
             );

@@ -1,11 +1,13 @@
 //! `#[tool(output = Type, name = "…", hook = Name)]` as it is written.
 
+use proc_macro2::TokenStream;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr, Meta, Token, Type};
 
 use crate::attrs;
+use crate::errors::Errors;
+use crate::krate;
 use crate::options;
-use crate::report::Report;
 
 /// The options of one variant.
 #[derive(Default)]
@@ -19,43 +21,43 @@ const SHAPE: &str = "`#[tool(…)]` needs an option; write `#[tool(output = Type
 
 impl ToolAttr {
     /// Reads the attributes of a variant, and reports every mistake in them.
-    pub(crate) fn read(attrs: &[Attribute], report: &mut Report) -> Self {
+    pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> Self {
         let mut tool = ToolAttr::default();
         for attr in attrs::named(attrs, &["tool"]) {
             match &attr.meta {
                 Meta::List(list) if !list.tokens.is_empty() => {
-                    options::read_all(attr, report, |input, report| tool.read_one(input, report));
+                    options::read_all(attr, errors, |input, errors| tool.read_one(input, errors));
                 }
-                _ => report.error(attr, SHAPE),
+                _ => errors.error(attr, SHAPE),
             }
         }
         tool
     }
 
-    fn read_one(&mut self, input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+    fn read_one(&mut self, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
         let at = input.span();
         let key: Ident = input.parse().map_err(|_| syn::Error::new(at, SHAPE))?;
         match key.to_string().as_str() {
             "output" => {
                 let shape = "the output of a tool is a type; write `output = Type`";
                 let output = value(&key, input, shape)?;
-                set(&mut self.output, &key, output, report);
+                set(&mut self.output, &key, output, errors);
             }
             "name" => {
                 let shape = "the name of a tool is a text; write `name = \"…\"`";
                 let name: LitStr = value(&key, input, shape)?;
                 if name.value().trim().is_empty() {
-                    report.error(
+                    errors.error(
                         &name,
                         "the name of a tool cannot be empty; write one, or remove `name`",
                     );
                 }
-                set(&mut self.name, &key, name, report);
+                set(&mut self.name, &key, name, errors);
             }
             "hook" => {
                 let shape = "the trait of a tool's hooks has a plain name; write `hook = Name`";
                 let hook = value(&key, input, shape)?;
-                set(&mut self.hook, &key, hook, report);
+                set(&mut self.hook, &key, hook, errors);
             }
             word => {
                 return Err(syn::Error::new_spanned(
@@ -70,6 +72,26 @@ impl ToolAttr {
     }
 }
 
+/// Returns `crate = path` of `#[tool(…)]` on the enum; any other option is an error there.
+pub(crate) fn of_the_enum(attrs: &[Attribute], errors: &mut Errors) -> TokenStream {
+    let mut paths = TokenStream::new();
+    for attr in attrs::named(attrs, &["tool"]) {
+        let args = match &attr.meta {
+            Meta::List(list) => list.tokens.clone(),
+            Meta::Path(_) | Meta::NameValue(_) => TokenStream::new(),
+        };
+        let (rest, path) = krate::take_path(args.clone(), &mut Errors::default());
+        match path {
+            Some(_) if rest.is_empty() => paths.extend(args),
+            _ => errors.error(
+                attr,
+                "`#[tool(…)]` is for one tool; move it to a variant, or name the framework by `#[tool(crate = path)]`",
+            ),
+        }
+    }
+    paths
+}
+
 fn value<T: syn::parse::Parse>(key: &Ident, input: ParseStream<'_>, shape: &str) -> syn::Result<T> {
     if !input.peek(Token![=]) {
         return Err(syn::Error::new_spanned(key, shape));
@@ -79,9 +101,9 @@ fn value<T: syn::parse::Parse>(key: &Ident, input: ParseStream<'_>, shape: &str)
     input.parse().map_err(|_| syn::Error::new(at, shape))
 }
 
-fn set<T>(option: &mut Option<T>, key: &Ident, value: T, report: &mut Report) {
+fn set<T>(option: &mut Option<T>, key: &Ident, value: T, errors: &mut Errors) {
     if option.is_some() {
-        report.twice(key);
+        errors.twice(key);
     } else {
         *option = Some(value);
     }

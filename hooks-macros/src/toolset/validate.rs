@@ -12,9 +12,9 @@ use syn::{Attribute, Data, DataEnum, DeriveInput, Expr, Fields, Ident, Lit, Meta
 use super::attr::ToolAttr;
 use super::model::{Tool, ToolSet};
 use crate::attrs;
+use crate::errors::Errors;
 use crate::names;
 use crate::params;
-use crate::report::Report;
 use crate::spans;
 
 pub(crate) fn validate(definition: &DeriveInput) -> syn::Result<ToolSet<'_>> {
@@ -25,8 +25,8 @@ pub(crate) fn validate(definition: &DeriveInput) -> syn::Result<ToolSet<'_>> {
         Data::Struct(data) => return Err(syn::Error::new_spanned(data.struct_token, ENUMS_ONLY)),
         Data::Union(data) => return Err(syn::Error::new_spanned(data.union_token, ENUMS_ONLY)),
     };
-    let mut report = Report::default();
-    header(definition, data, &mut report);
+    let mut errors = Errors::default();
+    header(definition, data, &mut errors);
     let name = &definition.ident;
     let place = spans::generated_at(name.span());
     let set = ToolSet {
@@ -36,28 +36,25 @@ pub(crate) fn validate(definition: &DeriveInput) -> syn::Result<ToolSet<'_>> {
         tools: data
             .variants
             .iter()
-            .filter_map(|variant| tool(variant, &mut report))
+            .filter_map(|variant| tool(variant, &mut errors))
             .collect(),
     };
-    collisions(&set, data, &mut report);
-    report.finish(set)
+    collisions(&set, data, &mut errors);
+    errors.finish(set)
 }
 
-fn header(definition: &DeriveInput, data: &DataEnum, report: &mut Report) {
+fn header(definition: &DeriveInput, data: &DataEnum, errors: &mut Errors) {
     let generics = &definition.generics;
     if !generics.params.is_empty() {
-        report.error(
+        errors.error(
             &generics.params,
             "a tool set cannot be generic; use concrete types",
         );
     } else if let Some(clause) = &generics.where_clause {
-        report.error(clause, "a tool set cannot have a `where` clause; remove it");
-    }
-    for attr in attrs::named(&definition.attrs, &["tool"]) {
-        report.error(attr, "`#[tool(…)]` is for one tool; move it to a variant");
+        errors.error(clause, "a tool set cannot have a `where` clause; remove it");
     }
     if data.variants.is_empty() {
-        report.error(
+        errors.error(
             &definition.ident,
             format!(
                 "tool set `{}` has no tools; add a variant that holds the input of one",
@@ -67,8 +64,8 @@ fn header(definition: &DeriveInput, data: &DataEnum, report: &mut Report) {
     }
 }
 
-fn tool<'a>(variant: &'a Variant, report: &mut Report) -> Option<Tool<'a>> {
-    let mut mistakes = Report::default();
+fn tool<'a>(variant: &'a Variant, errors: &mut Errors) -> Option<Tool<'a>> {
+    let mut mistakes = Errors::default();
     let attr = ToolAttr::read(&variant.attrs, &mut mistakes);
     let ident = &variant.ident;
     let input = input(variant, &mut mistakes);
@@ -101,9 +98,9 @@ fn tool<'a>(variant: &'a Variant, report: &mut Report) -> Option<Tool<'a>> {
             );
         }
     }
-    let mistaken = report.found_in(mistakes);
+    let mistaken = errors.found_in(mistakes);
     if let (None, false) = (&attr.output, mistaken) {
-        report.error(
+        errors.error(
             ident,
             format!("tool `{ident}` has no output; write `#[tool(output = Type)]` above it"),
         );
@@ -128,14 +125,14 @@ fn tool<'a>(variant: &'a Variant, report: &mut Report) -> Option<Tool<'a>> {
 }
 
 /// The one type that a variant holds.
-fn input<'a>(variant: &'a Variant, report: &mut Report) -> Option<&'a Type> {
+fn input<'a>(variant: &'a Variant, errors: &mut Errors) -> Option<&'a Type> {
     let ident = &variant.ident;
     match &variant.fields {
         Fields::Unnamed(fields) => {
             let mut fields = fields.unnamed.iter();
             if let (Some(input), second) = (fields.next(), fields.next()) {
                 if let Some(second) = second {
-                    report.error(
+                    errors.error(
                         second,
                         format!("variant `{ident}` holds more than one value; put them into one struct"),
                     );
@@ -143,10 +140,10 @@ fn input<'a>(variant: &'a Variant, report: &mut Report) -> Option<&'a Type> {
                 }
                 return Some(&input.ty);
             }
-            report.error(ident, without_input(ident));
+            errors.error(ident, without_input(ident));
         }
-        Fields::Unit => report.error(ident, without_input(ident)),
-        Fields::Named(fields) => report.error(
+        Fields::Unit => errors.error(ident, without_input(ident)),
+        Fields::Named(fields) => errors.error(
             fields,
             format!("variant `{ident}` has fields of its own; move them into a struct, and write `{ident}(Input)`"),
         ),
@@ -193,7 +190,7 @@ fn description(attrs: &[Attribute]) -> String {
 }
 
 /// Names that would meet each other.
-fn collisions(set: &ToolSet<'_>, data: &DataEnum, report: &mut Report) {
+fn collisions(set: &ToolSet<'_>, data: &DataEnum, errors: &mut Errors) {
     let mut tools: HashMap<&str, &Ident> = HashMap::new();
     let mut traits: HashMap<Ident, String> =
         [set.hooks.clone(), names::set(&set.hooks, set.hooks.span())]
@@ -210,7 +207,7 @@ fn collisions(set: &ToolSet<'_>, data: &DataEnum, report: &mut Report) {
     for tool in &set.tools {
         if let Some(first) = tools.insert(&tool.name, tool.variant) {
             let (at, name) = (name_token(tool, data), &tool.name);
-            report.push(syn::Error::new(
+            errors.push(syn::Error::new(
                 at,
                 format!("tool `{name}` is declared twice, by `{first}` and `{}`; give one of them another `#[tool(name = \"…\")]`", tool.variant),
             ));
@@ -219,7 +216,7 @@ fn collisions(set: &ToolSet<'_>, data: &DataEnum, report: &mut Report) {
         let owner = format!("that of `{}`", tool.variant);
         for name in [tool.hook.clone(), format_ident!("Stateful{}", tool.hook)] {
             if let Some(other) = traits.insert(name.clone(), owner.clone()) {
-                report.error(
+                errors.error(
                     &tool.hook,
                     format!("the hook of `{}` would be called `{name}`, as {other} is; add `#[tool(hook = OtherName)]`", tool.variant),
                 );
@@ -231,7 +228,7 @@ fn collisions(set: &ToolSet<'_>, data: &DataEnum, report: &mut Report) {
 
 /// Where the name of a tool was written.
 fn name_token(tool: &Tool<'_>, data: &DataEnum) -> Span {
-    let mut ignored = Report::default();
+    let mut ignored = Errors::default();
     data.variants
         .iter()
         .find(|variant| std::ptr::eq(&variant.ident, tool.variant))

@@ -20,7 +20,8 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use hooks_core::{EntryMeta, Failure, HookFuture, hooks};
+use hooks_core::form::ByState;
+use hooks_core::{EntryMeta, Failure, Hook, HookFuture, Stateful, hooks};
 
 use super::event::{Event, EventContext};
 use super::result::{APPROVAL_TIMEOUT, Action, HookResult};
@@ -307,6 +308,9 @@ pub mod form {
     /// Marks a type that implements `EventHook`.
     #[derive(Debug)]
     pub enum Typed {}
+    /// Marks a `Stateful` of a type that implements `StatefulEventHook`.
+    #[derive(Debug)]
+    pub enum State {}
     /// Marks a program.
     #[derive(Debug)]
     pub enum Program {}
@@ -361,7 +365,7 @@ impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
         _: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
         // A hook that may await is started anew, with an event that its future owns.
-        let answer = match self.__hooks_start((context.event(entry),), ()) {
+        let answer = match self.__hooks_start(((context.event(entry),), ())) {
             Ok(HookFuture::Ready(result)) => Some(result),
             _ => None,
         };
@@ -370,6 +374,30 @@ impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
         }
         let owned = context.to_owned_event(entry);
         HookFuture::boxed(async move { self.call(owned.event()).await.apply(None) })
+    }
+}
+
+impl<T> IntoHandler<form::State> for Stateful<T>
+where
+    T: StatefulEventHook + 'static,
+{
+    type Answer = HookResult;
+
+    fn start<'a>(
+        &'a self,
+        entry: &'a EntryMeta,
+        context: EventContext<'_>,
+        _: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
+    ) -> HookFuture<'a, HandlerOutput> {
+        let owned = context.to_owned_event(entry);
+        HookFuture::boxed(async move {
+            let started = Hook::<dyn EventHook, ByState>::start(self, (owned.event(),), ());
+            let result = match started {
+                HookFuture::Ready(result) => result,
+                HookFuture::Boxed(future) => future.await,
+            };
+            result.apply(None)
+        })
     }
 }
 
@@ -406,8 +434,6 @@ macro_rules! pointers_to_hooks {
         impl<H: $bound + 'static> IntoHandler<form::Pointer<$form>> for $pointer {
             type Answer = HookResult;
 
-            const TRUSTED: bool = <H as IntoHandler<$form>>::TRUSTED;
-
             #[inline(always)] // event_continue/16
             fn start<'a>(
                 &'a self,
@@ -425,6 +451,8 @@ macro_rules! pointers_to_hooks {
 pointers_to_hooks! {
     Box<H>: EventHook, form::Typed;
     &'static H: EventHook, form::Typed;
+    Box<Stateful<H>>: StatefulEventHook, form::State;
+    &'static Stateful<H>: StatefulEventHook, form::State;
 }
 
 #[cfg(test)]

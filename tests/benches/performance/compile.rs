@@ -14,10 +14,12 @@ use std::time::Instant;
 const TRAITS: usize = 50;
 const ROUNDS: usize = 3;
 
-/// The greatest time of `cargo check`, as a multiple of `async_trait`'s.
-pub(crate) const CHECK_TARGET: f64 = 2.5;
+/// The greatest time of `cargo check` of declared slots, as a multiple of `async_trait`'s.
+pub(crate) const CHECK_TARGET: f64 = 4.7;
+/// The same for slots with hooks.
+pub(crate) const HOOKS_CHECK_TARGET: f64 = 2.2;
 /// The greatest number of formatted lines that a declared slot adds.
-pub(crate) const LINES_TARGET: f64 = 25.0;
+pub(crate) const LINES_TARGET: f64 = 140.0;
 
 /// What has been measured.
 pub(crate) struct Compiled {
@@ -68,7 +70,11 @@ pub(crate) fn measure() -> Result<Compiled, String> {
     let check = Some(CHECK_TARGET);
     let pairs = [
         ("declared", [&declared, &plain], check),
-        ("with hooks", [&implemented, &plainly_implemented], check),
+        (
+            "with hooks",
+            [&implemented, &plainly_implemented],
+            Some(HOOKS_CHECK_TARGET),
+        ),
         // Nothing that could be used: it is checked, and there is no target for it.
         ("names alone", [&names, &plain], None),
     ];
@@ -285,10 +291,9 @@ fn names_declared(at: usize) -> String {
         (String::new(), String::new(), String::new(), String::new());
     for (name, _, last) in SLOTS {
         let (slot, field) = (format!("{}{at}", upper(name)), format!("{name}_{at}"));
-        let (last, last_type) = (given_last(last, "last: "), given_last(last, ""));
+        let last = given_last(last, "last: ");
         let future = format!("impl Future<Output = {VERDICT}> + Send");
         let pending = "{ std::future::pending() }";
-        let entry = format!("hooks_core::Entry<impl {slot} + 'h>");
         let _ = writeln!(
             methods,
             "fn {field}(&self, prompt: &str{last}) -> {future} {{ async move {{ \
@@ -299,23 +304,16 @@ fn names_declared(at: usize) -> String {
             of_set,
             "\
             pub fn {field}<'a>(&'a self, prompt: &'a str) -> {future} {pending}
-            pub fn with_{field}(self, hook: impl {slot} + 'h) -> Self {{ loop {{}} }}
-            pub fn register_{field}(&mut self, hook: impl {slot} + 'h) -> &mut Self {{ loop {{}} }}
-            pub fn with_{field}_entry(self, entry: {entry}) -> Self {{ loop {{}} }}
-            pub fn register_{field}_entry(&mut self, entry: {entry}) -> &mut Self {{ loop {{}} }}
-            pub fn remove_{field}(&mut self, key: &str) -> bool {{ loop {{}} }}"
+            pub fn with_{field}<M>(self, hook: impl Fn(&dyn {slot}, M) + 'h) -> Self {{ loop {{}} }}
+            pub fn register_{field}<M>(&mut self, hook: impl Fn(&dyn {slot}, M) + 'h) -> &mut Self {{ loop {{}} }}
+            pub fn {field}_mut(&mut self) -> &mut dyn {slot} {{ loop {{}} }}"
         );
         let _ = writeln!(items, "\
             pub trait {slot}: hooks_core::HookObject {{ \
                 fn call(&self, prompt: String{last}) -> {future} where Self: Sized; }}
             pub trait Stateful{slot}: Send {{ \
                 fn call_mut(&mut self, prompt: String{last}) -> {future}; \
-                fn on_reentrancy(err: hooks_core::HookReentrancyError) -> {VERDICT} {{ loop {{}} }} }}
-            impl<H: Stateful{slot}> {slot} for hooks_core::Stateful<H> {{ \
-                fn call(&self, prompt: String{last}) -> {future} {pending} }}
-            impl<F, Fut> {slot} for F where F: Fn(String{last_type}) -> Fut + hooks_core::HookObject, \
-                Fut: Future<Output = {VERDICT}> + Send {{ \
-                fn call(&self, prompt: String{last}) -> Fut {{ loop {{}} }} }}");
+                fn on_reentrancy(err: hooks_core::HookReentrancyError) -> {VERDICT} {{ loop {{}} }} }}");
     }
     format!(
         "pub trait Hooks{at} {{ {methods} }}\npub struct Hooks{at}Set<'h> {{ {fields} }}\n\

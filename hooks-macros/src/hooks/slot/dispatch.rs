@@ -1,19 +1,16 @@
 //! The dispatch of a slot: one call into the framework.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::Lifetime;
 
 use super::super::model::{End, Role};
 use super::SlotExpansion;
-use crate::attrs;
 use crate::spans;
 
 impl SlotExpansion<'_> {
     pub(super) fn dispatch(&self) -> TokenStream {
         let SlotExpansion {
             slot,
-            private,
             cfgs,
             place,
             attrs,
@@ -21,16 +18,17 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let (field, answer, vis) = (&slot.method, slot.answer(), self.vis());
-        let lifetime = Lifetime::new("'__a", Span::call_site());
+        let lifetime = self.args_lifetime();
         let types = slot.params.iter().map(|param| param.type_for(&lifetime));
-        let chain = self.chain();
+        let (chain, root) = (self.chain(), self.root());
         let args = quote!((#(#idents,)*));
         let run = match slot.end() {
             None if slot.pipeline().is_some() => {
                 let pipeline = self.pipeline();
                 quote!(__hooks_dispatch_custom(#pipeline, #args))
             }
-            None => quote!(__hooks_dispatch(#chain, #args)),
+            None if slot.chain().is_none() => quote!(__hooks_dispatch(#args)),
+            None => quote!(__hooks_dispatch_chained(#chain, #args)),
             Some(end) => {
                 let ended = self.end(end);
                 match end.role {
@@ -43,18 +41,14 @@ impl SlotExpansion<'_> {
                 }
             }
         };
-        // What is missing is said of the trait's method, once.
-        let is_documented = attrs::given(&slot.attrs, &["doc"]).next().is_some();
-        let undocumented = (!is_documented).then(|| quote!(#[allow(missing_docs)]));
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
-            #undocumented
             #[inline]
-            #vis fn #field<'__a>(
-                &'__a self,
+            #vis fn #field<#lifetime>(
+                &#lifetime self,
                 #(#idents: #types,)*
-            ) -> impl #private::Future<Output = #answer> + #private::MaybeSend {
+            ) -> impl ::core::future::Future<Output = #answer> + #root::MaybeSend {
                 self.#field.#run
             }
         }

@@ -6,15 +6,12 @@ use quote::{quote, quote_spanned};
 use super::SlotExpansion;
 use crate::attrs;
 use crate::names;
+use crate::spans;
 
 impl SlotExpansion<'_> {
     pub(crate) fn set_methods(&self) -> TokenStream {
         let SlotExpansion {
-            slot,
-            private,
-            cfgs,
-            place,
-            ..
+            slot, cfgs, place, ..
         } = self;
         let (field, hook, vis) = (&slot.method, &slot.name, self.vis());
         let deprecated: Vec<_> = attrs::given(&slot.attrs, &["deprecated"]).collect();
@@ -22,71 +19,45 @@ impl SlotExpansion<'_> {
         let names = slot.names();
         let with = names.method("with", "");
         let register = names.method("register", "");
-        let with_entry = names.method("with", "_entry");
-        let register_entry = names.method("register", "_entry");
-        let remove = names.method("remove", "");
-        let slot_of_groups = names::slot(&slot.method, *place);
+        let registrations = names.registrations();
         let dispatch = self.dispatch();
         let companions = self.companion_methods();
         let register_doc = format!("Registers a hook for the slot `{field}`.");
-        let entry_doc = format!(
-            "Registers a hook for the slot `{field}` under a key, a name or a priority; panics if it has a timeout, or keeps faults from the caller."
-        );
-        let remove_doc = format!(
-            "Removes the hook of this key from the slot `{field}`, and says whether there was one."
-        );
+        let registrations_doc = format!("Returns the registrations of the slot `{field}`.");
+        let (form, root) = (names::form(hook), self.root());
+        // What is no hook is refused at the name of the slot.
+        let at_name = spans::generated_at(field.span());
+        let into_hook = spans::respan_prefix(field, quote!(#root::IntoHook), *place);
+        let bound = quote_spanned!(at_name=> impl #into_hook<dyn #hook, #form> + #h);
         quote_spanned! {*place=>
             #dispatch
 
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #register_doc]
-            #vis fn #with(mut self, hook: impl #hook + #h) -> Self {
-                Self::#register(&mut self, hook);
-                self
-            }
-
-            #(#cfgs)*
-            #(#deprecated)*
-            #[doc = #register_doc]
-            #vis fn #register(&mut self, hook: impl #hook + #h) -> &mut Self {
+            #[track_caller]
+            #vis fn #with<#form>(mut self, hook: #bound) -> Self {
                 self.#field.__hooks_register(hook);
                 self
             }
 
             #(#cfgs)*
             #(#deprecated)*
-            #[doc = #entry_doc]
+            #[doc = #register_doc]
             #[track_caller]
-            #vis fn #with_entry(mut self, entry: #private::Entry<impl #hook + #h>) -> Self {
-                Self::#register_entry(&mut self, entry);
+            #vis fn #register<#form>(&mut self, hook: #bound) -> &mut Self {
+                self.#field.__hooks_register(hook);
                 self
             }
 
             #(#cfgs)*
             #(#deprecated)*
-            #[doc = #entry_doc]
-            #[track_caller]
-            #vis fn #register_entry(&mut self, entry: #private::Entry<impl #hook + #h>) -> &mut Self {
-                self.#field.__hooks_register_entry(entry);
-                self
-            }
-
-            #(#cfgs)*
-            #(#deprecated)*
-            #[doc = #remove_doc]
-            #[inline]
-            #vis fn #remove(&mut self, key: &#private::str) -> #private::bool {
-                self.#field.__hooks_remove(key)
+            #[doc = #registrations_doc]
+            #vis fn #registrations(&mut self) -> #root::Registrations<'_, #h, dyn #hook> {
+                self.#field.__hooks_mut()
             }
 
             #companions
-
-            #(#cfgs)*
-            #[doc(hidden)]
-            #vis fn #slot_of_groups(&mut self) -> &mut dyn #private::Registry<#h, dyn #hook> {
-                &mut self.#field
-            }
         }
     }
 
@@ -98,7 +69,7 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let (field, vis, output) = (&slot.method, self.vis(), &slot.output);
-        let h = self.lifetime();
+        let (h, root) = (self.lifetime(), self.root());
         let names = slot.names();
         let chain = slot.chain().map(|_| {
             (
@@ -122,14 +93,14 @@ impl SlotExpansion<'_> {
             quote! {
                 #(#cfgs)*
                 #[doc = #doc]
-                #vis fn #with(mut self, companion: impl #private::#bound + #h) -> Self {
+                #vis fn #with(mut self, companion: impl #root::#bound + #h) -> Self {
                     Self::#set(&mut self, companion);
                     self
                 }
 
                 #(#cfgs)*
                 #[doc = #doc]
-                #vis fn #set(&mut self, companion: impl #private::#bound + #h) -> &mut Self {
+                #vis fn #set(&mut self, companion: impl #root::#bound + #h) -> &mut Self {
                     #put
                     self
                 }

@@ -6,11 +6,11 @@ use syn::Ident;
 
 /// The mistakes found so far.
 #[derive(Default)]
-pub(crate) struct Report {
+pub(crate) struct Errors {
     errors: Option<syn::Error>,
 }
 
-impl Report {
+impl Errors {
     /// Reports a mistake at the tokens that make it.
     pub(crate) fn error(&mut self, at: impl ToTokens, message: impl std::fmt::Display) {
         self.push(syn::Error::new_spanned(at, message));
@@ -34,7 +34,7 @@ impl Report {
     }
 
     /// Adds the mistakes of a part, and says whether there are any.
-    pub(crate) fn found_in(&mut self, part: Report) -> bool {
+    pub(crate) fn found_in(&mut self, part: Errors) -> bool {
         let found = part.errors.is_some();
         part.errors.into_iter().for_each(|errors| self.push(errors));
         found

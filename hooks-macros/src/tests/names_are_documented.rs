@@ -8,7 +8,7 @@ use syn::ext::IdentExt;
 
 use crate::{hooks, impl_hook, impl_hooks, toolset};
 
-const PAGE: &str = include_str!("../../docs/generated-code.md");
+const PAGE: &str = include_str!("../../../docs/generated-code.md");
 
 #[test]
 fn the_names_of_a_set_are_listed() {

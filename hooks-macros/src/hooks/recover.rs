@@ -12,13 +12,13 @@ use syn::{Attribute, FnArg, Generics, Ident, Safety, Signature, Token, Visibilit
 use super::model::is_unit;
 use super::{others, validate};
 use crate::attrs;
+use crate::errors::Errors;
 use crate::hook_attr::{HookAttr, KindWord};
 use crate::krate;
 use crate::params;
-use crate::report::Report;
 use crate::syntax::{self, Item, Method, Trait};
 
-pub(super) fn mend(definition: &Trait) -> Option<Trait> {
+pub(super) fn recover(definition: &Trait) -> Option<Trait> {
     let mut items: Vec<Item<_>> = Vec::new();
     for item in &definition.items {
         match item {
@@ -83,54 +83,54 @@ fn method(method: &Method) -> Option<Method> {
 /// tell the difference.
 fn hook(method: &Method) -> Attribute {
     let attrs: Vec<_> = attrs::named(&method.attrs, &["hook"]).collect();
-    let mut report = Report::default();
-    validate::kind(method, &mut report);
-    if let ([attr], true) = (&attrs[..], report.is_empty()) {
+    let mut errors = Errors::default();
+    validate::kind(method, &mut errors);
+    if let ([attr], true) = (&attrs[..], errors.is_empty()) {
         return Attribute::clone(attr);
     }
-    let likely = Likely::of(method);
-    let name = likely.name.into_iter();
-    let kind = match likely.kind {
+    let guess = Guess::of(method);
+    let name = guess.name.into_iter();
+    let kind = match guess.kind {
         KindWord::Always => quote!(always),
         KindWord::Fallback => quote!(fallback),
         KindWord::Singleton => quote!(singleton),
     };
     let private = krate::private();
-    let chain = likely.is_looked_at.then(|| quote!(#private::NoCompanion));
+    let chain = guess.is_looked_at.then(|| quote!(#private::NoCompanion));
     let chain = chain.into_iter();
     syn::parse_quote!(#[hook(#kind #(, name = #name)* #(, chain = #chain)*)])
 }
 
 /// Whether the hooks of a slot, which may be mistaken, are likely to be given the output before.
 pub(super) fn takes_last(method: &Method) -> bool {
-    let likely = Likely::of(method);
+    let guess = Guess::of(method);
     !is_unit(&params::answer(&method.sig))
-        && !likely.is_looked_at
-        && !matches!(likely.kind, KindWord::Singleton)
+        && !guess.is_looked_at
+        && !matches!(guess.kind, KindWord::Singleton)
 }
 
 /// What a slot is likely to be, by its first attribute.
-struct Likely {
+struct Guess {
     kind: KindWord,
     name: Option<Ident>,
     /// Whether a companion looks at every output, and hooks are given none.
     is_looked_at: bool,
 }
 
-impl Likely {
+impl Guess {
     fn of(method: &Method) -> Self {
         let attr = attrs::named(&method.attrs, &["hook"]).next();
-        let hook = attr.map(|attr| HookAttr::read(attr, &mut Report::default()));
+        let hook = attr.map(|attr| HookAttr::read(attr, &mut Errors::default()));
         let hook = hook.unwrap_or_default();
         let kind = hook.kind.as_ref().map(|(kind, _)| *kind);
-        let kind = kind.or(hook.unknown_kind.as_deref().map(likely_kind));
+        let kind = kind.or(hook.unknown_kind.as_deref().map(guess_kind));
         let kind = kind.unwrap_or(KindWord::Always);
         // By its first letter, of one that is misspelt.
         let looks = |key: &Ident| key.to_string().starts_with(['a', 'c']);
         let has_companion = hook.chain.is_some()
             || hook.aggregate.is_some()
             || hook.unread.iter().chain(&hook.unknown).any(looks);
-        Likely {
+        Guess {
             kind,
             is_looked_at: has_companion && !matches!(kind, KindWord::Singleton),
             name: hook.name.map(|name| name.value),
@@ -139,7 +139,7 @@ impl Likely {
 }
 
 /// What a word in the place of the kind is likely to stand for.
-fn likely_kind(word: &str) -> KindWord {
+fn guess_kind(word: &str) -> KindWord {
     match word
         .trim_start_matches('"')
         .to_lowercase()

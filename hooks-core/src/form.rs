@@ -1,0 +1,37 @@
+//! The forms in which a hook can be registered: the parameter `M` of [`IntoHook`](crate::IntoHook).
+//!
+//! The compiler infers the form. Generic code that registers hooks has it as a type parameter.
+
+use std::marker::PhantomData;
+
+/// The form of a value that is registered as it is, where `M` is how it is called.
+#[derive(Debug)]
+pub struct Bare<M>(PhantomData<M>);
+
+/// The form of an [`Entry`] of a hook.
+#[derive(Debug)]
+pub struct InEntry<M>(PhantomData<M>);
+
+/// The form of a hook that implements the slot's trait.
+#[derive(Debug)]
+pub enum ByTrait {}
+
+/// The form of a closure.
+#[derive(Debug)]
+pub enum ByClosure {}
+
+/// The form of a [`Stateful`].
+#[derive(Debug)]
+pub enum ByState {}
+
+/// The form of a hook behind an `Arc`.
+#[derive(Debug)]
+pub struct InArc<M>(PhantomData<M>);
+
+/// The form of a hook behind a `Box`. A `Box` of a closure is a closure.
+#[derive(Debug)]
+pub enum InBox {}
+
+/// The form of a borrowed hook. A borrowed closure is a closure.
+#[derive(Debug)]
+pub enum Borrowed {}

@@ -1,0 +1,186 @@
+//! The forms of a hook: a value that implements the slot's trait, a closure, a [`Stateful`], an
+//! [`Entry`] of any of these, and hooks behind a pointer.
+//!
+//! The compiler finds the form, which is the parameter `M` of [`IntoHook`]: it is the one whose
+//! conditions the value meets. The forms do not overlap, so `M` never has to be written.
+
+use std::any::type_name;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::bounds::{HookObject, MaybeSend};
+use crate::entry::Entry;
+use crate::form::{Bare, Borrowed, ByClosure, ByState, ByTrait, InArc, InBox, InEntry};
+use crate::hook_future::HookFuture;
+use crate::stateful::Stateful;
+use crate::typed::direct::CallPlain;
+use crate::typed::slot_def::{CallHook, CallStateful, DynHook, SlotDef};
+
+/// A value that can be registered in the slot `S`.
+///
+/// Registrable are
+///
+/// - a value that implements the slot's trait,
+/// - an `Arc`, a `Box` or a reference of such a value,
+/// - a closure or function that takes the parameters of the slot's `call` and returns a future of
+///   its output, also in an `Arc`,
+/// - a [`Stateful`] of a value that implements the slot's `Stateful…` trait,
+/// - an [`Entry`] of any of these, with a key, a name or a priority.
+///
+/// The compiler finds `M`, the form of the hook. The trait cannot be implemented by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a hook of this slot; implement the slot's trait for it, or its `Stateful…` trait and register it as `Stateful::new(…)`",
+    label = "not a hook of this slot",
+    note = "a closure is a hook if it takes what the `call` of the slot's trait takes, returns a future of its output, and is `Send` and `Sync`; an `async` closure that moves what it captures is none, but `move |…| {{ let own = own.clone(); async move {{ … }} }}` is"
+)]
+pub trait IntoHook<S: SlotDef + ?Sized, M> {
+    /// Turns the value into what the slot stores.
+    #[doc(hidden)]
+    fn __hooks_into_entry<'h>(self) -> Entry<Arc<dyn DynHook<S> + 'h>>
+    where
+        Self: 'h,
+        S: 'h;
+}
+
+/// A value that is called as a hook of the slot `S`, in the form `M`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a hook of this slot; implement the slot's trait for it, or its `Stateful…` trait and register it as `Stateful::new(…)`",
+    label = "not a hook of this slot"
+)]
+pub trait Hook<S: SlotDef + ?Sized, M>: HookObject {
+    /// Starts the hook.
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out>;
+
+    /// Returns the name of the type by which people know the hook.
+    #[must_use]
+    fn type_name() -> &'static str {
+        type_name::<Self>()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S, H, M> IntoHook<S, Bare<M>> for H
+where
+    S: SlotDef + ?Sized,
+    H: Hook<S, M>,
+    M: 'static,
+{
+    fn __hooks_into_entry<'h>(self) -> Entry<Arc<dyn DynHook<S> + 'h>>
+    where
+        Self: 'h,
+        S: 'h,
+    {
+        Entry::with_type_name(Arc::new(SingleHook::new(self)), H::type_name())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S, H, M> IntoHook<S, InEntry<M>> for Entry<H>
+where
+    S: SlotDef + ?Sized,
+    H: Hook<S, M>,
+    M: 'static,
+{
+    fn __hooks_into_entry<'h>(self) -> Entry<Arc<dyn DynHook<S> + 'h>>
+    where
+        Self: 'h,
+        S: 'h,
+    {
+        let entry = self.with_pointee_name(H::type_name());
+        entry.map(|hook| Arc::new(SingleHook::new(hook)) as _)
+    }
+}
+
+/// A stored hook of the form `M`.
+#[derive(Debug)]
+pub struct SingleHook<H, M> {
+    hook: H,
+    form: PhantomData<fn() -> M>,
+}
+
+impl<H, M> SingleHook<H, M> {
+    fn new(hook: H) -> Self {
+        SingleHook {
+            hook,
+            form: PhantomData,
+        }
+    }
+}
+
+impl<S: SlotDef + ?Sized, H: Hook<S, M>, M> DynHook<S> for SingleHook<H, M> {
+    #[inline]
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
+        self.hook.start(args, last)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: CallHook<H> + ?Sized + 'static, H: HookObject> Hook<S, ByTrait> for H {
+    #[inline]
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
+        S::start(self, (args, last))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S, F> Hook<S, ByClosure> for F
+where
+    S: SlotDef + ?Sized + 'static,
+    F: for<'a> CallPlain<S::Owned<'a>> + HookObject + ?Sized,
+    for<'a> <F as CallPlain<S::Owned<'a>>>::Answer: Future<Output = S::Out> + MaybeSend,
+{
+    #[inline]
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
+        HookFuture::boxed(self.call_plain(S::to_owned(args, last)))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S, T> Hook<S, ByState> for Stateful<T>
+where
+    S: CallStateful<T> + ?Sized + 'static,
+    T: MaybeSend,
+    for<'a> S::Owned<'a>: MaybeSend,
+{
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
+        let owned = S::to_owned(args, last);
+        HookFuture::boxed(self.call::<S>(owned))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: SlotDef + ?Sized, T: Hook<S, M> + ?Sized, M> Hook<S, InArc<M>> for Arc<T> {
+    #[inline]
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
+        T::start(self, args, last)
+    }
+
+    fn type_name() -> &'static str {
+        T::type_name()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, InBox> for Box<T> {
+    #[inline]
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
+        S::start(self, (args, last))
+    }
+
+    fn type_name() -> &'static str {
+        type_name::<T>()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: CallHook<T> + ?Sized + 'static, T: HookObject> Hook<S, Borrowed> for &T {
+    #[inline]
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
+        S::start(self, (args, last))
+    }
+
+    fn type_name() -> &'static str {
+        type_name::<T>()
+    }
+}

@@ -1,0 +1,133 @@
+//! The registrations of one slot.
+
+use std::any::type_name;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::bounds::HookObject;
+use crate::entry::{Entry, EntryId, EntryMeta};
+use crate::slot::Slot;
+use crate::typed::group::HookGroupPtr;
+use crate::typed::into_hook::IntoHook;
+use crate::typed::slot_def::{CallMethod, DynHook, SlotDef};
+
+/// The registrations of one slot of a set, returned by `<slot>_mut()`.
+///
+/// ```
+/// use hooks_core::{Entry, hooks};
+///
+/// #[hooks]
+/// trait Greetings {
+///     #[hook(fallback)]
+///     async fn greet(name: String) -> String { name }
+/// }
+///
+/// let mut set = GreetingsSet::new();
+/// set.greet_mut()
+///     .register(Entry::new(async |name: String, _: Option<String>| format!("hello {name}")).key("en"))
+///     .register(async |name: String, _: Option<String>| format!("salve {name}"));
+/// assert_eq!(set.greet_mut().len(), 2);
+/// assert!(set.greet_mut().remove("en"));
+/// assert!(!set.greet_mut().remove("en"));
+/// set.greet_mut().clear();
+/// assert!(set.greet_mut().is_empty());
+/// ```
+pub struct Registrations<'s, 'h, S: SlotDef + ?Sized> {
+    slot: &'s mut Slot<dyn DynHook<S> + 'h>,
+    is_single: bool,
+}
+
+impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
+    pub(crate) fn new(slot: &'s mut Slot<dyn DynHook<S> + 'h>, is_single: bool) -> Self {
+        Registrations { slot, is_single }
+    }
+
+    /// Registers a hook.
+    ///
+    /// # Panics
+    /// If the hook is an [`Entry`] with a timeout, or with a failure policy that keeps failures
+    /// from the caller.
+    #[track_caller]
+    pub fn register<M>(&mut self, hook: impl IntoHook<S, M> + 'h) -> &mut Self
+    where
+        S: 'h,
+    {
+        self.insert(hook.__hooks_into_entry());
+        self
+    }
+
+    /// Removes the hook of this key. Returns `false` if there is none.
+    pub fn remove(&mut self, key: &str) -> bool {
+        self.slot.remove(key)
+    }
+
+    /// Removes the hook with this id. Returns `false` if there is none.
+    pub fn remove_entry(&mut self, id: EntryId) -> bool {
+        self.slot.remove_entry(id)
+    }
+
+    /// Removes all hooks.
+    pub fn clear(&mut self) {
+        *self.slot = Slot::new();
+    }
+
+    /// Returns the number of registered hooks.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slot.len()
+    }
+
+    /// Returns `true` if no hook is registered.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slot.is_empty()
+    }
+
+    /// Iterates over the registrations in execution order.
+    pub fn iter(&self) -> impl Iterator<Item = &EntryMeta> {
+        self.slot.iter().map(|(_, meta)| meta)
+    }
+
+    /// Returns the registration of this key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&EntryMeta> {
+        self.slot.get(key).map(|(_, meta)| meta)
+    }
+
+    /// Registers one method of a value.
+    #[doc(hidden)]
+    pub fn __hooks_register<P>(mut self, group: &Arc<HookGroupPtr<P>>)
+    where
+        S: CallMethod<P::Target>,
+        P: Deref + HookObject + 'h,
+    {
+        let hook: Arc<dyn DynHook<S> + 'h> = Arc::<HookGroupPtr<P>>::clone(group);
+        self.insert(Entry::with_type_name(hook, type_name::<P::Target>()));
+    }
+
+    /// Puts an entry in its place; the last registration of a singleton wins.
+    #[track_caller]
+    pub(crate) fn insert(&mut self, entry: Entry<Arc<dyn DynHook<S> + 'h>>) {
+        entry.meta().admit_unguarded(S::NAME);
+        if !self.is_single {
+            self.slot.insert(entry);
+        } else if self.slot.replace_all(entry) {
+            warn_overwritten(S::NAME);
+        }
+    }
+}
+
+fn warn_overwritten(slot: &'static str) {
+    tracing::warn!(
+        target: "hooks_core",
+        slot,
+        "singleton hook registration overwritten; last registered hook wins"
+    );
+}
+
+impl<S: SlotDef + ?Sized> fmt::Debug for Registrations<'_, '_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.slot.fmt(f)
+    }
+}

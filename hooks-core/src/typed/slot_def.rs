@@ -1,0 +1,122 @@
+//! The definition of a slot, and the stored form of its hooks.
+
+use std::future::Future;
+
+use crate::bounds::{HookObject, MaybeSend};
+use crate::future::{Either, Lazy, Never};
+use crate::hook_future::HookFuture;
+use crate::typed::accumulator::Handover;
+
+/// The definition of a slot: its arguments, its output and its default. `#[hooks]` implements it
+/// for `dyn SlotTrait`, the type by which a slot is named.
+pub trait SlotDef {
+    /// The arguments as a tuple, references borrowed for `'a`.
+    type Args<'a>: MaybeSend;
+    /// `Option<Out>` if hooks get the previous output, else `()`.
+    type Last: Handover<Self::Out>;
+    /// The output of a hook and of the default.
+    type Out: MaybeSend;
+    /// The parameters of a hand-written hook as a tuple: a `String` for each `&str`, and `last` if
+    /// the slot passes it.
+    type Owned<'a>;
+    /// The method that declares the slot.
+    const NAME: &'static str;
+    /// `true` if the default is [`now`](Self::now), `false` if it is [`later`](Self::later).
+    const READY: bool = true;
+    /// `true` if all arguments are references, which are copied without cost.
+    const REFERENCES: bool = false;
+
+    /// Runs a default whose body cannot suspend.
+    fn now<'a>(_: Self::Args<'a>) -> Self::Out {
+        unreachable!("a default that may suspend is polled")
+    }
+
+    /// Returns the future of a default whose body may suspend.
+    fn later<'a>(_: Self::Args<'a>) -> impl Future<Output = Self::Out> + MaybeSend {
+        never()
+    }
+
+    /// Clones the arguments for one more hook. Slots that pass their arguments once (singletons and
+    /// custom pipelines) leave it out.
+    #[must_use]
+    fn clone_args<'a>(_: &Self::Args<'a>) -> Self::Args<'a> {
+        unreachable!("a slot that passes its arguments once does not clone them")
+    }
+
+    /// Turns the arguments into the parameters of a hand-written hook.
+    fn to_owned<'a>(args: Self::Args<'a>, last: Self::Last) -> Self::Owned<'a>;
+}
+
+fn never<T>() -> Never<T> {
+    unreachable!("a default that cannot suspend is not polled")
+}
+
+/// Returns the future of a slot's default, for the provided methods of the hook trait.
+#[inline]
+pub fn default<'a, S: SlotDef + ?Sized>(
+    args: S::Args<'a>,
+) -> impl Future<Output = S::Out> + MaybeSend + use<'a, S> {
+    if S::READY {
+        Either::left(Lazy::new(move || S::now(args)))
+    } else {
+        Either::right(S::later(args))
+    }
+}
+
+/// A slot whose hooks may be of type `H`, which implements the slot's trait. `#[hooks]` implements
+/// it for `dyn SlotTrait` and every `H: SlotTrait`.
+pub trait CallHook<H>: SlotDef {
+    /// Starts the hook.
+    fn start<'b, 'a: 'b>(hook: &'b H, lent: Lent<'a, Self>) -> HookFuture<'b, Self::Out>;
+}
+
+/// A slot whose hooks may have a state of type `H`. `#[hooks]` implements it for `dyn SlotTrait` and
+/// every `H` that implements the slot's `Stateful…` trait.
+pub trait CallStateful<H>: SlotDef {
+    /// Calls the hook's `call_mut`.
+    fn call_mut<'a>(
+        hook: &mut H,
+        owned: Self::Owned<'a>,
+    ) -> impl Future<Output = Self::Out> + MaybeSend;
+
+    /// Returns the output of a re-entrant call.
+    fn on_reentrancy(error: crate::HookReentrancyError) -> Self::Out;
+}
+
+/// A slot whose hook may be a method of a `T`, which implements the hook trait. `#[hooks]`
+/// implements it for `dyn SlotTrait` and every `T: HookTrait`.
+pub trait CallMethod<T: ?Sized>: SlotDef {
+    /// Starts the method of `value`.
+    fn start<'b, 'a: 'b>(
+        value: &'b T,
+        args: Self::Args<'a>,
+        last: Self::Last,
+    ) -> HookFuture<'b, Self::Out>;
+}
+
+/// A hook as its slot stores it, called through `dyn`.
+pub trait DynHook<S: SlotDef + ?Sized>: HookObject {
+    /// Starts the hook.
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out>;
+}
+
+/// The arguments of a call and the previous output, as the slot lends them.
+pub type Lent<'a, S> = (<S as SlotDef>::Args<'a>, <S as SlotDef>::Last);
+
+/// A started hook, or its arguments if the hook does not take them as the slot lends them.
+pub type Started<'b, 'a, S> = Result<HookFuture<'b, <S as SlotDef>::Out>, Lent<'a, S>>;
+
+/// Returns the started hook, or calls one that takes owned arguments.
+#[inline]
+pub fn or_call<'b, 'a, S: SlotDef + ?Sized, F>(
+    started: Started<'b, 'a, S>,
+    call: impl FnOnce(S::Owned<'a>) -> F,
+) -> HookFuture<'b, S::Out>
+where
+    F: Future<Output = S::Out> + MaybeSend + 'b,
+{
+    match started {
+        Ok(started) => started,
+        Err((args, last)) => HookFuture::boxed(call(S::to_owned(args, last))),
+    }
+}

@@ -1,0 +1,192 @@
+//! The definition of a slot, and the three ways in which the framework calls its hooks.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Ident;
+
+use super::super::model::Kind;
+use super::SlotExpansion;
+use crate::params::Param;
+use crate::spans;
+
+impl SlotExpansion<'_> {
+    /// The implementation of `SlotDef` for the type that names the slot.
+    pub(super) fn definition(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            idents,
+            args_type,
+            last_type,
+            ..
+        } = self;
+        let (name, output, a) = (&slot.name, &slot.output, self.args_lifetime());
+        let slot_text = self.text();
+        let clone_args = match slot.kind {
+            Kind::Singleton | Kind::Custom(_) => TokenStream::new(),
+            Kind::Always(_) | Kind::Fallback(_) => self.clone_args(),
+        };
+        let ready = (!slot.ready).then(|| quote!(const READY: #private::bool = false;));
+        let default = self.default();
+        let owned_types = slot
+            .params
+            .iter()
+            .map(|param| param.owned_type(private, &a));
+        let owned = slot.params.iter().map(|param| param.owned(private));
+        let (last, last_owned_type) = match slot.passes_last() {
+            true => (quote!(last,), quote!(#last_type,)),
+            false => Default::default(),
+        };
+        quote_spanned! {*place=>
+            #(#cfgs)*
+            impl #private::SlotDef for dyn #name + '_ {
+                type Args<#a> = #args_type;
+                type Last = #last_type;
+                type Out = #output;
+                type Owned<#a> = (#(#owned_types,)* #last_owned_type);
+                const NAME: &'static #private::str = #slot_text;
+                #ready
+                #default
+                #clone_args
+                fn to_owned<#a>((#(#idents,)*): Self::Args<#a>, last: Self::Last) -> Self::Owned<#a> {
+                    (#(#owned,)* #last)
+                }
+            }
+        }
+    }
+
+    /// The arguments for one more hook.
+    fn clone_args(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            place,
+            idents,
+            ..
+        } = self;
+        let a = self.args_lifetime();
+        if slot.params.iter().all(Param::is_reference) {
+            return quote_spanned! {*place=>
+                const REFERENCES: #private::bool = true;
+                fn clone_args<#a>(args: &Self::Args<#a>) -> Self::Args<#a> {
+                    *args
+                }
+            };
+        }
+        let clones = slot.params.iter().map(|param| self.clone_arg(param));
+        quote_spanned! {*place=>
+            fn clone_args<#a>((#(#idents,)*): &Self::Args<#a>) -> Self::Args<#a> {
+                (#(#clones,)*)
+            }
+        }
+    }
+
+    /// The implementation of `Relay` for a custom pipeline: the call apart from the other arguments,
+    /// which alone are cloned.
+    pub(super) fn relay(&self) -> Option<TokenStream> {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            idents,
+            ..
+        } = self;
+        slot.pipeline()?;
+        let (call, context) = slot.params.split_first()?;
+        let (name, call_type) = (&slot.name, &call.ty);
+        let (ident, others) = idents.split_first()?;
+        let a = self.args_lifetime();
+        let types = context.iter().map(|param| param.type_for(&a));
+        let clones = context.iter().map(|param| self.clone_arg(param));
+        Some(quote_spanned! {*place=>
+            #(#cfgs)*
+            impl #private::Relay for dyn #name + '_ {
+                type Call = #call_type;
+                type Context<#a> = (#(#types,)*);
+                fn part<#a>((#(#idents,)*): Self::Args<#a>) -> (Self::Call, Self::Context<#a>) {
+                    (#ident, (#(#others,)*))
+                }
+                fn join<#a>(#ident: Self::Call, (#(#others,)*): Self::Context<#a>) -> Self::Args<#a> {
+                    (#(#idents,)*)
+                }
+                fn context<#a>((#(#others,)*): &Self::Context<#a>) -> Self::Context<#a> {
+                    (#(#clones,)*)
+                }
+            }
+        })
+    }
+
+    /// `<Ticket as HookArgument>::__hooks_clone(ticket)`: an argument that cannot be cloned is one
+    /// error, at its type.
+    fn clone_arg(&self, param: &Param) -> TokenStream {
+        let (ident, private) = (&param.ident, &self.private);
+        // With its lifetimes as the user wrote them: those of ours would be shown.
+        spans::call_by_way_of(
+            &param.ty,
+            &quote!(#private::HookArgument),
+            &TokenStream::new(),
+            "__hooks_clone",
+            &quote!(#ident),
+        )
+    }
+
+    /// How a hook of the slot's trait, one with state, and one of a group are called.
+    pub(super) fn calls(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            idents,
+            hook_args,
+            ..
+        } = self;
+        let (name, method, owner) = (&slot.name, &slot.method, &self.set.name);
+        let (stateful, a) = (slot.stateful(), self.args_lifetime());
+        let last = slot.passes_last().then(|| quote!(last));
+        let slot_text = self.text();
+        let future = quote_spanned!(*place=> impl #private::Future<Output = Self::Out> + #private::MaybeSend);
+        // Variables that meet none of the user's.
+        let hidden = Span::mixed_site().located_at(*place);
+        let [hook, value, ready] = ["hook", "value", "ready"].map(|name| Ident::new(name, hidden));
+        // With the trait's name: for `__H::call` the compiler looks at every trait in scope that has
+        // a `call`, which is that of every slot of the module.
+        quote_spanned! {*place=>
+            #(#cfgs)*
+            impl<__H: #name> #private::CallHook<__H> for dyn #name + '_ {
+                fn start<'b, #a: 'b>(
+                    #hook: &'b __H,
+                    lent: #private::Lent<#a, Self>,
+                ) -> #private::HookFuture<'b, Self::Out> {
+                    let started = <__H as #name>::__hooks_start(#hook, lent);
+                    #private::or_call::<Self, _>(started, |(#hook_args)| <__H as #name>::call(#hook, #hook_args))
+                }
+            }
+
+            #(#cfgs)*
+            impl<__H: #stateful> #private::CallStateful<__H> for dyn #name + '_ {
+                fn call_mut<#a>(#hook: &mut __H, (#hook_args): Self::Owned<#a>) -> #future {
+                    <__H as #stateful>::call_mut(#hook, #hook_args)
+                }
+                fn on_reentrancy(error: #private::HookReentrancyError) -> Self::Out {
+                    <__H as #stateful>::on_reentrancy(error)
+                }
+            }
+
+            #(#cfgs)*
+            impl<__T: #owner + ?#private::Sized> #private::CallMethod<__T> for dyn #name + '_ {
+                fn start<'b, #a: 'b>(
+                    #value: &'b __T,
+                    (#(#idents,)*): Self::Args<#a>,
+                    last: Self::Last,
+                ) -> #private::HookFuture<'b, Self::Out> {
+                    let #ready = const { #private::is_ready(__T::__HOOKS_READY, #slot_text) };
+                    #private::HookFuture::__new(#ready, #owner::#method(#value, #(#idents,)* #last))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+#[hooks_core::hooks(crate)]
+trait AppHooks {
+    #[hook(singleton)]
+    async fn check(prompt: &str) -> bool { prompt.is_empty() }
+}
+
+fn main() {}
