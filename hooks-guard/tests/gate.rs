@@ -278,7 +278,7 @@ async fn a_restriction_that_does_not_come_asks() {
     assert_eq!(judged.ruling.decision, Decision::RequiresConfirmation);
     assert!(!judged.may_be_remembered, "it may answer the next time");
     let error = judged.error.unwrap();
-    assert!(error.starts_with("hook `sleep` had no answer"), "{error}");
+    assert!(error.starts_with("hook `sleep` timed out"), "{error}");
 }
 
 /// A hook that fails might have denied, so no mode leaves the request to the agent.

@@ -171,7 +171,7 @@ fn p_08_an_endpoint_that_never_answers_is_a_timeout() {
     let endpoint = Endpoint::start(Does::Waits);
     for timeout in ["1", "2000"] {
         let said = without_answer(&endpoint.url, &["--timeout", timeout]);
-        assert!(said.contains("no answer in time"), "{said}");
+        assert!(said.contains("no answer within the timeout"), "{said}");
     }
 }
 
@@ -180,7 +180,7 @@ fn an_endpoint_that_is_none_is_a_mistake_in_the_options() {
     let url = |url: &'static str| vec!["--semantic-url", url, "--semantic-model", "small"];
     let mistakes = [
         (url("llm"), "not a URL"),
-        (url("http://llm.example/v1"), "not of this machine"),
+        (url("http://llm.example/v1"), "only for this machine"),
         (
             vec!["--semantic-url", "http://localhost/v1"],
             "--semantic-model",

@@ -276,7 +276,7 @@ fn codex_trusts_what_is_installed_until_it_is_uninstalled() {
     let report = home.install(Agent::Codex);
     assert!(report.also.is_none());
     let by_hand = report.to_do.last().unwrap();
-    assert!(by_hand.contains("run `/hooks` in Codex"), "{by_hand}");
+    assert!(by_hand.contains("Run `/hooks` in Codex"), "{by_hand}");
     assert_eq!(fs::read_to_string(&config).unwrap(), broken, "left alone");
     home.uninstall(Agent::Codex);
 
@@ -322,7 +322,7 @@ fn trust_that_cannot_be_written_is_left_to_the_user() {
     assert!(report.also.is_none());
     let by_hand = report.to_do.last().unwrap();
     assert!(by_hand.contains("cannot read"), "{by_hand}");
-    assert!(by_hand.contains("run `/hooks` in Codex"), "{by_hand}");
+    assert!(by_hand.contains("Run `/hooks` in Codex"), "{by_hand}");
 }
 
 /// The client's version is checked because older ones do not support `onFailure`.
