@@ -195,6 +195,10 @@ fn r_14_s_18_after_a_call_stops_and_failures_are_nobodys_business() {
         .collect();
     assert_eq!(
         runs,
-        ["ran", "failed: threw Error: broken; left out", "ran"]
+        [
+            "completed",
+            "failed: threw Error: broken; ignored",
+            "completed"
+        ]
     );
 }
