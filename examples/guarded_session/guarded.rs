@@ -223,7 +223,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
             let became = match end {
                 Some(end) if at == end => "stopped the dispatch",
                 Some(end) if at > end => "skipped",
-                _ => "ran",
+                _ => "completed",
             };
             (name.clone(), became.to_owned())
         });

@@ -72,20 +72,20 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
     );
     let pre = [
         "PRE: CONTINUE",
-        "fail-safe ran",
-        "state-check ran",
-        "traceability ran",
-        "concurrency ran",
-        "scope-enforcement ran",
-        "budget ran",
-        "circuit-breaker ran",
+        "fail-safe completed",
+        "state-check completed",
+        "traceability completed",
+        "concurrency completed",
+        "scope-enforcement completed",
+        "budget completed",
+        "circuit-breaker completed",
     ];
     assert_eq!(section(&said, "PRE"), pre);
     let classifiers = [
         "classifiers: CONTINUE",
-        "project ran",
-        "offline ran",
-        "tables ran",
+        "project completed",
+        "offline completed",
+        "tables completed",
         "READ: AUTO_ALLOWED",
         "|",
         "1 | ls .",
@@ -97,7 +97,11 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
     let events = section(&said, "tool:pre");
     assert_eq!(
         events[..3],
-        ["tool:pre: continue", "protected_files ran", "end_tail ran"]
+        [
+            "tool:pre: continue",
+            "protected_files completed",
+            "end_tail completed"
+        ]
     );
     let typed = section(&said, "typed set");
     assert_eq!(
@@ -105,7 +109,7 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
         [
             "typed set: no objection",
             "relocate rewrote the call",
-            "hidden_text ran"
+            "hidden_text completed"
         ]
     );
     assert_eq!(section(&said, "tool:post").len(), 2);
@@ -113,7 +117,7 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
     assert_eq!(post.len(), 11, "{post:?}");
     assert_eq!(
         (&*post[0], &*post[10]),
-        ("POST: all hooks ran", "failures ran")
+        ("POST: all hooks ran", "failures completed")
     );
     let timed = said.lines().filter(|line| line.ends_with("s)")).count();
     assert_eq!(timed, 7 + 3 + 5 + 1 + 10, "{said}");
@@ -129,7 +133,7 @@ fn explain_names_who_stopped_a_call_and_lists_what_was_skipped() {
     assert_eq!(
         lines[4..],
         [
-            "concurrency ran",
+            "concurrency completed",
             "scope-enforcement stopped the dispatch",
             "budget skipped",
             "circuit-breaker skipped",
