@@ -68,6 +68,10 @@ fn types_are_hooks_behind_every_pointer() {
 }
 
 #[test]
+#[expect(
+    clippy::needless_borrows_for_generic_args,
+    reason = "the references are what is tested"
+)]
 fn functions_are_hooks_behind_every_pointer() {
     let registry = HookRegistry::new();
     registry.register("e", Arc::new(add_one), plain());
