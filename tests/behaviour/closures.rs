@@ -224,6 +224,10 @@ fn an_async_closure_is_a_hook_of_a_slot_that_lends_its_arguments() {
 
 /// Hooks behind pointers are registered as what they point at.
 #[test]
+#[expect(
+    clippy::needless_borrows_for_generic_args,
+    reason = "the reference is what is tested"
+)]
 fn a_hook_behind_a_pointer_is_a_hook() {
     #[hooks]
     trait Adders {
