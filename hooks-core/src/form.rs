@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 #[derive(Debug)]
 pub struct Bare<M>(PhantomData<M>);
 
-/// The form of an [`Entry`] of a hook.
+/// The form of an [`Entry`](crate::Entry) of a hook.
 #[derive(Debug)]
 pub struct InEntry<M>(PhantomData<M>);
 
@@ -20,7 +20,7 @@ pub enum ByTrait {}
 #[derive(Debug)]
 pub enum ByClosure {}
 
-/// The form of a [`Stateful`].
+/// The form of a [`Stateful`](crate::Stateful).
 #[derive(Debug)]
 pub enum ByState {}
 
