@@ -21,7 +21,7 @@ pub use crate::typed::kind::{Always, Fallback, Singleton};
 pub use crate::typed::registrations::Registrations;
 pub use crate::typed::slot::{ChainedSlot, TypedSlot};
 pub use crate::typed::slot_def::{
-    CallHook, CallMethod, CallStateful, Lent, SlotDef, Started, default, or_call,
+    CallHook, CallMethod, CallStateful, Lent, OwnedArgs, SlotDef, Started, default, or_call,
 };
 
 pub use std::clone::Clone;

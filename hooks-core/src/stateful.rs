@@ -70,16 +70,16 @@ impl<T> Stateful<T> {
     }
 
     /// Calls the hook as one of the slot `S`, once no other call has the state.
-    pub(crate) async fn call<'a, S: CallStateful<T> + ?Sized>(
-        &self,
-        owned: S::Owned<'a>,
-    ) -> S::Out {
+    pub(crate) async fn call<S, A>(&self, owned: A) -> S::Out
+    where
+        S: for<'s> CallStateful<&'s mut T, A> + ?Sized,
+    {
         match self.lock(S::NAME).await {
             Ok(mut state) => {
                 let future = {
                     // What the hook does before it returns its future is part of the call.
                     let _running = running::enter(self.id());
-                    S::call_mut(&mut state, owned)
+                    S::call_mut(&mut *state, owned)
                 };
                 self.run(future).await
             }

@@ -15,7 +15,7 @@ use crate::form::{Bare, Borrowed, ByClosure, ByState, ByTrait, InArc, InBox, InE
 use crate::hook_future::HookFuture;
 use crate::stateful::Stateful;
 use crate::typed::direct::CallPlain;
-use crate::typed::slot_def::{CallHook, CallStateful, DynHook, SlotDef};
+use crate::typed::slot_def::{CallHook, CallStateful, DynHook, OwnedArgs, SlotDef};
 
 /// A value that can be registered in the slot `S`.
 ///
@@ -139,13 +139,14 @@ where
 #[diagnostic::do_not_recommend]
 impl<S, T> Hook<S, ByState> for Stateful<T>
 where
-    S: CallStateful<T> + ?Sized + 'static,
+    S: SlotDef + ?Sized + 'static,
+    S: for<'s, 'a> CallStateful<&'s mut T, OwnedArgs<'a, S>>,
     T: MaybeSend,
     for<'a> S::Owned<'a>: MaybeSend,
 {
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out> {
         let owned = S::to_owned(args, last);
-        HookFuture::boxed(self.call::<S>(owned))
+        HookFuture::boxed(self.call::<S, _>(OwnedArgs(owned)))
     }
 }
 

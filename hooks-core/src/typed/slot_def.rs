@@ -70,14 +70,17 @@ pub trait CallHook<H>: SlotDef {
     fn start<'b, 'a: 'b>(hook: &'b H, lent: Lent<'a, Self>) -> HookFuture<'b, Self::Out>;
 }
 
-/// A slot whose hooks may have a state of type `H`. `#[hooks]` implements it for `dyn SlotTrait` and
-/// every `H` that implements the slot's `Stateful…` trait.
-pub trait CallStateful<H>: SlotDef {
+/// The parameters of a hand-written hook of the slot `S`.
+pub struct OwnedArgs<'a, S: SlotDef + ?Sized>(pub S::Owned<'a>);
+
+/// A slot whose hooks may have a state that `State` borrows mutably. `#[hooks]` implements it for
+/// `dyn SlotTrait` and a `&mut H` of every `H` that implements the slot's `Stateful…` trait.
+///
+/// `Owned` is an [`OwnedArgs`]. The two are parameters of the trait, because Rust 1.85 cannot prove
+/// that a future is `Send` that names them with the lifetimes of a method.
+pub trait CallStateful<State, Owned>: SlotDef {
     /// Calls the hook's `call_mut`.
-    fn call_mut<'a>(
-        hook: &mut H,
-        owned: Self::Owned<'a>,
-    ) -> impl Future<Output = Self::Out> + MaybeSend;
+    fn call_mut(state: State, owned: Owned) -> impl Future<Output = Self::Out> + MaybeSend;
 
     /// Returns the output of a re-entrant call.
     fn on_reentrancy(error: crate::HookReentrancyError) -> Self::Out;

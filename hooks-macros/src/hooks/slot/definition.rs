@@ -167,8 +167,8 @@ impl SlotExpansion<'_> {
             }
 
             #(#cfgs)*
-            impl<__H: #stateful> #private::CallStateful<__H> for dyn #name + '_ {
-                fn call_mut<#a>(#hook: &mut __H, (#hook_args): Self::Owned<#a>) -> #future {
+            impl<'b, #a, __H: #stateful> #private::CallStateful<&'b mut __H, #private::OwnedArgs<#a, Self>> for dyn #name + '_ {
+                fn call_mut(#hook: &'b mut __H, #private::OwnedArgs((#hook_args)): #private::OwnedArgs<#a, Self>) -> #future {
                     <__H as #stateful>::call_mut(#hook, #hook_args)
                 }
                 fn on_reentrancy(error: #private::HookReentrancyError) -> Self::Out {
