@@ -62,7 +62,7 @@ pin_project! {
     }
 }
 
-/// The state of a suspended dispatch.
+/// State of a suspended dispatch.
 struct Suspended<'a, H: ?Sized, C: Policy<H>> {
     /// `None` if a poll panicked.
     waiting: Option<Waiting<'a, H, C>>,
@@ -104,7 +104,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Future for Dispatch<'a, H, C> {
 }
 
 impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
-    /// The first poll. The policy is a local variable.
+    /// Performs the first poll. The policy is a local variable.
     #[inline(always)]
     fn start(
         mut self: Pin<&mut Self>,
@@ -143,7 +143,8 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
         })
     }
 
-    /// The first poll of a slot with several leaves, or if a subscriber may want spans.
+    /// Performs the first poll of a slot with several leaves, or with a subscriber that may record
+    /// spans.
     #[cold]
     #[inline(never)]
     fn start_cold(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut policy: C) -> Poll<()> {
@@ -171,7 +172,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
         }
     }
 
-    /// Stores the dispatch until what it waits for is ready.
+    /// Stores the dispatch until its pending futures are ready.
     #[cold]
     #[inline(never)]
     fn suspend(
@@ -196,7 +197,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
         Poll::Pending
     }
 
-    /// Polls what a suspended dispatch waits for, and continues once it is ready.
+    /// Polls the pending futures of a suspended dispatch, and continues once they are ready.
     #[inline(never)]
     fn resume(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let mut this = self.project();
@@ -207,7 +208,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
             progress: &mut suspended.progress,
             span: suspended.span.get(),
         };
-        // What panics is not polled again: `waiting` is `None` then.
+        // A future that panics is not polled again: `waiting` is `None` then.
         let mut waiting = suspended.waiting.take().expect(POLLED_AFTER_COMPLETION);
         loop {
             let is_polled = match driver.poll(cx, waiting) {
