@@ -29,7 +29,7 @@ pub(super) struct Progress<'a, H: ?Sized, T> {
     pub(super) remaining: Cursor<'a, H>,
     /// The pending hooks of a policy that runs hooks concurrently.
     running: ColdOption<RunningHooks<'a, T>>,
-    /// Whether [`Policy::after_hooks`] was called.
+    /// `true` once [`Policy::after_hooks`] was called.
     called_after_hooks: bool,
 }
 
@@ -61,7 +61,7 @@ impl<T> Drop for RunningHooks<'_, T> {
     }
 }
 
-/// What a suspended dispatch waits for.
+/// Pending futures of a suspended dispatch.
 pub(super) enum Waiting<'a, H: ?Sized, C: Policy<H>> {
     /// One hook.
     Hook(PendingHook<'a, C::HookOutput>),
