@@ -1,4 +1,4 @@
-//! On what figures were measured: included by `#[path]`, as `page.rs` is.
+//! The processor of the measurements: included by `#[path]`, as `page.rs` is.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What an answer over HTTP may be: it ends where its protocol says so, and within limits.
+//! Limits of an answer over HTTP: it ends as its protocol defines, and within limits.
 
 use std::error::Error;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The owner: hooks that come later, parts that are shared, extensions.
+//! The owner: hooks added later, shared parts, extensions.
 
 use hooks_runtime::RequestExtensions;
 use hooks_runtime::model::hooks::{OnModelInput, ResolveUsageEstimate};
@@ -9,7 +9,7 @@ use hooks_runtime::model::{
 
 use crate::kit::{Log, RecordedBudget, Tenant, stop, tenant, text};
 
-/// Answers as often as it is asked.
+/// Answers every request.
 struct Always;
 
 impl ModelAdapter for Always {

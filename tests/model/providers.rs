@@ -675,7 +675,7 @@ fn t_75_no_debug_output_shows_the_key() {
     );
 }
 
-/// Shows the request that it is asked to send, and sends nothing.
+/// Records the request, and sends nothing.
 struct Showing;
 
 impl HttpTransport for Showing {

@@ -912,7 +912,7 @@ fn e_44_emit_ends_when_the_last_hook_has_ended() {
     assert_eq!(log.lines(), ["hook", "caller"]);
 }
 
-/// What a borrowing hook finds in the fields `a`, `b` and `d`.
+/// Records the fields `a`, `b` and `d` as a borrowing hook reads them.
 fn looking(log: &Log) -> impl Fn(Event<'_>) -> HookResult + Send + Sync + 'static {
     let log = log.clone();
     move |event: Event<'_>| {

@@ -1,4 +1,4 @@
-//! What hooks add to the conversation (E-110 to E-115), and what is written down about it.
+//! Injections into the conversation (E-110 to E-115), and their audit.
 
 mod model;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::kit::{answering, at, named, plain};
 
-/// Does what hooks that give these answers, in this order, lead to.
+/// Applies the emission of hooks with these results, in this order.
 async fn apply(
     coordinator: &Coordinator,
     conversation: &mut Conversation,

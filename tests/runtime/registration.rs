@@ -567,7 +567,7 @@ proptest! {
         let events = ["even", "odd"];
         let (registry, log) = (HookRegistry::new(), Log::new());
         let mut registrations = Vec::new();
-        // Event, priority and number of those that are there, in the order of registration.
+        // Event, priority and number of the registered hooks, in the order of registration.
         let mut model: Vec<(usize, i32, usize)> = Vec::new();
         for step in steps {
             match step {

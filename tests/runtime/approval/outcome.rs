@@ -1,4 +1,4 @@
-//! What is shown, who answers, and what counts where nobody does (E-130 to E-137, E-140).
+//! Displayed questions, answers, and defaults (E-130 to E-137, E-140).
 
 use std::time::Duration;
 
