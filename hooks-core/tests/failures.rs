@@ -76,10 +76,7 @@ impl<const CONCURRENT: bool> Policy<dyn Hook> for Log<CONCURRENT> {
     }
 
     fn after_hooks(&mut self) -> Step<Self, Never<()>> {
-        assert!(
-            !self.is_closed,
-            "the policy is told once that there are no more"
-        );
+        assert!(!self.is_closed, "`after_hooks` is called once");
         self.is_closed = true;
         Step::Stop
     }

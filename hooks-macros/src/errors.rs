@@ -58,8 +58,8 @@ impl Errors {
     }
 }
 
-/// Returns the expansion of an invalid item: the user's item as it would be without the macro, so
-/// that one error does not cause others, and the errors.
+/// Returns the expansion of an invalid item: the user's item as it would be without the macro, and
+/// the errors. One error thus does not cause others.
 pub(crate) fn with_errors(item: TokenStream, errors: &syn::Error) -> TokenStream {
     let errors = errors.to_compile_error();
     quote::quote! { #item #errors }

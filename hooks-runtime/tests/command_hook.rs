@@ -390,7 +390,7 @@ async fn an_answer_that_denies_stands_where_a_value_in_it_cannot_be_read() {
     }
     let reason = r#"printf '{"action": "deny", "reason": "/etc/\377 \\udc80"}'"#;
     let emission = emit(reason).await;
-    let reason = emission.reason().expect("it says why");
+    let reason = emission.reason().expect("a reason");
     assert!(reason.starts_with("/etc/\u{fffd} \u{fffd}"), "{reason}");
 }
 

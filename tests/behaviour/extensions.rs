@@ -129,7 +129,7 @@ fn the_nearest_of_several_layers_of_defaults_wins() {
     assert_eq!(
         request.get(),
         Some(&Budget(2)),
-        "what is laid beneath lies beneath"
+        "later defaults are below the earlier ones"
     );
     assert_eq!(request.get(), Some(&1_u8));
 }

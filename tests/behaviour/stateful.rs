@@ -516,7 +516,7 @@ fn a_waiting_call_is_woken_when_the_first_ends() {
     assert_eq!(poll_once(first.as_mut()), Poll::Ready(1));
     assert!(
         wakes.count() > 0,
-        "nobody would ever poll the second call again"
+        "the second call would never be polled again"
     );
     assert_eq!(second.as_mut().poll(&mut cx), Poll::Ready(2));
 }
@@ -556,7 +556,7 @@ fn a_dropped_call_leaves_nothing_locked_and_wakes_the_next() {
     }
     assert!(
         wakes.count() > 0,
-        "nobody would ever poll the second call again"
+        "the second call would never be polled again"
     );
     assert_eq!(second.as_mut().poll(&mut cx), Poll::Ready(2));
     assert_eq!(log.lines(), ["enter 5", "enter 0", "leave 0"]);

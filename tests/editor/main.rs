@@ -284,17 +284,17 @@ fn the_documentation_of_a_slot_is_shown_wherever_it_is_named() {
         (
             "hooks.allows(&prompt)",
             "allows",
-            "Whether the prompt may be sent.",
+            "Decides about a prompt before it is sent.",
         ),
         (
             "fn allows(&self",
             "allows",
-            "Whether the prompt may be sent.",
+            "Decides about a prompt before it is sent.",
         ),
         (
             "fn allows(prompt",
             "allows",
-            "Whether the prompt may be sent.",
+            "Decides about a prompt before it is sent.",
         ),
         (
             "#[impl_hook(ChooseModel)]",

@@ -206,7 +206,7 @@ impl Server {
     /// Returns the next message; handles the server's requests to the editor.
     fn next(&mut self) -> Value {
         let message = self.messages.recv_timeout(PATIENCE);
-        let message = message.expect("rust-analyzer says something in time");
+        let message = message.expect("rust-analyzer sends a message in time");
         match (message.get("id"), message["method"].as_str()) {
             (_, Some("experimental/serverStatus")) => {
                 let status = &message["params"];

@@ -38,7 +38,7 @@ async fn t_70_a_refusal_sends_nothing_and_calls_no_other_hook() {
     assert!(!error.is_provider_error());
     assert_eq!(
         log.take(),
-        ["estimate text_turn for nobody", "reserve 10 for nobody"]
+        ["estimate text_turn for absent", "reserve 10 for absent"]
     );
 }
 
@@ -148,7 +148,7 @@ async fn t_70_an_operation_that_is_dropped_before_the_adapter_answers_is_release
     let mut events = model.completion("hi").stream();
     assert!(events.next().now_or_never().is_none());
     drop(events);
-    assert_eq!(log.take(), ["reserve 0 for nobody", "release"]);
+    assert_eq!(log.take(), ["reserve 0 for absent", "release"]);
 }
 
 #[tokio::test]
@@ -321,9 +321,9 @@ async fn t_70_the_connection_is_closed_before_the_budget_is_settled() {
         assert_eq!(typed(&event), expected);
     }
     drop(events);
-    assert_eq!(log.take(), ["reserve 0 for nobody", "close", "settle 0"]);
+    assert_eq!(log.take(), ["reserve 0 for absent", "close", "settle 0"]);
 
     let model = HookedModel::new(Closing(log.clone(), 1), RecordedBudget::new(&log));
     model.completion("count").collect().await.unwrap();
-    assert_eq!(log.take(), ["reserve 0 for nobody", "close", "settle 0"]);
+    assert_eq!(log.take(), ["reserve 0 for absent", "close", "settle 0"]);
 }

@@ -333,9 +333,9 @@ async fn t_70_a_connection_that_breaks_is_an_error_and_never_an_answer() {
         Piece::Break,
     ];
     // No server runs at this address.
-    let nobody = StandIn::new(&log, []).await;
-    let (unreachable, _) = model(&log, &nobody);
-    drop(nobody);
+    let absent = StandIn::new(&log, []).await;
+    let (unreachable, _) = model(&log, &absent);
+    drop(absent);
     let provider = StandIn::new(&log, [Answer::stream(pieces)]).await;
     let (model, books) = model(&log, &provider);
 

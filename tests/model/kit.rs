@@ -19,7 +19,7 @@ pub(crate) struct Tenant(pub(crate) &'static str);
 pub(crate) fn tenant(extensions: &RequestExtensions) -> &'static str {
     extensions
         .get::<Tenant>()
-        .map_or("nobody", |tenant| tenant.0)
+        .map_or("absent", |tenant| tenant.0)
 }
 
 /// Records the parameters of every hook.

@@ -122,7 +122,7 @@ async fn t_75_an_answer_is_over_where_its_protocol_says_so_although_the_body_sta
         json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "all"}}),
         json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
         json!({"type": "message_stop"}),
-        json!({"type": "error", "error": {"message": "nobody reads this"}}),
+        json!({"type": "error", "error": {"message": "never read"}}),
     ]);
     let reply = ask(claude(body.stays_open(), config())).await.unwrap();
     assert_eq!(reply.output.as_deref(), Some("all"));

@@ -129,11 +129,11 @@ async fn t_70_a_hook_estimates_from_the_operation() {
     assert_eq!(
         log.take(),
         [
-            "reserve 6 for nobody",
-            "adapter completion for nobody",
+            "reserve 6 for absent",
+            "adapter completion for absent",
             "settle 6"
         ],
-        "where the provider says nothing, what was estimated counts as used"
+        "without a report of the provider, the estimate counts as used"
     );
 }
 

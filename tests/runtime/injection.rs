@@ -543,7 +543,7 @@ async fn e_111_dropping_an_application_before_the_answer_does_not_inject_twice()
     let results = || [text("told"), brief("now"), HookResult::ask_user("Run it?")];
     let waiting = apply(&coordinator, &mut conversation, results());
     let ended = tokio::time::timeout(std::time::Duration::from_millis(20), waiting).await;
-    assert!(ended.is_err(), "nobody has answered");
+    assert!(ended.is_err(), "no answer yet");
     assert!(queue.is_empty());
     let expected = [(Role::System, "told"), (Role::System, "now")];
     assert_eq!(said(&conversation.next_call()), expected);

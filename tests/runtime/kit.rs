@@ -110,7 +110,7 @@ thread_local! {
 pub(crate) async fn heard<R>(act: impl Future<Output = R>) -> (R, Vec<String>) {
     static LISTEN: Once = Once::new();
     LISTEN.call_once(|| {
-        tracing::subscriber::set_global_default(Listener).expect("nobody else listens");
+        tracing::subscriber::set_global_default(Listener).expect("the only subscriber");
     });
     HEARD.set(Some(Vec::new()));
     let outcome = act.await;

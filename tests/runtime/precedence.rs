@@ -80,7 +80,7 @@ fn everything(strongest: HookResult) -> HookRegistry {
     registry.register("e", answering(injection), at(2).name("injects"));
     let told = HookResult::proceed().user_message("went on");
     let told = told.user_message_level(MessageLevel::Warning);
-    registry.register("e", answering(told), at(3).name("goes on"));
+    registry.register("e", answering(told), at(3).name("proceeds"));
     registry.register(
         "e",
         answering(HookResult::inject_context("second")),
@@ -108,7 +108,7 @@ fn section_0_3_nothing_is_lost_when_a_stronger_action_wins() {
         let expected = [
             ("changed", info, "changes"),
             ("injected", info, "injects"),
-            ("went on", MessageLevel::Warning, "goes on"),
+            ("went on", MessageLevel::Warning, "proceeds"),
             ("strongest", info, "strongest"),
         ];
         assert_eq!(messages(&emission), expected);

@@ -1,4 +1,4 @@
-//! The loop over hooks: starts them, polls them, and catches what goes wrong in them.
+//! The loop over hooks: starts them, polls them, and catches their failures.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -89,7 +89,7 @@ pub(super) struct Driver<'d, 'a, H: ?Sized, C: Policy<H>, const LEAVES: bool> {
     /// Where the dispatch stores the policy's future.
     pub(super) future: Pin<&'d mut Option<C::Future>>,
     pub(super) progress: &'d mut Progress<'a, H, C::HookOutput>,
-    /// The span of the dispatch, if a subscriber wants spans.
+    /// The span of the dispatch, if a subscriber records spans.
     pub(super) span: Option<&'d Span>,
 }
 

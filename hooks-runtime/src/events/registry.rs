@@ -412,7 +412,7 @@ where
     fn go_on(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         match self.project() {
             Stage::Reached { future } => future.poll(cx),
-            Stage::Start { .. } => unreachable!("somebody has just been reached"),
+            Stage::Start { .. } => unreachable!("the stage was just set"),
         }
     }
 }

@@ -35,7 +35,7 @@ use super::contract::{CASES, Subject, case};
 #[macro_export]
 macro_rules! hook_behavior_tests {
     ($module:ident, $make:expr $(,)?) => {
-        #[allow(dead_code, reason = "outside of a test, nobody needs it")]
+        #[allow(dead_code, reason = "unused outside of a test")]
         mod $module {
             pub(super) enum Hook {}
 

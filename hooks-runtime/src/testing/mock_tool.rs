@@ -111,7 +111,7 @@ impl MockTool {
         lock(&self.calls).clone()
     }
 
-    /// Asserts that one of its calls had this input.
+    /// Asserts that at least one of its calls had this input.
     ///
     /// # Panics
     /// If none had; the message lists the inputs. Also if this value has no JSON form.

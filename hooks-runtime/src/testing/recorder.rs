@@ -19,7 +19,7 @@ use crate::{HookRegistry, HookResult, Map, RegisterOptions};
 ///
 /// It runs before the other hooks, so it records the data as they were emitted, also for events
 /// that another hook denies. [`priority`](Self::priority) changes that: with `i32::MAX` it records
-/// the data after the other hooks, and no event that one of them denied.
+/// the data after the other hooks, and no event that another hook denied.
 ///
 /// ```
 /// use hooks_runtime::testing::EventRecorder;

@@ -154,7 +154,7 @@ fn set_up(home: &Path, packages: &[&Package]) -> Result<(), String> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
-    let folder = path.parent().expect("every file lies in a folder");
+    let folder = path.parent().expect("every file is in a folder");
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(path, text))
         .map_err(|why| format!("cannot write {}: {why}", path.display()))

@@ -178,7 +178,7 @@ impl Common {
 
     async fn emit(&self, event: &str, mut data: Map) -> (Action, Map) {
         let hooks = {
-            let hooks = self.hooks.lock().expect("nobody panics here");
+            let hooks = self.hooks.lock().expect("no thread panics here");
             hooks.get(event).cloned().unwrap_or_default()
         };
         for hook in hooks {

@@ -262,7 +262,7 @@ async fn e_137_every_way_to_a_denial_says_why() {
         denials.push(denial);
     }
     denials.dedup();
-    assert_eq!(denials.len(), 4, "each says what happened: {denials:?}");
+    assert_eq!(denials.len(), 4, "each has its own reason: {denials:?}");
 }
 
 #[tokio::test]

@@ -232,7 +232,7 @@ async fn e_136_what_is_approved_are_the_data_that_the_stored_request_shows() {
     // The changed value is invalid, or a question about its displayed data.
     if let Ok(request) = serde_json::from_value::<ApprovalRequest>(value) {
         let approval = Coordinator::new().resolve(request, "Allow once");
-        assert!(!approval.covers(&call()), "nobody has seen these data");
+        assert!(!approval.covers(&call()), "these data were not shown");
     }
 }
 

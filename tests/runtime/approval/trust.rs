@@ -158,7 +158,7 @@ async fn e_138_sessions_that_ended_long_ago_stay_ended() {
     }
     assert!(coordinator.resolve(old, "Allow always").is_allowed());
     let applied = decide(&coordinator, &hooks, "tool:pre", data()).await;
-    assert!(applied.is_denied(), "it is asked, and nobody is there");
+    assert!(applied.is_denied(), "it is asked, without a user");
 }
 
 #[tokio::test]
@@ -236,7 +236,7 @@ async fn e_140_a_question_that_is_put_again_as_it_is_withdrawn_waits_for_its_ans
     let second = asking(&other, &request).await;
     first.abort();
     settled().await;
-    assert!(!second.is_finished(), "nobody has answered");
+    assert!(!second.is_finished(), "no answer yet");
     assert_eq!(queue.len(), 1);
     queue.answer(&request.id, "Deny").unwrap();
     assert!(!second.await.unwrap().is_allowed());

@@ -84,7 +84,7 @@ fn r_28_a_folder_is_not_changed_as_a_whole() {
     for folder in ["src/keys", "vault", "docs"] {
         std::fs::create_dir(bench.path(folder)).unwrap();
     }
-    bench.put("src/keys/a", "somebody else's");
+    bench.put("src/keys/a", "foreign");
     bench.put("docs/a.pem", "ignored");
     for folder in ["src", "docs", "./docs/"] {
         assert_refused(&bench, folder, "Scope Violation");

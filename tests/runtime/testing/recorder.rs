@@ -15,7 +15,7 @@ use crate::kit::{at, emit, map};
 /// Returns the message of a failed assertion.
 fn complaint(check: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(check)).expect_err("it does not hold");
-    *payload.downcast::<String>().expect("it says why")
+    *payload.downcast::<String>().expect("a message")
 }
 
 #[tokio::test]
