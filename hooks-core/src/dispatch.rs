@@ -1,10 +1,10 @@
 //! The engine: the one loop over hooks in this workspace.
 //!
-//! A dispatch runs the hooks of a [`Slot`] as a [`Policy`] says. [`Dispatch`] is a future written
-//! by hand: it starts one hook after the other as long as they complete at once, and suspends only
-//! if a hook or the policy is pending. Hooks that never wait cost neither a future nor an
-//! allocation. Until a dispatch suspends, its policy is a local variable of `poll`; then it moves
-//! into the future that the executor holds.
+//! A dispatch runs the hooks of a [`Slot`] by the rules of a [`Policy`]. [`Dispatch`] is a
+//! hand-written future: it starts one hook after the other as long as they complete at once, and
+//! suspends only if a hook or the policy is pending. Hooks that never suspend cost neither a future
+//! nor an allocation. Until a dispatch suspends, its policy is a local variable of `poll`; then it
+//! moves into the future that the executor holds.
 //!
 //! | Module | Content |
 //! |---|---|
