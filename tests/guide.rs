@@ -23,7 +23,7 @@ struct Block<'p> {
 }
 
 impl<'p> Block<'p> {
-    /// The blocks of a page, in its order.
+    /// Returns the blocks of a page, in its order.
     fn all(page: &'p str) -> Vec<Block<'p>> {
         let mut blocks = Vec::new();
         let mut caption = String::new();

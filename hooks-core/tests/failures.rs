@@ -419,7 +419,7 @@ impl Policy<dyn Hook> for Thinks {
         Step::Wait(|me| std::future::ready(me.about))
     }
 
-    /// A failure counts as zero.
+    /// Counts a failure as zero.
     fn on_failure(&mut self, _: &EntryMeta, _: Failure) -> Step<Self, Ready<u32>> {
         self.about = 0;
         Step::Wait(|me| std::future::ready(me.about))

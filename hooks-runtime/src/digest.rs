@@ -76,12 +76,12 @@ impl std::io::Write for Stream {
     }
 }
 
-/// The digest of an object.
+/// Returns the digest of an object.
 pub(crate) fn of_map(map: &Map) -> Digest {
     of_fields(map.iter())
 }
 
-/// The digest of an object of these fields.
+/// Returns the digest of an object of these fields.
 pub(crate) fn of_fields<'m>(fields: impl Iterator<Item = (&'m String, &'m Value)>) -> Digest {
     let mut fields: Vec<_> = fields.collect();
     fields.sort_unstable_by_key(|(name, _)| *name);

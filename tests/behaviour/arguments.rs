@@ -26,7 +26,7 @@ impl Clone for Counted {
 }
 
 impl Counted {
-    /// An argument, and how often it and its descendants were cloned so far.
+    /// Returns an argument, and how often it and its descendants were cloned so far.
     fn new() -> (Self, Arc<AtomicUsize>) {
         let clones = Arc::new(AtomicUsize::new(0));
         (Counted(Arc::clone(&clones)), clones)

@@ -61,7 +61,7 @@ impl Wake for Wakes {
     }
 }
 
-/// The message of a caught panic.
+/// Returns the message of a caught panic.
 pub(crate) fn panic_message(payload: Box<dyn std::any::Any + Send>) -> String {
     match payload.downcast::<String>() {
         Ok(message) => *message,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// The processor, as the system calls it.
+/// Returns the processor, as the system calls it.
 pub(crate) fn name() -> String {
     fs::read_to_string("/proc/cpuinfo")
         .ok()

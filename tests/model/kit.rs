@@ -49,7 +49,7 @@ impl ModelHooks for Recorder {
     }
 }
 
-/// An adapter's event in a few words.
+/// Returns an adapter's event in a few words.
 pub(crate) fn raw(event: &AdapterEvent) -> String {
     match event {
         AdapterEvent::Started { model, .. } => {

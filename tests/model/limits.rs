@@ -89,7 +89,7 @@ fn text(text: &str, finish: Option<&str>) -> Value {
     json!({"choices": [{"delta": {"content": text}, "finish_reason": finish}]})
 }
 
-/// A piece of a tool call of OpenAI's style.
+/// Returns a piece of a tool call of OpenAI's style.
 fn piece(index: usize, arguments: &str) -> Value {
     let function = json!({"name": "look", "arguments": arguments});
     json!({"choices": [{"delta": {"tool_calls": [
@@ -97,7 +97,7 @@ fn piece(index: usize, arguments: &str) -> Value {
     ]}}]})
 }
 
-/// A tool call of Claude's style.
+/// Returns a tool call of Claude's style.
 fn block(index: usize, arguments: &str) -> [Value; 3] {
     [
         json!({"type": "content_block_start", "index": index, "content_block": {

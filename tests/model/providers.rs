@@ -544,7 +544,7 @@ async fn t_75_an_error_status_is_typed_in_each_style() {
     }
 }
 
-/// The first error of an answer.
+/// Returns the first error of an answer.
 async fn fails(model: &HookedModel<'_>) -> ModelError {
     model.text_turn(conversation()).collect().await.unwrap_err()
 }

@@ -35,7 +35,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// A stream of events.
+    /// Creates a stream of events.
     pub(crate) fn stream(pieces: impl IntoIterator<Item = Piece>) -> Self {
         Answer {
             status: 200,
@@ -44,13 +44,13 @@ impl Answer {
         }
     }
 
-    /// The events of a text, cut every few bytes: in names, line ends and characters.
+    /// Creates the events of a text, cut every few bytes: in names, line ends and characters.
     pub(crate) fn cut(text: &str, size: usize) -> Self {
         let pieces = text.as_bytes().chunks(size);
         Answer::stream(pieces.map(|piece| Piece::Bytes(piece.to_vec())))
     }
 
-    /// An error.
+    /// Creates an error.
     pub(crate) fn error(status: u16, headers: &'static str, body: &str) -> Self {
         Answer {
             status,
@@ -76,7 +76,7 @@ pub(crate) struct StandIn {
 }
 
 impl StandIn {
-    /// A server that gives these answers, one a request.
+    /// Creates a server that gives these answers, one a request.
     pub(crate) async fn new(log: &Log, answers: impl IntoIterator<Item = Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());

@@ -24,12 +24,12 @@ use tokio::task::{JoinHandle, yield_now};
 
 use crate::kit::{Log, answering, map, named};
 
-/// The data of a call of a tool.
+/// Returns the data of a tool call.
 fn call() -> Map {
     map(json!({"tool_name": "shell", "tool_input": {"command": "ls"}}))
 }
 
-/// A registry with one hook `gate`, which gives this answer to `tool:pre`.
+/// Returns a registry with one hook `gate`, which returns this result for `tool:pre`.
 fn gate(result: HookResult) -> HookRegistry {
     let hooks = HookRegistry::new();
     hooks.register("tool:pre", answering(result), named("gate"));
@@ -73,7 +73,7 @@ async fn question(
     }
 }
 
-/// The labels that an answer offers.
+/// Returns the labels that an answer offers.
 fn labels(request: &ApprovalRequest) -> Vec<&str> {
     let options = request.options.iter();
     options.map(|option| option.label.as_str()).collect()

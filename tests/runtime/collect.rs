@@ -197,7 +197,7 @@ fn e_53_deny_does_not_stop_and_its_data_count() {
     assert_eq!(log.lines().len(), 4);
 }
 
-/// A registry with a hook for each kind of failure between two that answer.
+/// Returns a registry with a hook for each kind of failure between two that succeed.
 fn with_faults(dropped: &Dropped) -> HookRegistry {
     let registry = HookRegistry::new();
     registry.register("e", after(Duration::ZERO, "first"), at(0));

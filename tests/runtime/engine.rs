@@ -64,7 +64,7 @@ impl Bench {
         self.engine.post_tool_use(result, Some("call-1")).await;
     }
 
-    /// The lines of a file of the storage.
+    /// Returns the lines of a file of the storage.
     pub(crate) fn lines(&self, file: &str) -> Vec<Value> {
         let text = std::fs::read_to_string(self.path(".orchestration").join(file));
         let text = text.unwrap_or_default();

@@ -64,7 +64,7 @@ fn faulty(policy: Option<FailurePolicy>) -> RegisterOptions {
     }
 }
 
-/// A hook that injects, one that fails, and one that records `after`.
+/// Returns a registry with a hook that injects, one that fails, and one that records `after`.
 fn events(kind: Kind, policy: Option<FailurePolicy>, log: &Log) -> HookRegistry {
     let registry = HookRegistry::new();
     registry.register(
@@ -509,7 +509,7 @@ impl PreHook<str> for Faulty {
     }
 }
 
-/// A PRE hook that continues, one that fails, and one that records `after`.
+/// Returns a registry with a PRE hook that continues, one that fails, and one that records `after`.
 fn phases(kind: Kind, policy: Option<FailurePolicy>, log: &Log) -> PhaseRegistry<str, str> {
     let registry = PhaseRegistry::new();
     let before = |_: &str| HookResponse::default().reason("before");

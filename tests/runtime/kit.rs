@@ -13,7 +13,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// The fields of an object.
+/// Returns the fields of an object.
 pub(crate) fn map(value: Value) -> Map {
     match value {
         Value::Object(map) => map,
@@ -21,17 +21,17 @@ pub(crate) fn map(value: Value) -> Map {
     }
 }
 
-/// The default conditions.
+/// Returns the default options.
 pub(crate) fn plain() -> RegisterOptions {
     RegisterOptions::new()
 }
 
-/// The conditions with this priority.
+/// Returns options with this priority.
 pub(crate) fn at(priority: i32) -> RegisterOptions {
     RegisterOptions::new().priority(priority)
 }
 
-/// The conditions with this name.
+/// Returns options with this name.
 pub(crate) fn named(name: impl Into<String>) -> RegisterOptions {
     RegisterOptions::new().name(name.into())
 }

@@ -302,7 +302,7 @@ fn r_09_without_pre_hooks_the_response_is_a_bare_continue() {
     assert_eq!(json, json!({"action": "CONTINUE"}));
 }
 
-/// A response with every field.
+/// Returns a response with every field.
 fn full(action: ResponseAction) -> HookResponse {
     HookResponse::new(action)
         .classification("DESTRUCTIVE")

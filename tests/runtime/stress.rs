@@ -45,7 +45,7 @@ fn without_deadlock(act: impl FnOnce() + Send + 'static) {
     run.join().unwrap();
 }
 
-/// A handler that counts the emissions with this thread's number.
+/// Returns a handler that counts the emissions with this thread's number.
 fn counting(
     number: usize,
     count: &Arc<AtomicUsize>,

@@ -57,7 +57,7 @@ fn a_name_in_the_place_of_a_body_passes_through() {
     }
 }
 
-/// An item with its body: syn could not parse the whole.
+/// Returns an item with an unparsed body.
 fn item(text: &str) -> TokenStream {
     let item: TokenStream = text
         .replace("BODY", BODY)

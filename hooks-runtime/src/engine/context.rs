@@ -56,7 +56,7 @@ impl EngineContext {
         &self.shared.tools
     }
 
-    /// The intents.
+    /// Returns the intents.
     pub fn intents(&self) -> &IntentCatalogue {
         &self.shared.intents
     }

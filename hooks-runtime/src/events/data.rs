@@ -113,7 +113,7 @@ impl From<Value> for EventData {
 pub struct DefaultFields(Arc<Map>);
 
 impl DefaultFields {
-    /// The fields, if there are any.
+    /// Returns the fields, if there are any.
     pub(crate) fn into_map(self) -> Option<Arc<Map>> {
         (!self.0.is_empty()).then_some(self.0)
     }

@@ -61,7 +61,7 @@ struct Inner<Req: ?Sized, Res: ?Sized> {
 impl<H: ?Sized> Writer for Slot<H> {
     type Snapshot = Slot<H>;
 
-    /// A clone without the index.
+    /// Returns a clone without the index.
     fn snapshot(&self) -> Slot<H> {
         self.clone()
     }

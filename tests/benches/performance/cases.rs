@@ -64,7 +64,7 @@ impl Case {
         format!("{}, {} hook{plural}", self.name(), self.hooks)
     }
 
-    /// The greatest ratio of times that meets the target, if there is a target.
+    /// Returns the greatest ratio of times that meets the target, if there is a target.
     pub(crate) fn ratio_target(&self) -> Option<f64> {
         match (self.subject, self.hooks) {
             (Subject::Ready, _) if self.slot == OWN_CHAIN => Some(1.45),
@@ -78,7 +78,7 @@ impl Case {
         }
     }
 
-    /// The allocations that meet the target.
+    /// Returns the allocations that meet the target.
     pub(crate) fn allocation_target(&self) -> u64 {
         match self.subject {
             Subject::Ready | Subject::Empty => u64::from(self.slot == AGGREGATE),
@@ -139,7 +139,7 @@ async fn closure(prompt: String, last: Option<Verdict>) -> Verdict {
     Word::FIRST.check(&prompt)
 }
 
-/// A list of hooks without any framework, in the place of ours.
+/// Returns a case of a list of hooks without any framework.
 fn plain<const N: usize>(prompt: &'static str) -> Case {
     let objects: Vec<Box<dyn Plain>> = words::<N>()
         .into_iter()
@@ -226,7 +226,7 @@ fn sized<const N: usize>(prompt: &'static str) -> Vec<Case> {
     cases
 }
 
-/// All cases, for this prompt.
+/// Returns all cases, for this prompt.
 pub(crate) fn all(prompt: &'static str) -> Vec<Case> {
     [
         sized::<0>(prompt),

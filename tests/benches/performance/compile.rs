@@ -215,7 +215,7 @@ fn output(command: &mut Command) -> Result<String, String> {
     String::from_utf8(output.stdout).map_err(|why| why.to_string())
 }
 
-/// The number of lines, once formatted.
+/// Returns the number of lines, once formatted.
 fn lines_of(source: &str) -> Result<f64, String> {
     Ok(formatted(source)?.lines().count() as f64)
 }
@@ -363,7 +363,7 @@ fn async_trait_declared(at: usize) -> String {
     format!("#[async_trait::async_trait]\npub trait Hooks{at}: Send + Sync {{ {methods} }}\n")
 }
 
-/// The loops over the hooks are the user's own here.
+/// Returns traits of `async_trait` with hand-written loops over the hooks.
 fn async_trait_implemented(at: usize) -> String {
     let (mut methods, mut loops) = (String::new(), String::new());
     for (name, _, last) in SLOTS {

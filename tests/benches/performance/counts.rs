@@ -78,7 +78,7 @@ pub(crate) fn run(slot: &str, hooks: &str, contender: &str, repeats: &str) -> Re
     Ok(())
 }
 
-/// The instructions of one dispatch.
+/// Returns the instructions of one dispatch.
 pub(crate) fn instructions(case: &Case) -> Result<Count, String> {
     let one = |contender| {
         let program = std::env::current_exe().map_err(|why| why.to_string())?;
@@ -120,7 +120,7 @@ pub(crate) fn missing() -> Option<String> {
     }
 }
 
-/// The allocations of one dispatch by the framework.
+/// Returns the allocations of one dispatch by the framework.
 pub(crate) fn allocations(case: &mut Case) -> u64 {
     allocations::count(&mut case.ours)
 }

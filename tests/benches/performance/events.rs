@@ -112,7 +112,7 @@ fn emission(registry: HookRegistry, map: Map) -> Run {
     })
 }
 
-/// The limit of hooks that continue.
+/// Returns the limit of hooks that continue.
 fn going_on<const N: usize>(map: Map) -> Run {
     let folders = folders::<N>();
     Box::new(move || {
@@ -247,7 +247,7 @@ fn sized<const N: usize>(suffix: &'static str, text: &str) -> Vec<Case> {
     ]
 }
 
-/// A case with twelve fields.
+/// Returns a case with twelve fields.
 fn many<const N: usize>(text: &str) -> Case {
     let fields = || {
         let more = (0..7).map(|at| (format!("option_{at}"), at.into()));
@@ -267,7 +267,7 @@ async fn look_up(lists: &[Vec<u8>], event: usize, data: Arc<Map>) -> (bool, Arc<
     (lists[event].is_empty(), data)
 }
 
-/// An emission without hooks, against looking an index up.
+/// Returns an emission without hooks, against an indexed look-up.
 fn empty(text: &str) -> Case {
     let registry = continuing::<1>();
     let mut data = Some(Arc::new(fields(text)));
@@ -294,7 +294,7 @@ fn empty(text: &str) -> Case {
     }
 }
 
-/// All cases; the length of the prompt is that of a field.
+/// Returns all cases; the length of the prompt is that of a field.
 pub(crate) fn all(prompt: &'static str) -> Vec<Case> {
     let small = if prompt.len() < 1000 {
         "fn main() {}"
@@ -333,7 +333,7 @@ pub(crate) fn shared() -> (HookRegistry, PhaseRegistry<str, ()>) {
     (continuing::<4>(), phases)
 }
 
-/// The data of a thread.
+/// Returns the data of a thread.
 pub(crate) fn data() -> Arc<Map> {
     Arc::new(fields("fn main() {}"))
 }

@@ -257,7 +257,7 @@ fn time(case: &Case, hooks: usize) -> Duration {
     first.min(once()).min(once())
 }
 
-/// The instructions of one run, beyond those of a run without hooks.
+/// Returns the instructions of one run, beyond those of a run without hooks.
 fn instructions(case: &Case, hooks: usize) -> Result<u64, String> {
     let [none, all] = [0, hooks].map(|hooks| {
         let program = std::env::current_exe().map_err(|why| why.to_string())?;
@@ -311,7 +311,7 @@ pub(crate) fn exceeded() -> Result<Vec<String>, String> {
 /// Mark of the section of registrations on the page of figures.
 pub(crate) const MARK: &str = "<!-- registrations -->";
 
-/// The section of the page.
+/// Returns the section of the page.
 pub(crate) fn section() -> Result<String, String> {
     let mut text = format!(
         "{MARK}\n\n## Registrations\n\n\

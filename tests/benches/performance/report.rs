@@ -63,7 +63,7 @@ pub(crate) fn times(slot: Option<&str>) {
     }
 }
 
-/// The page; whole if compile time is measured, too.
+/// Returns the page; whole if compile time is measured, too.
 pub(crate) fn page(whole: bool) -> Result<String, String> {
     let missing = counts::missing();
     if let (Some(why), true) = (&missing, std::env::var_os("HOOKS_REQUIRE_ALL").is_some()) {

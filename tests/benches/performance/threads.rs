@@ -28,7 +28,7 @@ pub(crate) struct Scaling {
     pub(crate) limit: f64,
 }
 
-/// The best round of each, because other work on the machine can only take away.
+/// Returns the best round of each, because other work on the machine only slows rounds down.
 pub(crate) fn scaling() -> Scaling {
     let (set, words) = cases::shared();
     let (registry, phases) = events::shared();

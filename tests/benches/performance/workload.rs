@@ -31,7 +31,7 @@ impl Word {
     }
 }
 
-/// The hooks of a case; none of the words is in the prompt.
+/// Returns the hooks of a case; none of the words is in the prompt.
 pub(crate) fn words<const N: usize>() -> [Word; N] {
     const WORDS: [&str; 16] = [
         "password",
@@ -54,12 +54,12 @@ pub(crate) fn words<const N: usize>() -> [Word; N] {
     std::array::from_fn(|at| Word(black_box(WORDS[at])))
 }
 
-/// A prompt as long as a whole document.
+/// Returns a prompt as long as a whole document.
 pub(crate) fn long_prompt() -> &'static str {
     Box::leak(PROMPT.repeat(100).into_boxed_str())
 }
 
-/// The slots' default.
+/// Returns the slots' default.
 #[inline]
 pub(crate) fn default(prompt: &str) -> Result<(), String> {
     if prompt.is_empty() {

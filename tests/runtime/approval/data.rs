@@ -11,7 +11,7 @@ fn shell(command: &str) -> Map {
     map(json!({"tool_name": "shell", "tool_input": {"command": command}}))
 }
 
-/// The hook `gate` asks, and a later one replaces the data.
+/// Returns a registry in which the hook `gate` asks, and a later one replaces the data.
 fn changed_later(question: HookResult, data: Map) -> HookRegistry {
     let hooks = gate(question);
     hooks.register("tool:pre", answering(HookResult::modify(data)), at(1));

@@ -394,7 +394,7 @@ const NO_ANYWHERE: [&str; 8] = [
     "deny", "not", "cancel", "reject", "block", "abort", "never", "don't",
 ];
 
-/// The rule, word by word as in the requirements, except for [`NO_ANYWHERE`].
+/// Returns the rule, word by word as in the requirements, except for [`NO_ANYWHERE`].
 fn model(list: &[Written], is_trusted: bool) -> Vec<ApprovalEffect> {
     let first = |label: &Written| label.words[0].clone();
     let has_denial = list.iter().any(|label| NO.contains(&&*first(label)));

@@ -203,7 +203,7 @@ fn r_25_state_check_may_hold_a_turn_to_the_selected_intent() {
     assert_denied(&denied, ResponseAction::Deny, "State Check");
 }
 
-/// The error of a call that fails.
+/// Returns the error of a call that fails.
 fn error(bench: &Bench, request: &ToolRequest) -> HookError {
     block_on(bench.pre(request)).expect_err("a hook fails")
 }
@@ -586,7 +586,7 @@ fn r_30_the_number_of_identical_calls_can_be_chosen() {
     assert_denied(&halted, ResponseAction::Halt, "Circuit Breaker Tripped");
 }
 
-/// A value of JSON, three deep at most.
+/// Returns a strategy of JSON values, at most three levels deep.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

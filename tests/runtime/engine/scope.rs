@@ -8,7 +8,7 @@ use super::{Bench, assert_denied, write};
 
 const PROTECTED: &str = "Protected by .intentignore";
 
-/// A workspace in which `REQ-9` owns everything.
+/// Returns a workspace in which `REQ-9` owns everything.
 fn open() -> Bench {
     Bench::with(|builder| builder.intents([Intent::new("REQ-9").owns("**")])).ready()
 }

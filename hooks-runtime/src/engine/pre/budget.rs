@@ -16,7 +16,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// No limits.
+    /// Creates unlimited limits.
     pub fn new() -> Self {
         Limits::default()
     }

@@ -82,7 +82,7 @@ async fn read(
     Ok(())
 }
 
-/// The JSON of an event.
+/// Returns the JSON of an event.
 pub(crate) fn json<'e, T: Deserialize<'e>>(event: &'e SseEvent) -> Result<T, AdapterError> {
     serde_json::from_str(&event.data).map_err(AdapterError::protocol)
 }

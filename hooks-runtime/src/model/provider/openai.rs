@@ -231,7 +231,7 @@ impl Chunks {
         Ok(())
     }
 
-    /// A call arrives in pieces, and is complete at the end of the answer.
+    /// Adds a piece of a call, which is complete at the end of the answer.
     fn call(&mut self, delta: CallDelta) -> Result<(), AdapterError> {
         if delta.index == self.calls.len() {
             let call = self.begun.begin(String::new(), String::new())?;
