@@ -282,7 +282,7 @@ impl IntoHandler<form::Program> for CommandHook {
 }
 
 impl CommandHook {
-    /// Runs the program for this event, and reads its answer.
+    /// Runs the program for this event, and parses its result.
     async fn answer(&self, event: Event<'_>) -> Result<HookResult, HookError> {
         if Handle::try_current().is_err() {
             return Err(CommandError::NoRuntime.into());
@@ -370,8 +370,8 @@ pub(crate) struct Unrecognised {
 
 /// Returns an error if an object without `action` has a field that a [`HookResult`] does not have.
 ///
-/// Such an object is an answer in another format, a misspelt one or an echo of the input. Its
-/// defaults would read as `continue`. Beside an `action`, and in an object that is not the output
+/// Such an object has another format, is misspelt, or is an echo of the input. Its defaults would
+/// mean `continue`. Beside an `action`, and in an object that is not the output
 /// of a program, unknown fields are kept.
 pub(crate) fn check_recognised(map: &Map) -> Result<(), Unrecognised> {
     if map.contains_key("action") {

@@ -205,7 +205,7 @@ pub trait IntoHandler<Form>: Send + Sync + 'static {
     #[doc(hidden)]
     const TRUSTED: bool = true;
 
-    /// Starts the hook of this entry. `convert` converts its answer.
+    /// Starts the hook of this entry. `convert` converts its return value.
     #[doc(hidden)]
     fn start<'a>(
         &'a self,
