@@ -1,5 +1,5 @@
-//! Questions that nobody answers for a while cost no thread, no lock, and little memory. In
-//! a binary of its own, because what is measured is the process.
+//! Questions that stay unanswered for a while cost no thread, no lock, and little memory. In a
+//! separate binary, because it measures the process.
 
 #![cfg(target_os = "linux")]
 
@@ -14,7 +14,7 @@ use serde_json::json;
 const QUESTIONS: usize = 10_000;
 const LIMIT: usize = 50_000_000;
 
-/// A number in kilobytes or a count, from what the system says of this process.
+/// Returns a value in kilobytes or a count, from the system's status of this process.
 fn status(field: &str) -> usize {
     let status = fs::read_to_string("/proc/self/status").expect("the process has a status");
     let line = status.lines().find(|line| line.starts_with(field));
@@ -46,7 +46,7 @@ async fn request(
     }
 }
 
-/// The numbers below `count`, in an order that is no order.
+/// Returns the numbers below `count`, shuffled.
 fn shuffled(count: usize) -> Vec<usize> {
     let mut numbers: Vec<usize> = (0..count).collect();
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

@@ -1,4 +1,4 @@
-//! What the book lists is what there is, and its commands are run.
+//! Checks the lists of the book, and runs its commands.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,8 @@ use std::process::Command;
 use hooks_tests::{GUIDES, repository, target};
 use serde_json::Value;
 
-/// The rows of the tables in the section of this heading: what stands in backticks first.
+/// Returns the rows of the tables in the section of this heading: the first text in backticks of
+/// each.
 fn rows<'p>(page: &'p str, heading: &str) -> BTreeSet<&'p str> {
     let heading = format!("## {heading}\n");
     let (_, behind) = page
@@ -35,7 +36,7 @@ fn every_feature_is_on_its_page() {
     let mut libraries = 0;
     for package in workspace["packages"].as_array().expect("a list") {
         let name = package["name"].as_str().expect("a text");
-        // What is not published has no users.
+        // Unpublished crates have no users.
         if package["publish"].as_array().is_some_and(Vec::is_empty) {
             continue;
         }
@@ -58,8 +59,8 @@ fn every_feature_is_on_its_page() {
     assert_eq!(libraries, 6);
 }
 
-/// The commands of the book and the README, but for those of the guide, which its test runs: who
-/// runs each of them, and by which words one sees that.
+/// The commands of the book and the README, except those of the guide, which its test runs: the
+/// file that runs each of them, and the words in it that show this.
 const RUN_BY: [(&str, &str, &[&str]); 15] = [
     (
         "cargo run --example guarded_session",
@@ -172,7 +173,7 @@ fn every_command_is_run_by_somebody() {
 #[test]
 fn the_validator_is_installed_and_run() {
     let place = tempfile::tempdir().expect("a folder");
-    // As on the page; but without optimisation, into this folder, and without a network.
+    // As on the page, but without optimisation, into this folder, and without a network.
     let install = [
         "install",
         "--locked",

@@ -1,9 +1,9 @@
-//! The quick start and the guide of the book, followed to the letter: every command is run, every file is written
-//! and every change is made as the pages say, and what they print has to be there.
+//! Executes the quick start and the guide of the book: runs every command, writes every file and
+//! makes every change as the pages describe, and compares the output.
 //!
-//! Which file a fenced block is, or changes, says the paragraph in front of it: the last thing in
-//! backticks that has a dot. The commands of a `sh` block are run where the block before left
-//! off, and a `text` block behind it is what they print.
+//! The paragraph before a fenced block names the file that the block contains or changes: the last
+//! text in backticks with a dot. The commands of an `sh` block continue in the folder of the block
+//! before, and a `text` block after it is their output.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,13 +17,13 @@ use hooks_tests::{GUIDES, repository, target};
 #[derive(Debug)]
 struct Block<'p> {
     language: &'p str,
-    /// The paragraph in front of it.
+    /// The paragraph before it.
     caption: String,
     text: String,
 }
 
 impl<'p> Block<'p> {
-    /// The blocks of a page, in its order.
+    /// Returns the blocks of a page, in its order.
     fn all(page: &'p str) -> Vec<Block<'p>> {
         let mut blocks = Vec::new();
         let mut caption = String::new();
@@ -55,7 +55,7 @@ impl<'p> Block<'p> {
         blocks
     }
 
-    /// The file that the block is, or changes.
+    /// Returns the file that the block contains, or changes.
     fn file(&self) -> &str {
         let quoted = self.caption.split('`').skip(1).step_by(2);
         let file = quoted.filter(|name| name.contains('.')).last();
@@ -63,7 +63,7 @@ impl<'p> Block<'p> {
     }
 }
 
-/// What a reader has: a place beside the repository, and what was printed last.
+/// State of a reader: a folder beside the repository, and the last output.
 struct Reader {
     place: PathBuf,
     printed: Option<String>,
@@ -98,7 +98,7 @@ impl Reader {
             .env("LEFT_OFF", &left)
             .env("CARGO_TARGET_DIR", target())
             .env("CARGO_NET_OFFLINE", "true")
-            // What cargo sets for this test is not what it sets for a reader.
+            // Variables that cargo sets for this test are not set for a reader.
             .env_remove("CARGO_MANIFEST_DIR")
             .output()
             .expect("`sh` starts");
@@ -116,7 +116,7 @@ impl Reader {
         }
     }
 
-    /// Makes a change that is shown as a diff without line numbers.
+    /// Applies a change that is shown as a diff without line numbers.
     fn change(&self, file: &str, diff: &str) {
         let without = |mark: char| -> String {
             diff.lines()
@@ -133,8 +133,8 @@ impl Reader {
     }
 }
 
-/// Where the reader works: outside of the repository, and the same for every run, because cargo
-/// builds everything anew for every other path.
+/// Returns the reader's folder: outside of the repository, and constant, because cargo rebuilds
+/// everything for another path.
 fn beside(page: &str) -> PathBuf {
     let title = page.lines().next();
     let mut hasher = DefaultHasher::new();
@@ -142,7 +142,7 @@ fn beside(page: &str) -> PathBuf {
     std::env::temp_dir().join(format!("hooks-guide-{:x}", hasher.finish()))
 }
 
-/// The profiles of the repository: what it has built is not built anew for the reader.
+/// Returns the profiles of the repository, so that the reader's build reuses its artifacts.
 fn profiles() -> String {
     let manifest = fs::read_to_string(repository().join("Cargo.toml")).expect("the manifest");
     let from = manifest.find("[profile.").expect("a profile");

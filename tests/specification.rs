@@ -7,12 +7,10 @@ use hooks_tests::{repository, tracked_texts};
 
 const PAGES: &str = "docs/specification";
 
-/// Files that still contain rule ids in comments or messages.
-const UNFINISHED: [&str; 4] = [
+/// Files that contain rule ids outside of tests: the contract of hooks prints the ids of its cases.
+const UNFINISHED: [&str; 2] = [
     "docs/testing-contract.md",
-    "hooks-core/src/",
-    "hooks-macros/src/",
-    "hooks-runtime/src/",
+    "hooks-runtime/src/testing/contract/",
 ];
 
 /// Returns whether `word` is a rule id: a letter, a hyphen, and two or three digits (one or two

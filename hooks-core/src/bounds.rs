@@ -1,9 +1,9 @@
-//! The bounds every hook has to meet, which differ by target.
+//! The bounds of hooks, which differ by target.
 //!
-//! On native targets hooks are shared between threads, so they are `Send + Sync`
-//! and their futures are `Send`. On wasm there is one thread, and the same names
-//! ask for nothing. The cfg `hooks_single_threaded` selects the wasm rules on any
-//! target, so that they can be tested without a wasm runtime.
+//! On native targets hooks are shared between threads, so they are `Send + Sync` and their futures
+//! are `Send`. On wasm there is one thread, and these traits require nothing. The cfg
+//! `hooks_single_threaded` selects the wasm rules on any target, so that tests need no wasm
+//! runtime.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,15 +12,15 @@ use std::pin::Pin;
 mod rules {
     use super::{Future, Pin};
 
-    /// `Send` on native targets, nothing on wasm.
+    /// `Send` on native targets, no bound on wasm.
     pub trait MaybeSend: Send {}
     impl<T: Send + ?Sized> MaybeSend for T {}
 
-    /// `Sync` on native targets, nothing on wasm.
+    /// `Sync` on native targets, no bound on wasm.
     pub trait MaybeSync: Sync {}
     impl<T: Sync + ?Sized> MaybeSync for T {}
 
-    /// A hook's answer that is not there yet.
+    /// Boxed, pinned future of a hook, `Send` on native targets.
     pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
     pub(crate) type AnyObject = dyn std::any::Any + Send + Sync;
@@ -30,15 +30,15 @@ mod rules {
 mod rules {
     use super::{Future, Pin};
 
-    /// `Send` on native targets, nothing on wasm.
+    /// `Send` on native targets, no bound on wasm.
     pub trait MaybeSend {}
     impl<T: ?Sized> MaybeSend for T {}
 
-    /// `Sync` on native targets, nothing on wasm.
+    /// `Sync` on native targets, no bound on wasm.
     pub trait MaybeSync {}
     impl<T: ?Sized> MaybeSync for T {}
 
-    /// A hook's answer that is not there yet.
+    /// Boxed, pinned future of a hook, `Send` on native targets.
     pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
     pub(crate) type AnyObject = dyn std::any::Any;
@@ -47,8 +47,8 @@ mod rules {
 pub(crate) use rules::AnyObject;
 pub use rules::{BoxFuture, MaybeSend, MaybeSync};
 
-/// What a value must be to be stored in a slot; every hook trait has it as its
-/// supertrait. Implemented for everything that fits.
+/// Bounds of a value that is stored in a slot; supertrait of every hook trait. Implemented for
+/// every matching type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in a hook set, which threads share; hold an `Arc` in place of an `Rc`, and a lock or an atomic in place of a `Cell`",
     label = "not `Send` and `Sync`"
@@ -58,14 +58,14 @@ pub trait HookObject: MaybeSend + MaybeSync {}
 #[diagnostic::do_not_recommend]
 impl<T: MaybeSend + MaybeSync + ?Sized> HookObject for T {}
 
-/// What an argument must be to be given to more than one hook: `Clone`, unless the slot
-/// is a singleton. Implemented for everything that fits.
+/// Bound of an argument that is passed to more than one hook: `Clone`, unless the slot is a
+/// singleton. Implemented for every matching type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is given to several hooks and cannot be cloned; implement `Clone` for it, take `&{Self}`, or make the slot a `singleton`",
     label = "does not implement `Clone`"
 )]
 pub trait HookArgument {
-    /// The argument for one more hook.
+    /// Clones the argument for one more hook.
     #[doc(hidden)]
     fn __hooks_clone(&self) -> Self;
 }
@@ -78,8 +78,8 @@ impl<T: Clone> HookArgument for T {
     }
 }
 
-/// What an output must be for a chain to look at it, which may wait meanwhile. Implemented for
-/// everything that fits.
+/// Bounds of an output that a chain borrows, possibly across an `.await`. Implemented for every
+/// matching type.
 #[diagnostic::on_unimplemented(
     message = "a chain cannot look at `{Self}`, which threads cannot share; answer a type that is `Send` and `Sync`, or leave the chain out",
     label = "not `Send` and `Sync`"

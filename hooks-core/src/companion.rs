@@ -5,7 +5,7 @@
 //!
 //! | File | Content |
 //! |---|---|
-//! | `stored` | how a slot stores a companion and its replacement |
+//! | `stored` | stores a companion and its replacement |
 //! | `chain` | [`Chain`], which may stop a dispatch after an output |
 //! | `post_process` | [`Aggregate`] and [`Finalize`], which turn the outputs into the result |
 //! | `builtin` | [`ShortCircuit`] and [`FirstSuccess`] |

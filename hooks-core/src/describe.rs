@@ -1,12 +1,12 @@
-//! What is registered where, for people and for programs.
+//! Descriptions of a set and its registrations, for display and for serialisation.
 
 use std::fmt;
 
 use crate::entry::{EntryMeta, short_type_name};
 use crate::shown::escape;
 
-/// A hook set as it stands: its slots in the order of their declaration (`X-9`). Prints as a
-/// table; with the feature `serde` it can be serialised.
+/// Description of a hook set: its slots in the order of their declaration. Prints as a table; the
+/// feature `serde` adds serialisation.
 ///
 /// ```
 /// use hooks_core::{Entry, hooks};
@@ -35,18 +35,18 @@ pub struct SetDescription {
     pub nested: Vec<NestedDescription>,
 }
 
-/// A set within a set (`T-41`).
+/// Description of a set nested in another set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct NestedDescription {
     /// The field that holds the nested set.
     pub field: &'static str,
-    /// What is in it.
+    /// Description of the nested set.
     pub set: SetDescription,
 }
 
-/// One slot of a set (`X-9`).
+/// Description of a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -55,13 +55,13 @@ pub struct SlotDescription {
     pub slot: &'static str,
     /// `always`, `fallback` or `singleton`.
     pub kind: &'static str,
-    /// The companions in the order in which they act.
+    /// The companions in the order in which they run.
     pub companions: Vec<CompanionDescription>,
     /// The entries in execution order.
     pub entries: Vec<EntryDescription>,
 }
 
-/// A companion of a slot (`T-32`).
+/// Description of a companion of a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -72,7 +72,7 @@ pub struct CompanionDescription {
     pub name: String,
 }
 
-/// One registration of a slot (`X-9`).
+/// Description of a registration of a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -105,7 +105,7 @@ impl SetDescription {
         self.nested.push(NestedDescription { field, set });
     }
 
-    /// How a set is shown while debugging.
+    /// Returns a short form of the description, for the set's `Debug`.
     #[doc(hidden)]
     pub fn __names(&self) -> impl fmt::Debug {
         Names(self)
@@ -121,7 +121,7 @@ impl SetDescription {
     }
 }
 
-/// The names of the hooks by slot.
+/// Names of the hooks by slot.
 struct Names<'s>(&'s SetDescription);
 
 impl fmt::Debug for Names<'_> {
@@ -173,7 +173,7 @@ impl SlotDescription {
         let mut lead = slot;
         let mut row = |hook: &str, key: &str, priority: String| {
             let [slot, kind, companions] = std::mem::take(&mut lead);
-            // A name stays within its cell.
+            // Escaped so that a name stays within its cell.
             let (hook, key) = (escape(hook), escape(key));
             rows.push([slot, kind, companions, hook, key, priority]);
         };
@@ -197,7 +197,7 @@ impl From<&EntryMeta> for EntryDescription {
     }
 }
 
-/// A table, one line an entry in execution order; the columns are as wide as needed.
+/// A table, one line per entry in execution order; the columns are as wide as needed.
 impl fmt::Display for SetDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let head = ["slot", "kind", "companions", "hook", "key", "priority"];

@@ -1,10 +1,10 @@
 //! The engine: the one loop over hooks in this workspace.
 //!
-//! A dispatch runs the hooks of a [`Slot`] as a [`Policy`] says. [`Dispatch`] is a future written
-//! by hand: it starts one hook after the other as long as they complete at once, and suspends only
-//! if a hook or the policy is pending. Hooks that never wait cost neither a future nor an
-//! allocation. Until a dispatch suspends, its policy is a local variable of `poll`; then it moves
-//! into the future that the executor holds.
+//! A dispatch runs the hooks of a [`Slot`] by the rules of a [`Policy`]. [`Dispatch`] is a
+//! hand-written future: it starts one hook after the other as long as they complete at once, and
+//! suspends only if a hook or the policy is pending. Hooks that never suspend cost neither a future
+//! nor an allocation. Until a dispatch suspends, its policy is a local variable of `poll`; then it
+//! moves into the future that the executor holds.
 //!
 //! | Module | Content |
 //! |---|---|
@@ -62,7 +62,7 @@ pin_project! {
     }
 }
 
-/// The state of a suspended dispatch.
+/// State of a suspended dispatch.
 struct Suspended<'a, H: ?Sized, C: Policy<H>> {
     /// `None` if a poll panicked.
     waiting: Option<Waiting<'a, H, C>>,
@@ -104,7 +104,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Future for Dispatch<'a, H, C> {
 }
 
 impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
-    /// The first poll. The policy is a local variable.
+    /// Performs the first poll. The policy is a local variable.
     #[inline(always)]
     fn start(
         mut self: Pin<&mut Self>,
@@ -143,7 +143,8 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
         })
     }
 
-    /// The first poll of a slot with several leaves, or if a subscriber may want spans.
+    /// Performs the first poll of a slot with several leaves, or with a subscriber that may record
+    /// spans.
     #[cold]
     #[inline(never)]
     fn start_cold(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut policy: C) -> Poll<()> {
@@ -171,7 +172,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
         }
     }
 
-    /// Stores the dispatch until what it waits for is ready.
+    /// Stores the dispatch until its pending futures are ready.
     #[cold]
     #[inline(never)]
     fn suspend(
@@ -196,7 +197,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
         Poll::Pending
     }
 
-    /// Polls what a suspended dispatch waits for, and continues once it is ready.
+    /// Polls the pending futures of a suspended dispatch, and continues once they are ready.
     #[inline(never)]
     fn resume(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let mut this = self.project();
@@ -207,7 +208,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
             progress: &mut suspended.progress,
             span: suspended.span.get(),
         };
-        // What panics is not polled again: `waiting` is `None` then.
+        // A future that panics is not polled again: `waiting` is `None` then.
         let mut waiting = suspended.waiting.take().expect(POLLED_AFTER_COMPLETION);
         loop {
             let is_polled = match driver.poll(cx, waiting) {

@@ -1,4 +1,4 @@
-//! One registration: what is registered, and under which conditions.
+//! Registrations: a hook and its options.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::failure::FailurePolicy;
 use crate::timer::Timer;
 
-/// A hook together with the conditions of its registration (`X-3`).
+/// A hook with the options of its registration.
 ///
 /// ```
 /// use hooks_core::Entry;
@@ -25,12 +25,12 @@ pub struct Entry<H> {
 }
 
 impl<H> Entry<H> {
-    /// An entry without key or name, at priority 0.
+    /// Creates an entry without key or name, at priority 0.
     pub fn new(hook: H) -> Self {
         Entry::with_type_name(hook, std::any::type_name::<H>())
     }
 
-    /// An entry for a hook that people know by another type's name.
+    /// Creates an entry for a hook that is displayed under another type's name.
     pub fn with_type_name(hook: H, hook_type: &'static str) -> Self {
         Entry {
             hook,
@@ -50,66 +50,65 @@ impl<H> Entry<H> {
         }
     }
 
-    /// Names the entry for replacement and removal: registering another entry
-    /// under the same key in the same slot replaces this one in its place.
+    /// Sets the key for replacement and removal: registering another entry with an equal key in the
+    /// slot replaces this entry, in its place.
     #[must_use]
     pub fn key(mut self, key: impl Into<Cow<'static, str>>) -> Self {
         self.meta.key = Some(key.into());
         self
     }
 
-    /// Names the entry for people: `describe()`, spans and messages show it.
-    /// Names need not be unique. Without one, the hook's type name is shown.
+    /// Sets the name that `describe()`, spans and messages show. Names need not be unique; the
+    /// default is the name of the hook's type.
     #[must_use]
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.meta.name = Some(Arc::from(&*name.into()));
         self
     }
 
-    /// Orders the entry among the others of its slot: lower runs first, equals
-    /// in the order of their registration. 0 unless set.
+    /// Sets the priority: lower runs first, equal priorities in order of registration. 0 by
+    /// default.
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
         self.meta.priority = priority;
         self
     }
 
-    /// Limits the time that one call of the hook may take from its first wait on: a hook
-    /// that never waits cannot be stopped. Slots without a [`Timer`](crate::Timer) refuse it
-    /// at registration.
+    /// Sets the timeout of a call, which starts at its first wait: a hook that blocks cannot be
+    /// cancelled. Slots without a [`Timer`](crate::Timer) refuse it at registration.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.meta.timeout = Some(timeout);
         self
     }
 
-    /// Says what a failure of this hook does, in place of what the slot does by itself
-    /// (`X-2`). Slots that pass every failure on refuse anything else at registration.
+    /// Sets the failure policy, in place of the slot's default. Slots that propagate every failure
+    /// refuse any other policy at registration.
     #[must_use]
     pub fn on_failure(mut self, policy: FailurePolicy) -> Self {
         self.meta.on_failure = Some(policy);
         self
     }
 
-    /// Says whether the host vouches for what the hook says. The engine makes no difference;
-    /// a policy may. Entries are trusted unless this says otherwise.
+    /// Sets whether the host trusts the hook's output. The engine ignores this; a policy may use
+    /// it. `true` by default.
     #[must_use]
     pub fn trusted(mut self, is_trusted: bool) -> Self {
         self.meta.is_trusted = is_trusted;
         self
     }
 
-    /// The hook.
+    /// Returns the hook.
     pub fn hook(&self) -> &H {
         &self.hook
     }
 
-    /// The conditions of the registration.
+    /// Returns the options of the registration.
     pub fn meta(&self) -> &EntryMeta {
         &self.meta
     }
 
-    /// Turns the hook into another shape of itself, keeping everything else.
+    /// Converts the hook, and keeps its options.
     pub fn map<T>(self, shape: impl FnOnce(H) -> T) -> Entry<T> {
         Entry {
             hook: shape(self.hook),
@@ -134,13 +133,13 @@ impl<H> Entry<H> {
     }
 }
 
-/// The conditions of one registration, as the slot knows them (`X-3`).
+/// The options of a registration, as the slot stores them.
 #[derive(Debug, Clone)]
 pub struct EntryMeta {
     id: EntryId,
     key: Option<Cow<'static, str>>,
     name: Option<Arc<str>>,
-    /// The name made of the hook's type, once somebody has asked for it.
+    /// Name derived from the hook's type, computed on first use.
     type_name: OnceLock<Arc<str>>,
     priority: i32,
     sequence: u64,
@@ -161,19 +160,19 @@ impl fmt::Debug for SlotTimer {
 }
 
 impl EntryMeta {
-    /// Identifies the registration in this process; each one has another.
+    /// Returns the id of the registration, unique in this process.
     pub fn id(&self) -> EntryId {
         self.id
     }
 
-    /// The key under which the entry is replaced and removed, if it has one.
+    /// Returns the key for replacement and removal, if there is one.
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// Returns the name shown to people: the name given at registration, else the type of the
-    /// hook without its path. `Stateful<T>`, `Arc<T>`, `Box<T>` and `&T` have the name of `T`,
-    /// because the wrapper is how the hook is stored, not which hook it is.
+    /// Returns the displayed name: the name given at registration, else the type of the hook
+    /// without its path. `Stateful<T>`, `Arc<T>`, `Box<T>` and `&T` have the name of `T`, because
+    /// the wrapper is only the way of storing the hook.
     pub fn name(&self) -> Cow<'_, str> {
         Cow::Borrowed(match &self.name {
             Some(name) => name,
@@ -181,17 +180,17 @@ impl EntryMeta {
         })
     }
 
-    /// Lower runs first.
+    /// Returns the priority: lower runs first.
     pub fn priority(&self) -> i32 {
         self.priority
     }
 
-    /// The place among entries of equal priority: lower runs first.
+    /// Returns the position among entries of equal priority: lower runs first.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// The [`name`](Self::name), to be kept.
+    /// Returns the [`name`](Self::name) as a shared string.
     pub fn name_arc(&self) -> Arc<str> {
         match &self.name {
             Some(name) => Arc::clone(name),
@@ -204,22 +203,22 @@ impl EntryMeta {
             .get_or_init(|| short_type_name(self.hook_type()).into())
     }
 
-    /// The name given at registration, if there was one.
+    /// Returns the name given at registration, if there is one.
     pub fn explicit_name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The time that one call of the hook may take, if it is limited.
+    /// Returns the timeout of a call, if there is one.
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
 
-    /// What a failure of the hook does, where the registration says so.
+    /// Returns the failure policy, if the registration sets one.
     pub fn on_failure(&self) -> Option<FailurePolicy> {
         self.on_failure
     }
 
-    /// Whether the host vouches for what the hook says.
+    /// Returns `true` if the host trusts the hook's output.
     pub fn is_trusted(&self) -> bool {
         self.is_trusted
     }
@@ -230,7 +229,7 @@ impl EntryMeta {
         unwrapped(self.hook_type)
     }
 
-    /// Refuses what a slot with this timer cannot do.
+    /// Checks that a slot with this timer supports the options.
     #[track_caller]
     pub(crate) fn admit(&mut self, timer: Option<&Arc<dyn Timer>>) {
         assert!(
@@ -241,12 +240,12 @@ impl EntryMeta {
         self.timer = timer.map(|timer| SlotTimer(Arc::clone(timer)));
     }
 
-    /// The timer of the slot where this is registered.
+    /// Returns the timer of the slot of this registration.
     pub(crate) fn timer(&self) -> Option<&dyn Timer> {
         self.timer.as_ref().map(|timer| &*timer.0)
     }
 
-    /// Refuses what a slot cannot do that passes every failure on.
+    /// Checks that a slot that propagates every failure supports the options.
     #[track_caller]
     pub(crate) fn admit_unguarded(&self, slot: &str) {
         let keeps_faults = |policy| policy != FailurePolicy::Propagate;
@@ -263,7 +262,7 @@ impl EntryMeta {
         );
     }
 
-    /// Makes this the registration at a place, and no other.
+    /// Assigns a new id, and this position.
     pub(crate) fn register(&mut self, sequence: u64) {
         self.id = EntryId::next();
         self.sequence = sequence;
@@ -274,7 +273,7 @@ impl EntryMeta {
     }
 }
 
-/// Identifies one registration in this process; never reused (`X-3`).
+/// Id of a registration, unique in this process and never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct EntryId(NonZeroU64);
@@ -314,18 +313,19 @@ fn unwrapped(mut full: &'static str) -> &'static str {
     }
 }
 
-/// The types that hold a hook, as the compiler spells them.
+/// Wrapper types of hooks, as the compiler spells them.
 const WRAPPERS: [&str; 3] = [
     "alloc::boxed::Box",
     "alloc::sync::Arc",
     "hooks_core::stateful::Stateful",
 ];
 
-/// A type's name without the paths: `Keyed<String>` for `app::Keyed<alloc::string::String>`.
+/// Returns a type's name without paths: `Keyed<String>` for `app::Keyed<alloc::string::String>`.
 pub(crate) fn short_type_name(full: &str) -> String {
     let mut short = String::new();
     let mut name = String::new();
-    // Where what has the open brackets begins, and what has those that have just been closed.
+    // Start positions of the names with open brackets, and of the name whose brackets were just
+    // closed.
     let (mut open, mut closed) = (Vec::new(), None);
     for part in full
         .replace("{{closure}}", "closure")

@@ -1,4 +1,4 @@
-//! A type map for what a request carries past the framework (`T-74`).
+//! A type map for values that a request passes through the framework.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::BTreeMap;
@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use crate::bounds::{AnyObject, HookObject};
 
-/// Typed values attached to one request: at most one of each type (`T-74`).
+/// Typed values attached to one request: at most one of each type.
 ///
-/// A request's own values lie over layers of defaults; a value of the request hides
-/// the default of the same type, everything else shows through. Clones are cheap:
-/// they share the values.
+/// A request's own values override layers of defaults by type. Clones are cheap: they share the
+/// values.
 ///
 /// ```
 /// use hooks_core::RequestExtensions;
@@ -34,13 +33,13 @@ pub struct RequestExtensions {
 
 #[derive(Clone)]
 struct Extension {
-    /// An `Arc<T>`: the inner one is what callers may keep.
+    /// An `Arc<T>` behind the outer `Arc`; callers get clones of the inner one.
     value: Arc<AnyObject>,
     type_name: &'static str,
 }
 
 impl RequestExtensions {
-    /// No values; allocates nothing.
+    /// Creates a map without values, and without an allocation.
     pub const fn new() -> Self {
         RequestExtensions {
             own: BTreeMap::new(),
@@ -48,30 +47,29 @@ impl RequestExtensions {
         }
     }
 
-    /// Adds a value, for builder chains; replaces the one of the same type.
+    /// Adds a value, for builder chains; replaces an existing value of its type.
     #[must_use]
     pub fn ext<T: Any + HookObject>(mut self, value: T) -> Self {
         self.insert(value);
         self
     }
 
-    /// Adds all values of another map's own layer and of its defaults; they replace
-    /// those of the same types.
+    /// Adds all values of another map's own layer and of its defaults; they replace existing values
+    /// of their types.
     #[must_use]
     pub fn extensions(mut self, other: RequestExtensions) -> Self {
         self.extend(other);
         self
     }
 
-    /// Adds a value and returns the one of the same type that it replaced in this
-    /// map's own layer.
+    /// Adds a value, and returns the value of its type that it replaced in this map's own layer.
     pub fn insert<T: Any + HookObject>(&mut self, value: T) -> Option<Arc<T>> {
         self.own
             .insert(TypeId::of::<T>(), Extension::new(value))
             .and_then(|replaced| replaced.downcast().cloned())
     }
 
-    /// Adds all values of another map, its defaults included.
+    /// Adds all values of another map, including its defaults.
     pub fn extend(&mut self, other: RequestExtensions) {
         if let Some(defaults) = other.defaults {
             self.extend(Arc::unwrap_or_clone(defaults));
@@ -79,14 +77,14 @@ impl RequestExtensions {
         self.own.extend(other.own);
     }
 
-    /// Takes a value of this map's own layer away; a default of its type shows again.
+    /// Removes a value of this map's own layer; a default of its type becomes visible again.
     pub fn remove<T: Any + HookObject>(&mut self) -> Option<Arc<T>> {
         self.own
             .remove(&TypeId::of::<T>())
             .and_then(|removed| removed.downcast().cloned())
     }
 
-    /// The value of this type: the request's own, else the nearest default.
+    /// Returns the value of this type: the request's own, else the nearest default.
     pub fn get<T: Any + HookObject>(&self) -> Option<&T> {
         self.layers()
             .find_map(|layer| layer.own.get(&TypeId::of::<T>()))
@@ -94,17 +92,17 @@ impl RequestExtensions {
             .map(|value| &**value)
     }
 
-    /// Whether there is a value of this type, own or default.
+    /// Returns `true` if there is a value of this type, own or default.
     pub fn contains<T: Any + HookObject>(&self) -> bool {
         self.get::<T>().is_some()
     }
 
-    /// Whether there is no value at all, own or default.
+    /// Returns `true` if there is no value, own or default.
     pub fn is_empty(&self) -> bool {
         self.layers().all(|layer| layer.own.is_empty())
     }
 
-    /// Lays this map over further defaults, which lie beneath those it has.
+    /// Adds further defaults below the existing ones.
     #[must_use]
     pub fn with_defaults(mut self, defaults: &RequestExtensions) -> Self {
         self.defaults = Some(Arc::new(match self.defaults.take() {
@@ -114,7 +112,7 @@ impl RequestExtensions {
         self
     }
 
-    /// This map, then its defaults, nearest first.
+    /// Iterates over this map, then its defaults, nearest first.
     fn layers(&self) -> impl Iterator<Item = &RequestExtensions> {
         std::iter::successors(Some(self), |layer| layer.defaults.as_deref())
     }

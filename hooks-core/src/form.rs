@@ -4,7 +4,7 @@
 
 use std::marker::PhantomData;
 
-/// The form of a value that is registered as it is, where `M` is how it is called.
+/// Form of a value that is registered directly; `M` is the way of calling it.
 #[derive(Debug)]
 pub struct Bare<M>(PhantomData<M>);
 

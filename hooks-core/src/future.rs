@@ -104,7 +104,7 @@ where
     }
 }
 
-/// A future on a seldom used branch. It is created, polled and dropped in functions that are not
+/// A future on a rarely taken branch. It is created, polled and dropped in functions that are not
 /// inlined, so that the output of the common branch stays in registers: `aggregate/0` −6 %,
 /// `own_chain/0` −13 % instructions, with [`ColdOption`].
 pub(crate) struct ColdFuture<F>(ColdOption<F>);
@@ -143,17 +143,17 @@ impl<F: Future + Unpin> Future for ColdFuture<F> {
     }
 }
 
-/// What follows the first future of an [`AndThen`].
+/// Second part of an [`AndThen`].
 pub(crate) enum Continuation<T, F> {
     Done(T),
     Future(F),
 }
 
 pin_project! {
-    /// A future, followed by what a closure makes of its output.
+    /// A future, followed by a closure on its output.
     ///
-    /// Each future has a place of its own: if the second took the place of the first, the first
-    /// would be dropped there.
+    /// Each future has a separate field: if the second replaced the first, the first would be
+    /// dropped there.
     pub(crate) struct AndThen<A, F, B> {
         #[pin]
         first: A,

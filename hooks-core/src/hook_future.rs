@@ -18,13 +18,13 @@ pub enum HookFuture<'a, T> {
 }
 
 impl<'a, T> HookFuture<'a, T> {
-    /// Boxes a future: the only allocation of a hook that may wait.
+    /// Boxes a future: the only allocation of a hook that may suspend.
     #[inline]
     pub fn boxed(future: impl Future<Output = T> + MaybeSend + 'a) -> Self {
         HookFuture::Boxed(Box::pin(future))
     }
 
-    /// Polls the future at once if it is known never to wait, and boxes it otherwise.
+    /// Polls the future at once if it is known never to suspend, and boxes it otherwise.
     #[doc(hidden)]
     pub fn __new(is_ready: bool, future: impl Future<Output = T> + MaybeSend + 'a) -> Self {
         if is_ready {
@@ -55,8 +55,8 @@ impl<T: fmt::Debug> fmt::Debug for HookFuture<'_, T> {
     }
 }
 
-/// Polls a future that never waits: a body in which the macros found no `.await`, and no attribute
-/// that may add one.
+/// Polls a future that never suspends: a body in which the macros found no `.await`, and no
+/// attribute that may add one.
 ///
 /// # Panics
 /// If the future is pending.

@@ -6,7 +6,7 @@
 //!
 //! #[hooks]
 //! trait AppHooks {
-//!     /// Every hook sees the prompt; the last verdict counts.
+//!     /// Every hook receives the prompt; the last verdict is the result.
 //!     #[hook(always)]
 //!     async fn validate_prompt(prompt: &str) -> Result<(), String> {
 //!         if prompt.is_empty() { Err("empty".into()) } else { Ok(()) }
@@ -41,25 +41,25 @@
 //!
 //! # Kinds of slot
 //!
-//! | `#[hook(…)]` | Without hooks | With hooks | A hook gets `last` |
+//! | `#[hook(…)]` | Without hooks | With hooks | `last` for hooks |
 //! |---|---|---|---|
-//! | `always` | the default | the default, then the hooks in order; the last output counts | yes |
-//! | `fallback` | the default | the hooks in order; the last output counts | yes |
-//! | `singleton` | the default | the one registered last | no |
-//! | … `chain = C` | | may stop after any output | no |
-//! | … `aggregate = A` | | all outputs become one value | no |
-//! | … `finalize = F` | | the result is transformed | as without |
+//! | `always` | the default | the default, then the hooks in order; the last output is the result | yes |
+//! | `fallback` | the default | the hooks in order; the last output is the result | yes |
+//! | `singleton` | the default | the hook registered last | no |
+//! | … `chain = C` | unchanged | may stop after any output | no |
+//! | … `aggregate = A` | aggregates the outputs | all outputs become one value | no |
+//! | … `finalize = F` | transforms the result | the result is transformed | unchanged |
 //!
-//! # Where to read on
+//! # Modules
 //!
-//! The engine is [`dispatch`]: one loop, driven by a policy ([`Policy`]) over the
-//! entries of a [`Slot`]. [`typed`] is the policy of the slots that `#[hooks]`
-//! generates. Everything else is what registrations are made of: [`Entry`],
-//! [`companion`]s, [`Stateful`] hooks, [`RequestExtensions`].
+//! The engine is [`dispatch`]: one loop, driven by a policy ([`Policy`]) over the entries of a
+//! [`Slot`]. [`typed`] contains the policy of the slots that `#[hooks]` generates. The other
+//! modules are parts of registrations: [`Entry`], [`companion`]s, [`Stateful`] hooks,
+//! [`RequestExtensions`].
 
 #![forbid(unsafe_code)]
 
-// So that expansions in this crate's own tests and examples find `::hooks_core`.
+// Lets expansions in this crate's own tests and examples find `::hooks_core`.
 extern crate self as hooks_core;
 
 pub mod companion;
@@ -112,7 +112,7 @@ pub use typed::slot_def::SlotDef;
 
 pub use hooks_macros::{hooks, impl_hook, impl_hooks};
 
-/// What generated code calls. Not part of the public interface.
+/// Items that generated code uses. Not part of the public interface.
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;

@@ -1,4 +1,4 @@
-//! What generated code and the runtime call, under one path; free to change in any release.
+//! Items that generated code and the runtime use, under one path; may change in any release.
 
 pub use crate::bounds::{HookArgument, HookObject, MaybeSend};
 pub use crate::cold_option::ColdOption;
@@ -36,7 +36,7 @@ pub use std::result::Result::{self, Err, Ok};
 pub use std::string::String;
 pub use std::sync::Arc;
 
-/// The text of a `&str`, for hooks that take a `String`.
+/// Returns the text of a `&str`, for hooks that take a `String`.
 #[inline]
 pub fn text(text: &str) -> String {
     text.to_owned()

@@ -1,4 +1,4 @@
-//! The way back from a registration.
+//! Handles that unregister an entry.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::bounds::{MaybeSend, MaybeSync};
 use crate::entry::EntryId;
 
-/// Unregisters one entry of a registry that is shared, and no other (`E-07`).
+/// Unregisters one entry of a shared registry.
 ///
-/// Dropping it changes nothing: a hook stays until it is unregistered. Where it is to go
+/// Dropping it has no effect: a hook stays until it is unregistered. To remove the hook together
 /// with its owner, use [`unregister_on_drop`](Self::unregister_on_drop).
 #[derive(Clone)]
 pub struct Registration {
@@ -16,15 +16,15 @@ pub struct Registration {
     from: Arc<dyn Unregister>,
 }
 
-/// A registry that entries can be taken out of. What is behind a [`Registration`]; it does
-/// not keep the registry alive (`E-07`).
+/// A registry from which entries can be removed, as a [`Registration`] stores it; the
+/// implementation must not keep the registry alive.
 pub trait Unregister: MaybeSend + MaybeSync {
-    /// Removes this entry, and says whether it was there.
+    /// Removes this entry, and returns `true` if it was registered.
     fn unregister(&self, id: EntryId) -> bool;
 }
 
 impl Registration {
-    /// The way back for an entry that has been registered.
+    /// Creates the handle of a registered entry.
     pub fn new(id: EntryId, from: impl Unregister + 'static) -> Self {
         Registration {
             id,
@@ -32,19 +32,19 @@ impl Registration {
         }
     }
 
-    /// The entry.
+    /// Returns the id of the entry.
     pub fn id(&self) -> EntryId {
         self.id
     }
 
-    /// Removes the entry, and says whether it was there. A second call, or one after the
-    /// registry is gone, or after the entry was replaced, does nothing and says `false`
-    /// (`E-07`). What is being dispatched already still runs the hook (`E-08`).
+    /// Removes the entry, and returns `true` if it was registered. Returns `false` and does nothing
+    /// if it was removed or replaced before, or if the registry is gone. A running dispatch still
+    /// runs the hook.
     pub fn unregister(&self) -> bool {
         self.from.unregister(self.id)
     }
 
-    /// The same registration, which ends with what owns it.
+    /// Converts the handle into a guard that unregisters the entry on drop.
     #[must_use = "dropping it unregisters the hook"]
     pub fn unregister_on_drop(self) -> RegistrationGuard {
         RegistrationGuard(self)
@@ -57,13 +57,13 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// A [`Registration`] that unregisters its entry when it is dropped (`E-07`).
+/// A [`Registration`] that unregisters its entry when it is dropped.
 #[derive(Debug)]
 #[must_use = "dropping it unregisters the hook"]
 pub struct RegistrationGuard(Registration);
 
 impl RegistrationGuard {
-    /// The entry.
+    /// Returns the id of the entry.
     pub fn id(&self) -> EntryId {
         self.0.id
     }

@@ -59,7 +59,7 @@ pub enum HookStatus {
     Failed {
         /// The failure.
         failure: Failure,
-        /// Whether the failure stopped the dispatch.
+        /// `true` if the failure stopped the dispatch.
         stopped: bool,
     },
 }

@@ -1,23 +1,23 @@
-//! Texts of others, made safe to show.
+//! Escapes foreign text for display.
 
-/// The text on one line, safe for a terminal, a table and a log; all that prints as it is, stays.
+/// Returns the text on one line, safe for a terminal, a table and a log; printable characters stay.
 pub fn escape(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
-            // `char::escape_debug` would also escape these, which hide nothing.
+            // `char::escape_debug` would also escape these harmless characters.
             ' '..='~' => shown.push(character),
             _ if is_blank(character) => shown.extend(character.escape_unicode()),
-            // Escapes what is not printable: Cc, Cf, Co, Cn, Zl, Zp and every
-            // space but the ordinary one, and marks that join what is before
-            // them, variation selectors included.
+            // Escapes characters that are not printable (Cc, Cf, Co, Cn, Zl, Zp, every space except
+            // U+0020), and combining marks, including variation selectors.
             _ => shown.extend(character.escape_debug()),
         }
     }
     shown
 }
 
-/// Letters and symbols that print as nothing, which no general category tells.
+/// Returns `true` for letters and symbols without a glyph, which have no general category of their
+/// own.
 pub fn is_blank(character: char) -> bool {
     matches!(
         character,

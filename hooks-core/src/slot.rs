@@ -1,10 +1,10 @@
-//! The ordered list of registrations behind every extension point.
+//! The ordered list of registrations of an extension point.
 //!
 //! | Module | Subject |
 //! |---|---|
 //! | `node` | one registration, as the list stores it |
 //! | `tree` | the list: entries by rank, in leaves of at most 64, shared with clones |
-//! | `index` | where the entries of a large slot are, by key and by id; not shared with clones |
+//! | `index` | the positions of the entries of a large slot, by key and by id; not shared with clones |
 //! | `cursor` | the entries that a dispatch has not started |
 
 use std::fmt;
@@ -23,7 +23,7 @@ use index::{Index, Lookup, MAX_SCANNED};
 pub(crate) use node::Node;
 use tree::{Rank, Ranked, Tree};
 
-/// An extension point: the entries registered there, in execution order.
+/// An extension point: its entries, in execution order.
 ///
 /// The list is copy-on-write. A clone of the slot takes constant time and shares the hook
 /// objects; a later registration in either slot does not change the other. A dispatch works on
@@ -32,8 +32,8 @@ use tree::{Rank, Ranked, Tree};
 /// The time of a registration or a removal grows with the logarithm of the number of entries.
 /// The first lookup by key or by id after a clone takes time in proportion to that number.
 ///
-/// Slots that `#[hooks]` declares need no more than the trait; this is for front ends of one's
-/// own, which dispatch with a [`Policy`](crate::Policy).
+/// `#[hooks]` generates slots from a trait; use this type for custom front ends, which dispatch
+/// with a [`Policy`](crate::Policy).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -45,7 +45,7 @@ use tree::{Rank, Ranked, Tree};
 /// slot.insert(Entry::new(Arc::from("first")).priority(-1));
 /// slot.insert(Entry::new(Arc::from("third")).key("last"));
 ///
-/// // The key is taken: the new one stands in the place of the old one.
+/// // The key exists: the new entry replaces the old one, in its place.
 /// slot.insert(Entry::new(Arc::from("last")).key("last"));
 /// let order: Vec<_> = slot.iter().map(|(hook, _)| hook).collect();
 /// assert_eq!(order, ["first", "second", "last"]);
@@ -56,12 +56,12 @@ pub struct Slot<H: ?Sized> {
     len: usize,
     next_sequence: u64,
     timer: Option<Arc<dyn Timer>>,
-    /// Made by the first change of a large slot that looks an entry up; clones go without.
+    /// Built by the first change of a large slot that looks up an entry; clones do not copy it.
     index: Option<Box<Index>>,
 }
 
 impl<H: ?Sized> Slot<H> {
-    /// A slot without entries.
+    /// Creates a slot without entries.
     pub const fn new() -> Self {
         Slot {
             nodes: None,
@@ -72,7 +72,7 @@ impl<H: ?Sized> Slot<H> {
         }
     }
 
-    /// A slot without entries whose hooks can be given a time limit.
+    /// Creates a slot without entries whose hooks may have a timeout.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
         Slot {
             timer: Some(timer),
@@ -80,35 +80,36 @@ impl<H: ?Sized> Slot<H> {
         }
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing is registered.
+    /// Returns `true` if no hook is registered.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_none()
     }
 
-    /// The hooks and the conditions of their registration, in execution order.
+    /// Iterates over the hooks and their options, in execution order.
     pub fn iter(&self) -> impl Iterator<Item = (&H, &EntryMeta)> {
         self.cursor().map(|node| (&*node.hook, &*node.meta))
     }
 
-    /// The hook registered under this key, and the conditions of its registration.
+    /// Returns the hook registered under this key, with its options.
     pub fn get(&self, key: &str) -> Option<(&H, &EntryMeta)> {
         let rank = self.find(Lookup::Key(key))?;
         let node = self.nodes.as_ref()?.get(rank)?;
         Some((&node.hook, &node.meta))
     }
 
-    /// Registers an entry behind those of equal priority, and identifies it.
+    /// Registers an entry after those of equal priority, and returns its id.
     ///
-    /// Where an entry of the same key exists, the new one replaces it: it keeps the place
+    /// If an entry with an equal key exists, the new one replaces it: it keeps the position among
+    /// equal priorities, and a different priority moves it.
     /// among equals, and a different priority moves it.
     ///
     /// # Panics
-    /// If the entry has a timeout and the slot no [`Timer`].
+    /// If the entry has a timeout and the slot has no [`Timer`].
     #[track_caller]
     pub fn insert(&mut self, entry: Entry<Arc<H>>) -> EntryId {
         let (hook, meta) = self.admitted(entry);
@@ -149,12 +150,12 @@ impl<H: ?Sized> Slot<H> {
         id
     }
 
-    /// Registers an entry in the place of everything registered before.
+    /// Registers an entry, and removes all others.
     ///
-    /// Returns whether there was anything.
+    /// Returns `true` if there were any.
     ///
     /// # Panics
-    /// As [`insert`](Self::insert); what was registered before is still there then.
+    /// As [`insert`](Self::insert); the slot is then unchanged.
     #[track_caller]
     pub fn replace_all(&mut self, entry: Entry<Arc<H>>) -> bool {
         let (hook, meta) = self.admitted(entry);
@@ -166,19 +167,19 @@ impl<H: ?Sized> Slot<H> {
         old.is_some()
     }
 
-    /// Removes the entry of this key, and says whether there was one.
+    /// Removes the entry of this key, and returns `true` if it existed.
     pub fn remove(&mut self, key: &str) -> bool {
         let found = self.find_indexed(Lookup::Key(key));
         found.map(|rank| self.take(rank)).is_some()
     }
 
-    /// Removes this entry, and says whether it was there.
+    /// Removes this entry, and returns `true` if it existed.
     pub fn remove_entry(&mut self, id: EntryId) -> bool {
         let found = self.find_indexed(Lookup::Id(id));
         found.map(|rank| self.take(rank)).is_some()
     }
 
-    /// Takes out the entry of this rank.
+    /// Removes the entry of this rank.
     fn take(&mut self, rank: Rank) {
         let Some(nodes) = &self.nodes else { return };
         if let (Some(index), Some(node)) = (&mut self.index, nodes.get(rank)) {
@@ -190,7 +191,7 @@ impl<H: ?Sized> Slot<H> {
         self.nodes = left;
     }
 
-    /// Finds an entry, and makes the index of a large slot, which the next change needs, too.
+    /// Finds an entry, and builds the index of a large slot, which the next change needs, too.
     fn find_indexed(&mut self, wanted: Lookup<'_>) -> Option<Rank> {
         if self.index.is_none() && self.len > MAX_SCANNED {
             let mut index = Box::<Index>::default();
@@ -210,7 +211,7 @@ impl<H: ?Sized> Slot<H> {
         }
     }
 
-    /// The conditions of all registrations, in execution order.
+    /// Returns the options of all registrations, in execution order.
     pub(crate) fn metas(&self) -> Vec<&EntryMeta> {
         let mut metas = Vec::with_capacity(self.len());
         for node in self.cursor() {
@@ -219,7 +220,7 @@ impl<H: ?Sized> Slot<H> {
         metas
     }
 
-    /// The entries of a slot that has one leaf or none; `None` if there are more.
+    /// Returns the entries of a slot that has at most one leaf; `None` if there are more.
     #[inline]
     pub(crate) fn leaf(&self) -> Option<&[Node<H>]> {
         match &self.nodes {
@@ -229,7 +230,7 @@ impl<H: ?Sized> Slot<H> {
         }
     }
 
-    /// The entries in execution order.
+    /// Returns a cursor over the entries in execution order.
     pub(crate) fn cursor(&self) -> Cursor<'_, H> {
         Cursor::new(self.nodes.as_ref())
     }

@@ -14,14 +14,12 @@ use crate::typed::slot_def::CallStateful;
 
 /// A hook whose `call_mut` takes `&mut self`.
 ///
-/// Implement the generated `Stateful<Slot>` trait for `T` and register
-/// `Stateful::new(value)`. The state lives as long as the registration; clones share
-/// it.
+/// Implement the generated `Stateful<Slot>` trait for `T` and register `Stateful::new(value)`. The
+/// state lives as long as the registration; clones share it.
 ///
-/// One call at a time has the state. Calls from elsewhere wait for it. A call that is
-/// made from inside the running call can never have it: it is answered by
-/// `on_reentrancy`, which panics unless it is overridden. A panic in a hook, or
-/// a dispatch that is dropped, frees the state, which stays as it was left.
+/// One call at a time has access to the state; other calls wait for it. A call from inside the
+/// running call could never get access: it is handled by `on_reentrancy`, which panics by default.
+/// A panic in a hook, or a dispatch that is dropped, releases the state, which is not reset.
 ///
 /// ```
 /// use hooks_core::{HookReentrancyError, Stateful, hooks};
@@ -62,14 +60,14 @@ pub struct Stateful<T> {
 }
 
 impl<T> Stateful<T> {
-    /// Puts a value behind the lock.
+    /// Creates a stateful hook.
     pub fn new(value: T) -> Self {
         Stateful {
             cell: Arc::new(Mutex::new(value)),
         }
     }
 
-    /// Calls the hook as one of the slot `S`, once no other call has the state.
+    /// Calls the hook in the slot `S`, once no other call has access to the state.
     pub(crate) async fn call<S, A>(&self, owned: A) -> S::Out
     where
         S: for<'s> CallStateful<&'s mut T, A> + ?Sized,
@@ -77,7 +75,7 @@ impl<T> Stateful<T> {
         match self.lock(S::NAME).await {
             Ok(mut state) => {
                 let future = {
-                    // What the hook does before it returns its future is part of the call.
+                    // Code that runs before the hook returns its future is part of the call.
                     let _running = running::enter(self.id());
                     S::call_mut(&mut *state, owned)
                 };
@@ -87,7 +85,7 @@ impl<T> Stateful<T> {
         }
     }
 
-    /// The state, once no other call has it, for the duration of one call to `slot`.
+    /// Locks the state for the duration of one call to `slot`.
     async fn lock(&self, slot: &'static str) -> Result<MutexGuard<'_, T>, HookReentrancyError> {
         let mut lock = pin!(self.cell.lock());
         poll_fn(|cx| {
@@ -102,7 +100,8 @@ impl<T> Stateful<T> {
         .await
     }
 
-    /// The call that has the state: while it is being polled, a further call is re-entry.
+    /// Runs the call that has access to the state: while it is polled, a further call is
+    /// re-entrant.
     async fn run<R>(&self, call: impl Future<Output = R>) -> R {
         let mut call = pin!(call);
         poll_fn(|cx| {
@@ -157,7 +156,7 @@ impl fmt::Display for HookReentrancyError {
 
 impl std::error::Error for HookReentrancyError {}
 
-/// The stateful hooks that this thread is polling right now, innermost last.
+/// The stateful hooks that this thread is polling, innermost last.
 mod running {
     use super::RefCell;
 
@@ -174,7 +173,7 @@ mod running {
         Leave
     }
 
-    /// Ends the innermost poll, also when it unwinds.
+    /// Removes the innermost hook when dropped, also on unwinding.
     pub(super) struct Leave;
 
     impl Drop for Leave {

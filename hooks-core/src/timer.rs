@@ -1,11 +1,10 @@
-//! Time, supplied by the host: the engine needs no runtime.
+//! Timers, supplied by the host: the engine needs no runtime.
 
 use std::time::Duration;
 
 use crate::bounds::{BoxFuture, MaybeSend, MaybeSync};
 
-/// Waits. A host supplies it, so that hooks can be given a time limit under any executor
-/// (`E-39`, `R-17`).
+/// Measures time. The host implements it, so that hooks can have timeouts under any executor.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,9 +24,9 @@ use crate::bounds::{BoxFuture, MaybeSend, MaybeSync};
 /// # }
 /// ```
 pub trait Timer: MaybeSend + MaybeSync {
-    /// Ends once so much time has passed since the call. Dropping it cancels it.
+    /// Returns a future that is ready after this time. Dropping it cancels it.
     ///
-    /// It is asked right behind the hook that it limits, in the same task: it must end also where
-    /// the hook has used up what a runtime lets a task do at a time (tokio's *coop* budget).
+    /// It is polled in the task of the hook that it limits, after the hook: it must become ready
+    /// even if the hook has used up its cooperative budget (tokio's *coop* budget).
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }

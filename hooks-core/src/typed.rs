@@ -1,16 +1,16 @@
-//! Typed slots: what `#[hooks]` generates calls into.
+//! Typed slots: the items behind the code that `#[hooks]` generates.
 //!
 //! | File | Subject |
 //! |---|---|
 //! | [`slot_def`] | the definition of a slot: arguments, output, default; the stored form of its hooks |
 //! | [`into_hook`] | the forms of a hook: by its trait, closure, `Stateful`, entry, pointer |
-//! | [`registrations`] | what is registered in a slot, for `<slot>_mut()` |
-//! | [`policy`] | the dispatch table of the kinds of slot as one [`Policy`](crate::Policy) policy |
-//! | [`kind`] | always, fallback, singleton: when the default runs, what a registration does |
+//! | [`registrations`] | the registrations of a slot, for `<slot>_mut()` |
+//! | [`policy`] | the dispatch table of the kinds of slot as a [`Policy`](crate::Policy) |
+//! | [`kind`] | always, fallback, singleton: when the default runs, and the effect of a registration |
 //! | [`accumulator`] | the outputs of a dispatch: the last, or all |
-//! | [`custom`] | pipelines on `fallback` slots, for generated sets: hooks hand a call on, or end the dispatch |
+//! | [`custom`] | pipelines on `fallback` slots, for generated sets: hooks pass a call on, or end the dispatch |
 //! | [`slot`] | `TypedSlot`: entries and companions of one slot, its registration and dispatch |
-//! | [`direct`] | functions called with their arguments as one: `#[impl_hook]`, `Stateful` |
+//! | [`direct`] | functions called with borrowed arguments: `#[impl_hook]`, `Stateful` |
 //! | [`group`] | values that provide several hooks of a set (`#[impl_hooks]`) |
 
 pub mod accumulator;

@@ -1,5 +1,5 @@
-//! Policies that have failures caught, hooks timed, and hooks run side by side, each written
-//! here by hand on the engine.
+//! Policies with caught failures, timeouts and concurrent hooks, each written by hand on the
+//! engine.
 
 use std::cell::RefCell;
 use std::future::{Future, Ready, poll_fn};
@@ -15,7 +15,7 @@ use hooks_core::{
     BoxFuture, Entry, EntryMeta, Failure, HookFuture, HookStatus, Never, Policy, Slot, Step, Timer,
 };
 
-/// A hook that does what the test says.
+/// A scripted hook.
 trait Hook: Send + Sync {
     fn start(&self) -> HookFuture<'_, u32>;
 }
@@ -26,7 +26,7 @@ impl<F: Fn() -> HookFuture<'static, u32> + Send + Sync> Hook for F {
     }
 }
 
-/// Writes down what comes, and stops at a number if it is told to.
+/// Records outputs, and stops at a given number.
 #[derive(Default)]
 struct Log<const CONCURRENT: bool> {
     lines: Vec<String>,
@@ -53,7 +53,7 @@ impl<const CONCURRENT: bool> Policy<dyn Hook> for Log<CONCURRENT> {
         hook.start()
     }
 
-    /// Numbers above 100 are none.
+    /// Rejects numbers above 100.
     fn validate_output(&mut self, answer: u32) -> Result<u32, Failure> {
         match answer {
             0..=100 => Ok(answer),
@@ -76,10 +76,7 @@ impl<const CONCURRENT: bool> Policy<dyn Hook> for Log<CONCURRENT> {
     }
 
     fn after_hooks(&mut self) -> Step<Self, Never<()>> {
-        assert!(
-            !self.is_closed,
-            "the policy is told once that there are no more"
-        );
+        assert!(!self.is_closed, "`after_hooks` is called once");
         self.is_closed = true;
         Step::Stop
     }
@@ -93,7 +90,7 @@ impl<const CONCURRENT: bool> Policy<dyn Hook> for Log<CONCURRENT> {
     }
 }
 
-/// Writes outside what it is given, and panics by itself at three.
+/// Records without the engine's help, and panics itself at three.
 struct Brittle<const CATCH_FAILURES: bool>(Rc<RefCell<Vec<String>>>);
 
 impl<const CATCH_FAILURES: bool> Policy<dyn Hook> for Brittle<CATCH_FAILURES> {
@@ -132,7 +129,7 @@ impl<const CATCH_FAILURES: bool> Policy<dyn Hook> for Brittle<CATCH_FAILURES> {
     fn finish(self) {}
 }
 
-/// A clock that stands until the test moves it.
+/// A clock that the test advances.
 #[derive(Clone, Default)]
 struct Clock(Arc<Mutex<Duration>>);
 
@@ -159,7 +156,7 @@ fn ready(answer: u32) -> impl Fn() -> HookFuture<'static, u32> {
     move || HookFuture::Ready(answer)
 }
 
-/// Answers when it has been asked so often.
+/// Returns a hook that completes after this many polls.
 fn after(polls: usize, answer: u32) -> impl Fn() -> HookFuture<'static, u32> {
     move || {
         let mut left = polls;
@@ -393,7 +390,7 @@ fn a_report_says_what_became_of_each_hook() {
     assert_eq!(report.to_string(), "no hooks\n");
 }
 
-/// Thinks about every answer before it goes on, and stops at a number.
+/// Awaits after every output, and stops at a number.
 struct Thinks {
     stop_at: u32,
     about: u32,
@@ -422,13 +419,13 @@ impl Policy<dyn Hook> for Thinks {
         Step::Wait(|me| std::future::ready(me.about))
     }
 
-    /// A failure counts as zero.
+    /// Counts a failure as zero.
     fn on_failure(&mut self, _: &EntryMeta, _: Failure) -> Step<Self, Ready<u32>> {
         self.about = 0;
         Step::Wait(|me| std::future::ready(me.about))
     }
 
-    /// Thinks once more.
+    /// Awaits once more.
     fn after_hooks(&mut self) -> Step<Self, Ready<u32>> {
         self.about = self.stop_at;
         Step::Wait(|me| std::future::ready(me.about))
@@ -509,11 +506,11 @@ fn an_entry_is_removed_by_its_id_and_no_other() {
     assert_eq!(left, [second]);
 }
 
-/// Hooks that answer at once share what catches their panics: each still answers for itself, and
-/// whatever one does, the next one runs, or none where the policy has stopped.
+/// Hooks that complete at once share one `catch_unwind`: each is reported separately, and the next
+/// one runs whatever one does, unless the policy has stopped.
 #[test]
 fn e_36_every_mixture_of_hooks_is_told_apart() {
-    // Pairs are what miri has the time for.
+    // Pairs, because miri is slow.
     const HOOKS: usize = if cfg!(miri) { 2 } else { 4 };
     type Kind = (fn(u32) -> HookFuture<'static, u32>, fn(u32) -> String);
     let kinds: [Kind; 6] = [
@@ -552,7 +549,7 @@ fn e_36_every_mixture_of_hooks_is_told_apart() {
     }
 }
 
-/// No hook is blamed for it, and no answer is made up.
+/// No hook is reported for it, and no output is invented.
 #[test]
 fn x_2_a_panic_of_the_policy_itself_goes_to_the_caller() {
     let mut slot = Slot::new();

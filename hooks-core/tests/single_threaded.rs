@@ -42,7 +42,7 @@ trait Hooks {
 
 type Log = Rc<RefCell<Vec<&'static str>>>;
 
-/// A hook that could not leave its thread.
+/// A hook that cannot leave its thread.
 struct Counter(Rc<Cell<u32>>);
 
 #[impl_hooks(HooksSet)]
@@ -53,7 +53,7 @@ impl Hooks for Counter {
     }
 
     async fn seen(&self, log: &Log, _last: Option<usize>) -> usize {
-        // Held over the await: the future could not leave the thread either.
+        // Held across the await: the future cannot leave the thread either.
         let held = Rc::clone(&self.0);
         let guard = log.borrow();
         later().await;

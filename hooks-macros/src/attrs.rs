@@ -1,16 +1,16 @@
-//! Attributes by their names.
+//! Looks up attributes by name.
 
 use proc_macro2::TokenTree;
 use syn::{Attribute, Ident};
 
 use crate::errors::Errors;
 
-/// Whether the attribute has one of these names.
+/// Returns `true` if the attribute has one of these names.
 pub(crate) fn is_one_of(attr: &Attribute, names: &[&str]) -> bool {
     names.iter().any(|name| attr.path().is_ident(name))
 }
 
-/// The attributes that have one of these names.
+/// Returns the attributes with one of these names.
 pub(crate) fn named<'a>(
     attrs: &'a [Attribute],
     names: &[&str],
@@ -18,13 +18,13 @@ pub(crate) fn named<'a>(
     attrs.iter().filter(|attr| is_one_of(attr, names))
 }
 
-/// Whether it is the macro of this name, by whatever path.
+/// Returns `true` if the attribute calls the macro of this name, by any path.
 pub(crate) fn calls(attr: &Attribute, name: &str) -> bool {
     let last = attr.path().segments.last();
     last.is_some_and(|segment| segment.ident == name)
 }
 
-/// Takes out a macro that would be called once more, and reports it.
+/// Removes repeated calls of a macro, and reports them.
 pub(crate) fn once(attrs: &mut Vec<Attribute>, name: &str, errors: &mut Errors) {
     attrs.retain(|attr| {
         let second = calls(attr, name);
@@ -38,13 +38,13 @@ pub(crate) fn once(attrs: &mut Vec<Attribute>, name: &str, errors: &mut Errors) 
     });
 }
 
-/// The `cfg` attributes, which go wherever something is generated from what they stand on.
+/// Returns the `cfg` attributes, which every item generated from the annotated one needs.
 pub(crate) fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     named(attrs, &["cfg"])
 }
 
-/// The attributes, and an `allow` ahead of each `expect`: an expectation is fulfilled at one place,
-/// and the lint is allowed in everything else that is generated.
+/// Returns the attributes, with an `allow` before each `expect`: an expectation is fulfilled in one
+/// place, and the lint is allowed in all other generated code.
 pub(crate) fn with_allowed<'a>(attrs: impl Iterator<Item = &'a Attribute>) -> Vec<Attribute> {
     let mut all = Vec::new();
     for attr in attrs {
@@ -54,7 +54,7 @@ pub(crate) fn with_allowed<'a>(attrs: impl Iterator<Item = &'a Attribute>) -> Ve
     all
 }
 
-/// The `allow` of the lints of an `expect`.
+/// Returns the `allow` for the lints of an `expect`.
 pub(crate) fn allowed(attr: &Attribute) -> Option<Attribute> {
     let syn::Meta::List(list) = &attr.meta else {
         return None;
@@ -79,14 +79,14 @@ pub(crate) fn allowed(attr: &Attribute) -> Option<Attribute> {
     })
 }
 
-/// What goes with everything that is generated from what it stands on: the `cfg` attributes, and
-/// what the compiler is to allow.
+/// Returns the attributes for every item generated from the annotated one: the `cfg` attributes,
+/// and the `allow`s.
 pub(crate) fn everywhere(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     let goes = |attr: &&Attribute| is_one_of(attr, &["cfg"]) || is_or_contains(attr, &["allow"]);
     attrs.iter().filter(goes)
 }
 
-/// The attributes that have one of these names, or are a `cfg_attr` that gives one of them.
+/// Returns the attributes with one of these names, and each `cfg_attr` that contains one.
 pub(crate) fn given<'a>(
     attrs: &'a [Attribute],
     names: &[&str],
@@ -94,13 +94,13 @@ pub(crate) fn given<'a>(
     attrs.iter().filter(|attr| is_or_contains(attr, names))
 }
 
-/// Whether the attribute has one of these names, or is a `cfg_attr` that gives one of them.
+/// Returns `true` if the attribute has one of these names, or is a `cfg_attr` that contains one.
 pub(crate) fn is_or_contains(attr: &Attribute, names: &[&str]) -> bool {
     is_one_of(attr, names) || names.iter().any(|name| cfg_attr_contains(attr, name))
 }
 
-/// Reports a condition on a method that is given under another one: what is generated from the
-/// method would not have it. `of` is what the method is.
+/// Reports a `cfg_attr` that adds a `cfg` to a method: code generated from the method would not
+/// have that `cfg`. `of` names the kind of the method.
 pub(crate) fn unconditional(attrs: &[Attribute], of: &str, errors: &mut Errors) {
     for attr in attrs.iter().filter(|attr| cfg_attr_contains(attr, "cfg")) {
         errors.error(
@@ -110,12 +110,12 @@ pub(crate) fn unconditional(attrs: &[Attribute], of: &str, errors: &mut Errors) 
     }
 }
 
-/// Whether what they stand on may be configured away.
+/// Returns `true` if the annotated item may be configured away.
 pub(crate) fn is_optional(attrs: &[Attribute]) -> bool {
     cfgs(attrs).next().is_some()
 }
 
-/// Whether a `cfg_attr` gives an attribute of this name.
+/// Returns `true` if a `cfg_attr` contains an attribute of this name.
 pub(crate) fn cfg_attr_contains(attr: &Attribute, name: &str) -> bool {
     let syn::Meta::List(list) = &attr.meta else {
         return false;
@@ -123,7 +123,7 @@ pub(crate) fn cfg_attr_contains(attr: &Attribute, name: &str) -> bool {
     if !attr.path().is_ident("cfg_attr") {
         return false;
     }
-    // The condition stands ahead of the first comma, and what it gives, behind one each.
+    // The condition is before the first comma, and an attribute after each comma.
     let tokens: Vec<_> = list.tokens.clone().into_iter().collect();
     tokens.windows(2).any(|pair| match pair {
         [TokenTree::Punct(comma), TokenTree::Ident(given)] => {

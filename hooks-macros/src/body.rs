@@ -1,4 +1,4 @@
-//! Whether a body can wait, decided on its tokens and its attributes.
+//! Decides from tokens and attributes whether a body can suspend.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -6,8 +6,8 @@ use syn::{Attribute, Path, ReturnType, Signature};
 
 use crate::spans;
 
-/// Macros of the standard library that contain no `.await` of their own; their
-/// arguments are looked at like everything else.
+/// Macros of the standard library that contain no `.await` of their own; their arguments are
+/// checked like other tokens.
 const HARMLESS: &[&str] = &[
     "assert",
     "assert_eq",
@@ -43,10 +43,10 @@ const HARMLESS: &[&str] = &[
     "writeln",
 ];
 
-/// Crates whose event macros contain no `.await`, when named by path (`tracing::info!`).
+/// Crates whose event macros contain no `.await`, if named by path (`tracing::info!`).
 const HARMLESS_CRATES: &[&str] = &["log", "tracing"];
 
-/// Attributes that leave a body as it is.
+/// Attributes that do not change a body.
 const INERT: &[&str] = &[
     "allow",
     "cfg",
@@ -62,19 +62,20 @@ const INERT: &[&str] = &[
     "warn",
 ];
 
-/// Tools whose attributes are no macros.
+/// Tools whose attributes are not macros.
 const TOOLS: &[&str] = &["clippy", "diagnostic", "rustfmt"];
 
-/// Whether the future of a function with this body is certain to be ready at the first poll.
-/// The attributes are those of the function and of the block that it stands in: one that is
-/// not known may put an `.await` around the body.
+/// Returns `true` if the future of a function with this body is certain to be ready at the first
+/// poll. The attributes are those of the function and of the surrounding block: an unknown
+/// attribute may add an `.await` to the body.
 pub(crate) fn is_ready<'a>(mut attrs: impl Iterator<Item = &'a Attribute>, body: &Group) -> bool {
     attrs.all(|attr| is_inert(attr.path()))
         && !has_attributes(body.stream())
         && !may_await(body.stream())
 }
 
-/// Whether the body begins with attributes of its own, `#![…]`: only a function's can.
+/// Returns `true` if the body begins with inner attributes, `#![…]`, which only a function's body
+/// can have.
 fn has_attributes(body: TokenStream) -> bool {
     let mut tokens = body.into_iter();
     let mut is = |wanted| matches!(tokens.next(), Some(TokenTree::Punct(found)) if found.as_char() == wanted);
@@ -91,7 +92,8 @@ fn is_inert(attr: &Path) -> bool {
     }
 }
 
-/// Whether the body may wait: it contains the word `await`, or a macro that may hide one.
+/// Returns `true` if the body may suspend: it contains the word `await`, or a macro that may expand
+/// to one.
 fn may_await(body: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = body.into_iter().collect();
     tokens.iter().enumerate().any(|(at, token)| match token {
@@ -101,7 +103,7 @@ fn may_await(body: TokenStream) -> bool {
     })
 }
 
-/// Whether the tokens before a group make it the input of a macro that is not known.
+/// Returns `true` if the tokens before a group make it the input of an unknown macro.
 fn unknown_macro(before: &[TokenTree]) -> bool {
     let (rest, name) = match before {
         [rest @ .., TokenTree::Ident(name), TokenTree::Punct(bang)] if bang.as_char() == '!' => {
@@ -127,11 +129,11 @@ fn unknown_macro(before: &[TokenTree]) -> bool {
     !harmless
 }
 
-/// The body of an `async fn` with this signature, in braces.
+/// Returns the body of an `async fn` with this signature, in braces.
 ///
-/// One that cannot wait is put into a closure, where the compiler would refuse an `.await`: so it
-/// is certain that the future around it is ready at the first poll, and the dispatch need not box
-/// it.
+/// A body that cannot suspend is put into a closure, in which the compiler refuses an `.await`. The
+/// future around it is therefore certain to be ready at the first poll, and the dispatch does not
+/// box it.
 pub(crate) fn emit(body: &Group, ready: bool, sig: &Signature) -> TokenStream {
     // Input: { let x = 1; Ok(x) }
     // Output: { (move || -> Result<u8, ()> { let x = 1; Ok(x) })() }
@@ -144,8 +146,8 @@ pub(crate) fn emit(body: &Group, ready: bool, sig: &Signature) -> TokenStream {
     outer.into_token_stream()
 }
 
-/// What a function answers, written out also where it is nothing: so a body that answers
-/// something else is what the compiler blames, and not what we write around it.
+/// Returns the output of a function, also `()` if there is none. If the body returns another type,
+/// the compiler then reports the body, not the generated code.
 pub(crate) fn output(sig: &Signature) -> TokenStream {
     match &sig.output {
         ReturnType::Default => quote_spanned!(spans::generated_at(sig.ident.span())=> -> ()),

@@ -1,22 +1,22 @@
-//! Collects mistakes, so that all of them are reported at once.
+//! Collects errors, so that all of them are reported at once.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::Ident;
 
-/// The mistakes found so far.
+/// The errors found so far.
 #[derive(Default)]
 pub(crate) struct Errors {
     errors: Option<syn::Error>,
 }
 
 impl Errors {
-    /// Reports a mistake at the tokens that make it.
+    /// Reports an error at these tokens.
     pub(crate) fn error(&mut self, at: impl ToTokens, message: impl std::fmt::Display) {
         self.push(syn::Error::new_spanned(at, message));
     }
 
-    /// Reports an option that is given a second time.
+    /// Reports a repeated option.
     pub(crate) fn twice(&mut self, key: &Ident) {
         self.error(key, format!("`{key}` is given twice; remove one"));
     }
@@ -28,37 +28,38 @@ impl Errors {
         }
     }
 
-    /// Takes the value of a result, or its mistake.
+    /// Returns the value of a result, or reports its error.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
 
-    /// Adds the mistakes of a part, and says whether there are any.
+    /// Adds the errors of a part, and returns `true` if there are any.
     pub(crate) fn found_in(&mut self, part: Errors) -> bool {
         let found = part.errors.is_some();
         part.errors.into_iter().for_each(|errors| self.push(errors));
         found
     }
 
-    /// What is emitted of an item whose faulty parts were left out: the rest, and the errors.
+    /// Returns the expansion of an item whose invalid parts were left out: the rest, and the
+    /// errors.
     pub(crate) fn with_rest(self, rest: Option<TokenStream>) -> TokenStream {
         let errors = self.errors.map(|errors| errors.to_compile_error());
         quote::quote! { #rest #errors }
     }
 
-    /// Whether nothing was found.
+    /// Returns `true` if there are no errors.
     pub(crate) fn is_empty(&self) -> bool {
         self.errors.is_none()
     }
 
-    /// The value, unless there was a mistake.
+    /// Returns the value, or the errors if there are any.
     pub(crate) fn finish<T>(self, value: T) -> syn::Result<T> {
         self.errors.map_or(Ok(value), Err)
     }
 }
 
-/// What is emitted on a mistake: the user's item as it would stand without the macro,
-/// so that one mistake is not followed by others, and the errors.
+/// Returns the expansion of an invalid item: the user's item as it would be without the macro, and
+/// the errors. One error thus does not cause others.
 pub(crate) fn with_errors(item: TokenStream, errors: &syn::Error) -> TokenStream {
     let errors = errors.to_compile_error();
     quote::quote! { #item #errors }

@@ -1,4 +1,4 @@
-//! `#[hook(kind, option = value, …)]` as it is written, options with their spans.
+//! Parses `#[hook(kind, option = value, …)]`, with the spans of its options.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -9,7 +9,7 @@ use syn::{Attribute, Ident, Meta, Path, Token, Type, token};
 use crate::errors::Errors;
 use crate::options::{self, Value};
 
-/// The attribute of one slot, before its combination is judged.
+/// The attribute of one slot, before its combination is validated.
 #[derive(Default)]
 pub(crate) struct HookAttr {
     pub(crate) kind: Option<(KindWord, Ident)>,
@@ -19,12 +19,12 @@ pub(crate) struct HookAttr {
     pub(crate) output: Option<Opt<Type>>,
     pub(crate) custom: Option<Opt<Path>>,
     pub(crate) name: Option<Opt<Ident>>,
-    /// What stands in the place of the kind, and has been reported: a kind must not be missed as
-    /// well.
+    /// Text in the place of the kind, which has been reported: a missing kind must not be reported
+    /// as well.
     pub(crate) unknown_kind: Option<String>,
-    /// The keys of options that are none that there are.
+    /// Keys of unknown options.
     pub(crate) unknown: Vec<Ident>,
-    /// The keys of options whose values could not be read.
+    /// Keys of options with invalid values.
     pub(crate) unread: Vec<Ident>,
 }
 
@@ -58,7 +58,7 @@ const NEEDS_A_KIND: &str =
     "a slot needs a kind; write `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`";
 
 impl HookAttr {
-    /// Reads the attribute and reports every mistake in it.
+    /// Parses the attribute, and reports every error in it.
     pub(crate) fn read(attr: &Attribute, errors: &mut Errors) -> Self {
         let mut hook = HookAttr::default();
         match &attr.meta {
@@ -106,7 +106,7 @@ impl HookAttr {
         Ok(())
     }
 
-    /// Reads what stands behind a word that is neither a kind nor an option.
+    /// Parses the text after a word that is neither a kind nor an option.
     fn read_unknown(
         &mut self,
         key: &Ident,
@@ -138,7 +138,7 @@ impl HookAttr {
         Ok(())
     }
 
-    /// Reads what begins neither a kind nor an option.
+    /// Parses text that begins neither a kind nor an option.
     fn read_other(&mut self, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
         let found = options::rest(input)?;
         match written_kind(found.clone()) {
@@ -169,7 +169,7 @@ impl HookAttr {
     }
 }
 
-/// Sets an option, and says whether its value could be read.
+/// Sets an option, and returns `true` if its value is valid.
 fn set<T: Value>(
     option: &mut Option<Opt<T>>,
     key: &Ident,
@@ -190,7 +190,7 @@ fn set<T: Value>(
     Ok(true)
 }
 
-/// Whether something like a value stands behind a word.
+/// Returns `true` if a value seems to follow a word.
 fn has_value(input: ParseStream<'_>) -> bool {
     input.peek(Token![=]) || input.peek(Token![:]) || input.peek(token::Paren)
 }
@@ -205,7 +205,7 @@ fn no_value(kind: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> syn::R
     Ok(())
 }
 
-/// The kind that stands in a place where none can stand, as a word or in quotes.
+/// Returns the kind that is written in an invalid place, as a word or in quotes.
 fn written_kind(tokens: TokenStream) -> Option<(KindWord, Ident)> {
     let mut tokens = tokens.into_iter();
     let word = match (tokens.next()?, tokens.next()) {

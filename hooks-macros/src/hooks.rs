@@ -36,20 +36,20 @@ pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
     errors.with_rest(Some(expanded))
 }
 
-/// Reports what is wrong with a trait that another macro wrote.
+/// Returns the errors of a trait that another macro wrote.
 pub(crate) fn check(item: TokenStream) -> syn::Result<()> {
     let definition: Trait = syn::parse2(item)?;
     validate::validate(TokenStream::new(), &definition).map(|_| ())
 }
 
-/// What a trait that another macro wrote is expanded to.
+/// Returns the expansion of a trait that another macro wrote.
 pub(crate) fn expanded(item: TokenStream) -> syn::Result<TokenStream> {
     let definition: Trait = syn::parse2(item)?;
     let set = validate::validate(TokenStream::new(), &definition)?;
     Ok(expand::expand(&set))
 }
 
-/// The error for an item that does not parse as a trait.
+/// Returns the error for an item that does not parse as a trait.
 fn not_a_trait(item: TokenStream, error: syn::Error) -> syn::Error {
     match syn::parse2::<syn::Item>(item) {
         Ok(syn::Item::Struct(item)) => syn::Error::new_spanned(item.struct_token, TRAITS_ONLY),
@@ -67,14 +67,15 @@ fn not_a_trait(item: TokenStream, error: syn::Error) -> syn::Error {
 const TRAITS_ONLY: &str =
     "`#[hooks]` goes on a trait; declare the slots as `async fn` methods of a trait";
 
-/// The trait and its set, where the mistakes can be taken out.
+/// Returns the trait and its set without the invalid parts, if these can be removed.
 fn recovered(definition: &Trait) -> Option<TokenStream> {
     let recovered = recover::recover(definition)?;
     let set = validate::validate(TokenStream::new(), &recovered).ok()?;
     Some(expand::expand(&set))
 }
 
-/// The trait as it would stand without the macro, with what blocks under `#[impl_hooks]` look for.
+/// Returns the trait as it would be without the macro, with the items that blocks under
+/// `#[impl_hooks]` refer to.
 fn fallback(definition: &Trait) -> TokenStream {
     let Trait {
         attrs,
@@ -90,7 +91,7 @@ fn fallback(definition: &Trait) -> TokenStream {
     let attrs = others(attrs);
     let mut names = HashSet::new();
     let items = items.iter().filter_map(|item| match item {
-        // One that is there already was reported.
+        // A repeated name was already reported.
         Item::Method(method) if !names.insert(&method.sig.ident) => None,
         Item::Method(method) if types::cannot_stand(&method.sig, generics) => None,
         Item::Method(method) => Some(fallback_method(method)),
@@ -120,7 +121,7 @@ fn fallback_method(method: &Method) -> TokenStream {
     let attrs = others(attrs);
     let mut names = HashSet::new();
     let inputs = sig.inputs.iter().filter(|input| match input {
-        // One that is there already was reported.
+        // A repeated name was already reported.
         syn::FnArg::Typed(input) => match &*input.pat {
             syn::Pat::Ident(pat) => names.insert(&pat.ident),
             _ => true,
@@ -141,11 +142,12 @@ fn fallback_method(method: &Method) -> TokenStream {
     }
 }
 
-/// What the methods of hooks have besides, as far as it can be told: the receiver and `last`.
+/// Returns the additional parameters of hooks' methods, as far as they are known: the receiver and
+/// `last`.
 fn hook_params(method: &Method) -> (Option<syn::FnArg>, Option<syn::FnArg>) {
     let sig = &method.sig;
     let ty = params::answer(sig);
-    // What the default answers would borrow from a receiver.
+    // The output of the default would borrow from a receiver.
     if params::borrows(&ty) {
         return (None, None);
     }
@@ -157,7 +159,7 @@ fn hook_params(method: &Method) -> (Option<syn::FnArg>, Option<syn::FnArg>) {
     (receiver.then(|| syn::parse_quote!(&self)), last)
 }
 
-/// The attributes that are not ours.
+/// Returns the attributes of other macros.
 fn others(attrs: &[syn::Attribute]) -> impl Iterator<Item = &syn::Attribute> {
     attrs.iter().filter(|attr| !is_helper(attr))
 }
@@ -166,8 +168,8 @@ fn is_helper(attr: &syn::Attribute) -> bool {
     attrs::is_one_of(attr, &["hook", "nested_hooks"]) || is_conditional(attr)
 }
 
-/// Whether it is `#[hook(…)]` under a condition, which only the compiler can decide. On the trait
-/// the compiler has done so when the macro is called.
+/// Returns `true` for a `#[hook(…)]` in a `cfg_attr`, which only the compiler can evaluate. On the
+/// trait the compiler has evaluated it when the macro is called.
 fn is_conditional(attr: &syn::Attribute) -> bool {
     attrs::cfg_attr_contains(attr, "hook")
 }

@@ -1,4 +1,4 @@
-//! `#[impl_hook(Slot)]`: a hook of one function.
+//! Expands `#[impl_hook(Slot)]`: a hook of one function.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -41,14 +41,15 @@ fn not_a_function(item: TokenStream, error: syn::Error) -> syn::Error {
 struct Hook<'a> {
     slot: Path,
     function: &'a Function,
-    /// The struct that is the hook.
+    /// Name of the generated struct.
     name: Ident,
-    /// The signature as it has to be.
+    /// The valid signature.
     sig: Signature,
     params: Vec<&'a Type>,
 }
 
-/// A function that is as good as a hook is taken for one, so that what uses it is in order.
+/// Validates a function. A function with minor errors is expanded as a hook, so that its uses cause
+/// no further errors.
 fn validate<'a>(
     args: TokenStream,
     function: &'a Function,
@@ -147,12 +148,12 @@ fn validate<'a>(
     })
 }
 
-/// What has the name of the hook already, and would be hidden by it.
+/// Returns an item that already has the name of the hook, and would be hidden by it.
 fn taken(name: &Ident, slot: Option<&Path>, sig: &Signature) -> Option<&'static str> {
     let is_among = |names: &[&str]| names.iter().any(|taken| name == taken);
     let answer = params::answer(sig);
     let types = params::typed(&sig.inputs).map(|arg| &*arg.ty);
-    // A path of several names leads to another module.
+    // A path of several names refers to another module.
     if slot.is_some_and(|slot| slot.is_ident(name)) {
         Some("its slot")
     } else if is_among(names::PRELUDE_TYPES) || is_among(names::PRELUDE_VALUES) {
@@ -203,7 +204,7 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     let cfgs: Vec<_> = attrs::cfgs(attrs).collect();
     let doc = format!("The function `{function}` as a hook.");
 
-    // Where the name is taken, the compiler shows the head of the item.
+    // If the name is taken, the compiler shows the head of the item.
     let item = quote_spanned!(spans::generated_at(function.span())=> struct #name;);
     let lints = attrs::named(attrs, LINT_LEVELS).cloned();
     let lints = lints.chain(attrs.iter().filter_map(attrs::allowed));
@@ -232,8 +233,8 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     }
 }
 
-/// The hook as if it were written by hand: so the compiler compares it with the slot, and
-/// shows a difference where the function has it.
+/// Returns the hook as if it were written by hand: the compiler compares it with the slot, and
+/// reports a difference at the function.
 fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
     let function = &hook.function.sig.ident;
     let output = body::output(&hook.function.sig);
@@ -256,10 +257,10 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
     }
 }
 
-/// The hook with the slot's own arguments, where the function takes them as they are.
+/// Returns the hook with the slot's own arguments, if the function takes them unchanged.
 fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
     let (slot, function) = (&hook.slot, &hook.function.sig.ident);
-    // At the macro's own site no local meets a name of the user's.
+    // At the macro's own site no local clashes with the user's names.
     quote_spanned! {Span::mixed_site()=>
         #[allow(deprecated)]
         fn __hooks_start<'__b, '__a: '__b>(
@@ -274,6 +275,6 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
     }
 }
 
-/// The attributes that speak of the hook as much as of the function. An `expect` is fulfilled by the
-/// function, and is an `allow` for the hook.
+/// Attributes that apply to the hook as well as to the function. An `expect` is fulfilled by the
+/// function, and becomes an `allow` for the hook.
 const LINT_LEVELS: &[&str] = &["allow", "warn", "deny", "forbid"];

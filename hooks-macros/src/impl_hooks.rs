@@ -1,4 +1,4 @@
-//! `#[impl_hooks(Set)]`: the methods present in one `impl` block, registrable as a whole.
+//! Expands `#[impl_hooks(Set)]`: registers the methods of one `impl` block together.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -23,8 +23,8 @@ pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     attrs::once(&mut block.attrs, "impl_hooks", &mut errors);
     let group = validate(args, &block, &mut errors);
-    // The methods without a mistake are registered, so that the value stays one that can
-    // be, and what uses it is in order.
+    // Valid methods are registered, so that the value stays registrable, and its uses cause no
+    // further errors.
     errors.with_rest(group.as_ref().map(expand))
 }
 
@@ -52,7 +52,7 @@ struct Group<'a> {
     hook_trait: &'a Path,
     set: Path,
     methods: Vec<&'a Method>,
-    /// What is no hook, and may be called by one.
+    /// Functions that are not hooks, which hooks may call.
     helpers: Vec<&'a Method>,
 }
 
@@ -110,8 +110,8 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, errors: &mut Errors) -> Opti
     })
 }
 
-/// The set; where it is not named, or the hook trait is in its place, the one that this trait has
-/// if it is declared beside it.
+/// Returns the set. If it is missing, or if the hook trait is in its place: the set that this trait
+/// has if it is declared beside it.
 fn set_path(args: TokenStream, hook_trait: Option<&Path>, errors: &mut Errors) -> Option<Path> {
     const SHAPE: &str =
         "name the set that `#[hooks]` generated; write `#[impl_hooks(AppHooksSet)]`";
@@ -144,7 +144,7 @@ fn set_path(args: TokenStream, hook_trait: Option<&Path>, errors: &mut Errors) -
     Some(path)
 }
 
-/// A path, and a comma behind it if need be.
+/// Parses a path, and an optional comma after it.
 fn one_path(input: ParseStream<'_>) -> syn::Result<Path> {
     let path = input.parse()?;
     input.parse::<Option<Token![,]>>()?;
@@ -158,8 +158,8 @@ fn likely_set(hook_trait: &Path) -> Option<Path> {
     Some(set)
 }
 
-/// Reports a method that is there already; which of two that are configured is, is not for a
-/// macro to know.
+/// Reports a repeated method. A macro cannot evaluate `cfg`s, so two configured methods are
+/// accepted.
 fn twice(method: &Method, before: &[&Method], errors: &mut Errors) {
     let is_optional = |method: &Method| attrs::is_optional(&method.attrs);
     let name = &method.sig.ident;
@@ -312,7 +312,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
             const __HOOKS_READY: &'static [&'static #private::str] = &[#(#ready),*];
         });
     });
-    // Where they belong, so that who calls one is not blamed for it.
+    // Generated outside of the expansion's spans, so that a caller of a helper is not reported.
     let helpers = (!helpers.is_empty()).then(|| {
         let cfgs = attrs::cfgs(attrs);
         quote! {
@@ -350,7 +350,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
     }
 }
 
-/// The set, provided that it is the one of the hook trait; another is refused, at its name.
+/// Returns the set if it belongs to the hook trait; another set is refused, at its name.
 fn own_set(set: &Path, hook_trait: &Path, private: &TokenStream) -> TokenStream {
     let (at, _) = spans::ends(set);
     spans::call_by_way_of(
@@ -362,8 +362,8 @@ fn own_set(set: &Path, hook_trait: &Path, private: &TokenStream) -> TokenStream 
     )
 }
 
-/// Registers methods that the set does not have in no slot: the compiler has refused them
-/// already, because the hook trait does not have them either.
+/// Registers methods that the set does not have in no slot: the compiler already refuses them,
+/// because the hook trait does not have them.
 fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     let methods = methods.iter().map(|method| {
         let slot = registrations(method);
@@ -384,7 +384,7 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     }
 }
 
-/// The method of the set that returns the registrations of the slot, where the hook is.
+/// Returns the method of the set that returns the slot's registrations, at the span of the hook.
 fn registrations(method: &Method) -> Ident {
     let mut name = names::SlotNames(&method.sig.ident).registrations();
     name.set_span(spans::generated_at(method.sig.fn_token.span));

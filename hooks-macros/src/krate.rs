@@ -1,4 +1,4 @@
-//! Where the expansion finds the framework.
+//! Resolves the path of the framework for expansions.
 
 use std::cell::RefCell;
 use std::env;
@@ -11,18 +11,18 @@ use syn::{Ident, Path};
 use crate::errors::Errors;
 
 thread_local! {
-    /// The path given by `crate = path`, while a macro expands.
+    /// The path in `crate = path`, while a macro expands.
     static GIVEN: RefCell<Option<TokenStream>> = const { RefCell::new(None) };
 }
 
-/// The module of `hooks-core` that expansions call, whichever of the two crates the user
-/// depends on, and whatever the user calls it.
+/// Returns the module of `hooks-core` that expansions use, from whichever of the two crates the
+/// user depends on, under the user's name for it.
 pub(crate) fn private() -> TokenStream {
     let krate = root();
     quote!(#krate::__private)
 }
 
-/// The framework's crate, or the module that re-exports it.
+/// Returns the framework's crate, or the module that re-exports it.
 pub(crate) fn root() -> TokenStream {
     given().unwrap_or_else(|| named(&PACKAGES))
 }
@@ -31,7 +31,7 @@ fn given() -> Option<TokenStream> {
     GIVEN.with_borrow(Option::clone)
 }
 
-/// The module of `hooks-runtime` that has the tool sets.
+/// Returns the module of `hooks-runtime` with the tool sets.
 pub(crate) fn toolset() -> TokenStream {
     let krate = given().unwrap_or_else(|| named(&["hooks-runtime"]));
     quote!(#krate::toolset)
@@ -63,7 +63,7 @@ pub(crate) fn with_path<T>(path: Option<&Path>, expand: impl FnOnce() -> T) -> T
     expanded
 }
 
-/// Takes `crate = path` out of the arguments of a macro.
+/// Removes `crate = path` from the arguments of a macro, and returns the path.
 pub(crate) fn take_path(args: TokenStream, errors: &mut Errors) -> (TokenStream, Option<Path>) {
     let (mut rest, mut path, mut is_given) = (TokenStream::new(), None, false);
     let tokens: Vec<TokenTree> = args.into_iter().collect();
@@ -86,7 +86,7 @@ pub(crate) fn take_path(args: TokenStream, errors: &mut Errors) -> (TokenStream,
         }
     }
     if is_given {
-        // The comma ahead of it.
+        // The comma before it.
         let mut tokens: Vec<TokenTree> = rest.into_iter().collect();
         if tokens.last().is_some_and(is_comma) {
             tokens.pop();
@@ -96,7 +96,7 @@ pub(crate) fn take_path(args: TokenStream, errors: &mut Errors) -> (TokenStream,
     (rest, path)
 }
 
-/// Whether the tokens behind `crate` continue a path, as in `crate::AppHooksSet`.
+/// Returns `true` if the tokens after `crate` continue a path, as in `crate::AppHooksSet`.
 fn begins_a_path(tokens: &[TokenTree]) -> bool {
     matches!(tokens, [TokenTree::Punct(colon), ..] if colon.as_char() == ':')
 }
@@ -120,7 +120,7 @@ fn read_path(key: &Ident, value: &[TokenTree], errors: &mut Errors) -> Option<Pa
 const MISSING: &str = "what the macro writes names `hooks-core`, which this crate does not depend on; add `hooks-core` or `hooks-runtime` to the dependencies in its Cargo.toml, or name a re-export by `crate = path`";
 
 fn is_missing() -> bool {
-    // The dependencies of build scripts are not looked at.
+    // Dependencies of build scripts do not count.
     let is_build_script = |name: String| name.starts_with("build_script_");
     if env::var("CARGO_CRATE_NAME").is_ok_and(is_build_script) {
         return false;
@@ -129,10 +129,10 @@ fn is_missing() -> bool {
     PACKAGES.into_iter().all(missing)
 }
 
-/// Those that have what expansions call.
+/// Packages with the items that expansions use.
 const PACKAGES: [&str; 2] = ["hooks-core", "hooks-runtime"];
 
-/// The first of these packages that the user depends on, under the user's name for it.
+/// Returns the first of these packages that the user depends on, under the user's name for it.
 fn named(packages: &[&str]) -> TokenStream {
     let found = packages
         .iter()
@@ -148,7 +148,7 @@ fn named(packages: &[&str]) -> TokenStream {
 
 #[cfg(test)]
 mod tests {
-    /// This crate is one that depends on neither.
+    /// This crate depends on neither.
     #[test]
     fn a_crate_without_the_framework_is_told_so() {
         assert!(super::is_missing());

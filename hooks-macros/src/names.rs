@@ -1,4 +1,4 @@
-//! The names of what is generated.
+//! Names of generated items.
 
 use std::collections::HashSet;
 
@@ -12,11 +12,11 @@ use syn::{Ident, Lifetime, Path, TraitBound, Type, TypePath};
 use crate::spans;
 use crate::syntax;
 
-/// `validate_prompt` → `ValidatePrompt`, where the method is named; nothing for `_1`.
+/// Converts `validate_prompt` into `ValidatePrompt`, at the method's span; `None` for `_1`.
 pub(crate) fn camel(method: &Ident) -> Option<Ident> {
     let name = method.unraw().to_string().to_upper_camel_case();
     let span = spans::generated_at(method.span());
-    // `r#self_` and the like come out as keywords.
+    // `r#self_` and similar names would become keywords.
     let longer = format!("{name}_");
     [name, longer]
         .into_iter()
@@ -44,7 +44,7 @@ pub(crate) fn set(hook_trait: &Ident, place: Span) -> Ident {
     format_ident!("{}Set", hook_trait.unraw(), span = place)
 }
 
-/// A lifetime of this name; `'__a` for `a` if a type of the user's has a `for<'a>`.
+/// Returns a lifetime of this name; `'__a` for `a` if a type of the user has a `for<'a>`.
 pub(crate) fn lifetime<'a>(name: &str, types: impl IntoIterator<Item = &'a Type>) -> Lifetime {
     let mut taken = types
         .into_iter()
@@ -57,21 +57,21 @@ pub(crate) fn lifetime<'a>(name: &str, types: impl IntoIterator<Item = &'a Type>
     Lifetime::new(&format!("'{prefix}{name}"), Span::call_site())
 }
 
-/// The parameter of a registration for the form of the hook: `M`, unless the slot's trait is called
-/// so.
+/// Returns the type parameter for the form of a registered hook: `M`, unless the slot's trait has
+/// this name.
 pub(crate) fn form(hook_trait: &Ident) -> Ident {
     let name = if hook_trait == "M" { "Form" } else { "M" };
     Ident::new(name, Span::call_site())
 }
 
-/// Types whose names mean the same in every module.
+/// Types with one meaning in every module.
 pub(crate) const PRELUDE_TYPES: &[&str] = &["Box", "Option", "Result", "String", "Vec"];
 
-/// Values of which the same is true.
+/// Values with one meaning in every module.
 pub(crate) const PRELUDE_VALUES: &[&str] = &["Err", "None", "Ok", "Some"];
 
-/// The names in types that stand there by themselves: `Result` in `Result<u8, String>`, `Error` in
-/// `Box<dyn Error>`.
+/// Returns the names in types that are not part of a path: `Result` in `Result<u8, String>`,
+/// `Error` in `Box<dyn Error>`.
 pub(crate) fn in_types<'a>(types: impl IntoIterator<Item = &'a Type>) -> HashSet<Ident> {
     struct Names(HashSet<Ident>);
     impl Names {
@@ -99,7 +99,7 @@ pub(crate) fn in_types<'a>(types: impl IntoIterator<Item = &'a Type>) -> HashSet
     names.0
 }
 
-/// Methods that every set has.
+/// Methods of every set.
 pub(crate) const RESERVED: &[&str] = &[
     "new",
     "with_hooks",

@@ -1,5 +1,5 @@
-//! `word, option = value, …` as it is written in an attribute, and what to write instead of what
-//! is not written so. Each mistake is reported where it is, and reading goes on behind it.
+//! Parses `word, option = value, …` in an attribute, and suggests the intended spelling of invalid
+//! options. Each error is reported at its tokens, and parsing continues after it.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -10,7 +10,7 @@ use syn::{Attribute, Ident, LitStr, Path, PathArguments, Token, Type};
 
 use crate::errors::Errors;
 
-/// Reads what stands between the commas of an attribute, each by `one`.
+/// Parses the items between the commas of an attribute, each by `one`.
 pub(crate) fn read_all(
     attr: &Attribute,
     errors: &mut Errors,
@@ -23,7 +23,7 @@ pub(crate) fn read_all(
                 errors.error(comma, "nothing stands before this comma; remove it");
                 continue;
             }
-            // Of a word that was blamed already, nothing else is said.
+            // A word that was already reported causes no further errors.
             let mut mistakes = Errors::default();
             let read = one(input, &mut mistakes);
             if !blamed {
@@ -37,7 +37,7 @@ pub(crate) fn read_all(
     errors.ok(parsed);
 }
 
-/// Reads the comma behind an option. Where a word follows, it is blamed, and begins the next
+/// Parses the comma after an option. If a word follows instead, it is reported, and begins the next
 /// option.
 fn comma(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<bool> {
     if is_end(input) {
@@ -59,11 +59,11 @@ fn comma(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<bool> {
     Ok(false)
 }
 
-/// What can be the value of an option.
+/// Type of an option's value.
 pub(crate) trait Value: Sized {
-    /// What it is called.
+    /// Description for messages.
     const IS: &'static str;
-    /// What stands for it where nothing better is known.
+    /// Placeholder for messages.
     const SHAPE: &'static str;
 
     fn read(input: ParseStream<'_>) -> syn::Result<Self>;
@@ -106,7 +106,7 @@ impl Value for Ident {
     }
 }
 
-/// `T::new()` is a path to syn, for the sake of `Fn()`.
+/// Refuses `T::new()`, which syn parses as a path because of `Fn()`.
 fn no_call(path: &Path) -> syn::Result<()> {
     let call = |arguments: &&PathArguments| matches!(arguments, PathArguments::Parenthesized(_));
     let mut arguments = path.segments.iter().map(|segment| &segment.arguments);
@@ -116,7 +116,7 @@ fn no_call(path: &Path) -> syn::Result<()> {
     }
 }
 
-/// Reads what stands behind the key of an option. There is nothing where it was reported.
+/// Parses the value after the key of an option. `None` if an error was reported.
 pub(crate) fn value<T: Value>(
     key: &Ident,
     input: ParseStream<'_>,
@@ -148,7 +148,7 @@ pub(crate) fn value<T: Value>(
     Ok(None)
 }
 
-/// The value that was meant by one in quotes or parentheses.
+/// Returns the value that a text in quotes or parentheses stood for.
 fn meant<T: Value>(found: &TokenStream) -> Option<String> {
     let mut tokens = found.clone().into_iter();
     let text = match (tokens.next()?, tokens.next()) {
@@ -161,17 +161,17 @@ fn meant<T: Value>(found: &TokenStream) -> Option<String> {
     T::read.parse_str(&text).is_ok().then_some(text)
 }
 
-/// The token, where it is a text.
+/// Returns the token, if it is a text.
 pub(crate) fn quoted(token: TokenTree) -> Option<LitStr> {
     syn::parse2(token.into_token_stream()).ok()
 }
 
-/// Whether an option ends here.
+/// Returns `true` at the end of an option.
 pub(crate) fn is_end(input: ParseStream<'_>) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
 
-/// Takes everything up to the next comma outside of angle brackets.
+/// Takes all tokens up to the next comma outside of angle brackets.
 pub(crate) fn rest(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut rest = TokenStream::new();
     let mut depth = 0_usize;

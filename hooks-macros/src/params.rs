@@ -1,4 +1,4 @@
-//! The parameters of a slot or a hook, and the forms in which they travel.
+//! Parameters of slots and hooks, and the forms in which they are passed.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -10,7 +10,7 @@ use crate::attrs;
 use crate::errors::Errors;
 use crate::spans;
 
-/// The most parameters that a slot may have: the core calls functions of so many.
+/// Maximum number of parameters of a slot; the core has impls up to this number.
 pub(crate) const MAX_PARAMS: usize = 16;
 
 /// One parameter.
@@ -20,19 +20,19 @@ pub(crate) struct Param {
     pub(crate) passing: Passing,
 }
 
-/// How a parameter is handed to several hooks.
+/// The way of passing a parameter to several hooks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Passing {
     /// `&str`: borrowed within the framework, a `String` in a hand-written hook.
     Str,
-    /// Anything that borrows: `&T`, `Ctx<'_>`.
+    /// A type that borrows: `&T`, `Ctx<'_>`.
     Borrowed,
-    /// Anything else: cloned where it is needed again.
+    /// Any other type: cloned for each further hook.
     Owned,
 }
 
 impl Param {
-    /// Reads a parameter; patterns and types that cannot be passed on are reported.
+    /// Parses a parameter; patterns and types that cannot be passed on are reported.
     pub(crate) fn read(arg: &PatType, errors: &mut Errors) -> Option<Self> {
         let ident = match &*arg.pat {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => &pat.ident,
@@ -58,17 +58,17 @@ impl Param {
         })
     }
 
-    /// Whether it is a `&T`.
+    /// Returns `true` for a `&T`.
     pub(crate) fn is_reference(&self) -> bool {
         matches!(bare(&self.ty), Type::Reference(reference) if reference.mutability.is_none())
     }
 
-    /// The type in a hand-written hook.
+    /// Returns the type in a hand-written hook.
     pub(crate) fn hook_type(&self, private: &TokenStream) -> TokenStream {
         hook_type(&self.ty, private)
     }
 
-    /// The value for a hand-written hook, from what the slot passes.
+    /// Returns the value for a hand-written hook, from the slot's argument.
     pub(crate) fn owned(&self, private: &TokenStream) -> TokenStream {
         let ident = &self.ident;
         match self.passing {
@@ -77,7 +77,7 @@ impl Param {
         }
     }
 
-    /// The type in a hand-written hook, with everything borrowed for one lifetime.
+    /// Returns the type in a hand-written hook, with all lifetimes replaced by one.
     pub(crate) fn owned_type(&self, private: &TokenStream, lifetime: &Lifetime) -> TokenStream {
         match self.passing {
             Passing::Str => self.hook_type(private),
@@ -85,7 +85,7 @@ impl Param {
         }
     }
 
-    /// The type with everything borrowed for one lifetime.
+    /// Returns the type with all lifetimes replaced by one.
     pub(crate) fn type_for(&self, lifetime: &Lifetime) -> Type {
         let mut ty = self.ty.clone();
         visit_mut::visit_type_mut(&mut Elided::Fill(lifetime), &mut ty);
@@ -93,7 +93,7 @@ impl Param {
     }
 }
 
-/// The type of a parameter in a hand-written hook.
+/// Returns the type of a parameter in a hand-written hook.
 pub(crate) fn hook_type(ty: &Type, private: &TokenStream) -> TokenStream {
     match Passing::of(ty) {
         Passing::Str => spans::respan_range(ty, quote!(#private::String)),
@@ -113,7 +113,7 @@ impl Passing {
     }
 }
 
-/// `&str` without a lifetime of its own; `&'_ str` has none.
+/// Returns `true` for `&str` without a named lifetime; `&'_ str` has none.
 fn is_str(ty: &Type) -> bool {
     match bare(ty) {
         Type::Reference(TypeReference {
@@ -128,8 +128,8 @@ fn is_str(ty: &Type) -> bool {
     }
 }
 
-/// The type without the brackets around it, also those that nobody sees: a type that a macro
-/// was given stands in such.
+/// Returns the type without surrounding parentheses, including the invisible groups around a type
+/// that a macro received.
 pub(crate) fn bare(mut ty: &Type) -> &Type {
     while let Type::Group(syn::TypeGroup { elem, .. }) | Type::Paren(syn::TypeParen { elem, .. }) =
         ty
@@ -139,12 +139,12 @@ pub(crate) fn bare(mut ty: &Type) -> &Type {
     ty
 }
 
-/// Whether the type contains a lifetime that is left to the compiler.
+/// Returns `true` if the type contains an elided lifetime.
 pub(crate) fn borrows(ty: &Type) -> bool {
     lifetimes(ty) > 0
 }
 
-/// The number of lifetimes in the type that are left to the compiler.
+/// Returns the number of elided lifetimes in the type.
 pub(crate) fn lifetimes(ty: &Type) -> usize {
     let mut found = 0;
     let mut ty = ty.clone();
@@ -152,11 +152,10 @@ pub(crate) fn lifetimes(ty: &Type) -> usize {
     found
 }
 
-/// Counts or fills the lifetimes that are left to the compiler. Those inside `fn(…)` and
-/// `Fn(…)` are bound there, and stay.
+/// Counts or replaces elided lifetimes. Those inside `fn(…)` and `Fn(…)` are bound there, and stay.
 enum Elided<'a> {
     Count(&'a mut usize),
-    /// All of them by this one.
+    /// Replaces all of them by this lifetime.
     Fill(&'a Lifetime),
 }
 
@@ -193,8 +192,8 @@ impl VisitMut for Elided<'_> {
     }
 }
 
-/// Reports a parameter that is not always there: what is generated has it always. `of` is what
-/// has the parameter.
+/// Reports a parameter with a `cfg`: generated code has it always. `of` names the owner of the
+/// parameter.
 pub(crate) fn unconditional(arg: &PatType, of: &str, errors: &mut Errors) {
     for attr in attrs::given(&arg.attrs, &["cfg"]) {
         errors.error(
@@ -204,7 +203,7 @@ pub(crate) fn unconditional(arg: &PatType, of: &str, errors: &mut Errors) {
     }
 }
 
-/// The parameters behind a receiver.
+/// Returns the parameters after a receiver.
 pub(crate) fn typed<'a>(
     inputs: impl IntoIterator<Item = &'a FnArg>,
 ) -> impl Iterator<Item = &'a PatType> {
@@ -214,20 +213,20 @@ pub(crate) fn typed<'a>(
     })
 }
 
-/// Whether a parameter is called like the output before, which the framework gives.
+/// Returns `true` if a parameter has the name of the previous output, which the framework passes.
 pub(crate) fn is_last(input: &PatType) -> bool {
     matches!(&*input.pat, Pat::Ident(pat) if pat.ident.unraw() == "last")
 }
 
-/// Names for so many parameters, by their places, which meet no name of the user's: what
-/// the user wrote may be a pattern, or called like the function.
+/// Returns positional names for this many parameters, which cannot clash with the user's names: a
+/// parameter of the user may be a pattern, or have the function's name.
 pub(crate) fn places(params: usize) -> Vec<Ident> {
     (0..params)
         .map(|at| Ident::new(&format!("argument_{at}"), Span::mixed_site()))
         .collect()
 }
 
-/// What a function answers; `()` where nothing is written.
+/// Returns the output type of a function; `()` by default.
 pub(crate) fn answer(sig: &Signature) -> Type {
     match &sig.output {
         ReturnType::Type(_, ty) => (**ty).clone(),
@@ -235,7 +234,7 @@ pub(crate) fn answer(sig: &Signature) -> Type {
     }
 }
 
-/// The `impl Future` that a function which is not async returns.
+/// Returns the `impl Future` that a function without `async` returns.
 pub(crate) fn spelled_future(sig: &Signature) -> Option<syn::TypeImplTrait> {
     let is_future = |bound: &syn::TypeParamBound| match bound {
         syn::TypeParamBound::Trait(bound) => {
@@ -252,7 +251,7 @@ pub(crate) fn spelled_future(sig: &Signature) -> Option<syn::TypeImplTrait> {
     }
 }
 
-/// The first type of these that is `impl Trait`, or contains one.
+/// Returns the first of these types that is `impl Trait`, or contains one.
 pub(crate) fn impl_trait(ty: &Type) -> Option<syn::TypeImplTrait> {
     struct Find(Option<syn::TypeImplTrait>);
     impl<'a> syn::visit::Visit<'a> for Find {

@@ -1,20 +1,20 @@
-//! Where the compiler points when it refuses generated code.
+//! Spans of generated code, which decide where the compiler reports its errors.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::ext::IdentExt;
 
-/// The place of a token of the user's, for items that the macro wrote: errors are shown
-/// there, and lints still take the items for generated ones.
+/// Returns the span of a user's token for generated items: errors are shown there, and lints still
+/// treat the items as generated.
 pub(crate) fn generated_at(place: Span) -> Span {
     Span::call_site().located_at(place)
 }
 
-/// The same name, as one that the macro wrote. It is read in the macro's edition, in which
-/// it may be a keyword.
+/// Returns the name as a generated one. It belongs to the macro's edition, in which it may be a
+/// keyword.
 pub(crate) fn generated(name: &Ident) -> Ident {
     let (text, place) = (name.unraw().to_string(), generated_at(name.span()));
-    // Raw only then: macros that are given the name take what it looks like for the name.
+    // Raw only if needed: macros that receive the name use its text.
     if text == "gen" || syn::parse_str::<Ident>(&text).is_err() {
         Ident::new_raw(&text, place)
     } else {
@@ -22,9 +22,9 @@ pub(crate) fn generated(name: &Ident) -> Ident {
     }
 }
 
-/// The spans of the first and the last of the user's tokens. Code that begins with the one
-/// and ends with the other is blamed on all of the tokens between, and what the compiler
-/// finds wrong with several parts of it is shown once.
+/// Returns the spans of the first and the last token. If code begins with the first span and ends
+/// with the last, errors are reported at all tokens between, and several errors about it are shown
+/// once.
 pub(crate) fn ends(tokens: &impl ToTokens) -> (Span, Span) {
     let mut spans = tokens
         .to_token_stream()
@@ -34,8 +34,8 @@ pub(crate) fn ends(tokens: &impl ToTokens) -> (Span, Span) {
     (first, spans.last().unwrap_or(first))
 }
 
-/// A call by way of a trait, `<Type as Trait<Args>>::method(value)`. That the type does
-/// not implement the trait is one error, at the type, and says nothing of who calls.
+/// Returns a call by way of a trait, `<Type as Trait<Args>>::method(value)`. If the type does not
+/// implement the trait, there is one error, at the type, which does not mention the caller.
 pub(crate) fn call_by_way_of(
     ty: &impl ToTokens,
     generated_trait: &TokenStream,
@@ -50,7 +50,7 @@ pub(crate) fn call_by_way_of(
     quote_spanned!(last=> #open #ty as #generated_trait #trait_args>::#method(#value))
 }
 
-/// Generated tokens, moved to where the user's tokens are.
+/// Moves generated tokens to the span of the user's tokens.
 pub(crate) fn respan_range(over: &impl ToTokens, tokens: impl ToTokens) -> TokenStream {
     let (first, last) = ends(over);
     let mut span = first;
@@ -62,9 +62,9 @@ pub(crate) fn respan_range(over: &impl ToTokens, tokens: impl ToTokens) -> Token
     tokens.into_token_stream().into_iter().map(moved).collect()
 }
 
-/// Generated tokens ahead of tokens of the user's, as in `::core::Option<Answer>`: the first
-/// begins where those do, the others are at another place. An editor shows what every name at
-/// the place of a token is, so no name of ours is put where one of the user's stands.
+/// Moves generated tokens before the user's tokens, as in `::core::Option<Answer>`: the first one
+/// has their first span, the others have another span. An editor shows every name at the span of a
+/// token, so no generated name gets the span of a user's name.
 pub(crate) fn respan_prefix(
     over: &impl ToTokens,
     tokens: TokenStream,
@@ -88,7 +88,7 @@ fn moved(mut token: TokenTree, span: Span) -> TokenTree {
     token
 }
 
-/// Generated tokens at one place.
+/// Moves generated tokens to one span.
 pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     tokens.into_iter().map(|token| moved(token, span)).collect()
 }

@@ -1,5 +1,5 @@
-//! Reads traits and `impl` blocks with their bodies left unparsed: a body that is not
-//! finished yet passes through as it is, and the editor keeps working inside it.
+//! Parses traits and `impl` blocks with their bodies left unparsed: an unfinished body passes
+//! through unchanged, and the editor keeps working inside it.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -11,7 +11,7 @@ use syn::{
     Type, TypeParamBound, Visibility, braced,
 };
 
-/// The identifiers among the tokens, in groups too.
+/// Returns the identifiers among the tokens, in groups too.
 pub(crate) fn idents(tokens: TokenStream) -> Vec<Ident> {
     let mut found = Vec::new();
     for token in tokens {
@@ -49,7 +49,7 @@ pub(crate) struct Impl {
     pub(crate) items: Vec<Item<ImplItem>>,
 }
 
-/// A function on its own.
+/// A free function.
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -57,7 +57,7 @@ pub(crate) struct Function {
     pub(crate) body: Group,
 }
 
-/// What stands in a trait or an `impl` block.
+/// An item in a trait or an `impl` block.
 pub(crate) enum Item<Other> {
     Method(Box<Method>),
     Other(Other),
@@ -140,7 +140,7 @@ impl Parse for Impl {
     }
 }
 
-/// The trait of an `impl` block, which reads like a type up to the `for`.
+/// Parses the trait of an `impl` block, which has the syntax of a type up to the `for`.
 fn trait_path(ty: Type) -> Result<Path> {
     match ty {
         Type::Path(path) if path.qself.is_none() => Ok(path.path),
@@ -164,7 +164,7 @@ impl Parse for Function {
     }
 }
 
-/// What stands in the braces. Attributes that stand there for the whole go to the others.
+/// Parses the items in the braces. Inner attributes are added to the others.
 fn items<Other: Parse>(
     input: ParseStream<'_>,
     attrs: &mut Vec<Attribute>,
@@ -217,8 +217,8 @@ impl Parse for Method {
 }
 
 fn body(input: ParseStream<'_>) -> Result<Group> {
-    // Where an editor cannot mend a body it gives one name instead, and puts the body back in
-    // what comes out. The compiler never lets such a function through to a macro.
+    // If an editor cannot repair a body it passes one name instead, and puts the body back into the
+    // expansion. The compiler never passes such a function to a macro.
     if input.peek(Ident) {
         let name: Ident = input.parse()?;
         return Ok(Group::new(Delimiter::None, name.into_token_stream()));

@@ -1,4 +1,4 @@
-//! `#[derive(ToolSet)]`: from an enum of tool inputs to the hook set of the tools.
+//! Expands `#[derive(ToolSet)]`: from an enum of tool inputs to the hook set of the tools.
 
 mod attr;
 mod expand;
@@ -27,7 +27,7 @@ pub(crate) fn entry(item: TokenStream) -> TokenStream {
     errors.with_rest(Some(expanded))
 }
 
-/// `crate = path`, if the enum has it.
+/// Returns `crate = path`, if the enum has it.
 pub(crate) fn args(item: TokenStream) -> TokenStream {
     let definition: Option<DeriveInput> = syn::parse2(item).ok();
     definition.map_or_else(TokenStream::new, |definition| {
@@ -35,7 +35,7 @@ pub(crate) fn args(item: TokenStream) -> TokenStream {
     })
 }
 
-/// Whether two variants have one name, as the compiler says by itself.
+/// Returns `true` if two variants share a name, which the compiler reports.
 fn is_refused(definition: &DeriveInput) -> bool {
     let mut names = HashSet::new();
     match &definition.data {

@@ -1,27 +1,27 @@
-//! Approval: a hook answers an event with a question for the user, and what the event
-//! announces happens only if that is answered with a yes.
+//! Approval: a hook returns a question for the user, and the announced action runs only if the user
+//! answers yes.
 //!
-//! | Type | Is |
+//! | Type | Description |
 //! |---|---|
-//! | [`ApprovalRequest`] | the question, with the final data it is about; can be stored |
-//! | [`ApprovalOption`] | an answer to choose from, and its [`ApprovalEffect`] |
-//! | [`ApprovalProvider`] | who asks: [`ApprovalQueue`] for user interfaces, `TerminalPrompt` for a terminal (feature `terminal`), [`FixedAnswers`] for tests |
-//! | [`Approval`] | what came of it |
+//! | [`ApprovalRequest`] | The question, with the final data that it covers; can be stored |
+//! | [`ApprovalOption`] | An answer to choose from, and its [`ApprovalEffect`] |
+//! | [`ApprovalProvider`] | Delivers questions to the user: [`ApprovalQueue`] for user interfaces, `TerminalPrompt` for a terminal (feature `terminal`), [`FixedAnswers`] for tests |
+//! | [`Approval`] | The decision |
 //!
-//! The [`Coordinator`](crate::Coordinator) brings them together. What it holds to:
+//! The [`Coordinator`](crate::Coordinator) connects them. It guarantees:
 //!
-//! | | |
+//! | Situation | Result |
 //! |---|---|
-//! | Nobody to ask | denied, whatever the default |
-//! | No answer in time, an error or a panic of the provider | the default of the question; of a hook that is not trusted, a denial |
-//! | The time cannot be kept, as in a runtime without a timer | denied |
-//! | A question of a trusted hook behind one that is not | the trusted one is put |
-//! | A time of 0 | the default, at once |
+//! | No provider | denied, whatever the default |
+//! | Timeout, or an error or a panic of the provider | the default of the question; for an untrusted hook, a denial |
+//! | The timeout cannot be enforced, as in a runtime without a timer | denied |
+//! | An untrusted hook's question before a trusted hook's | the trusted hook's question is asked |
+//! | A timeout of 0 | the default, at once |
 //! | An answer that was not offered | denied |
-//! | "Allow always" | remembered for the session, for the same event, hook, question, tool and input; the generic question never |
-//! | The same question, asked by several at the same time | put once; all get its answer |
-//! | Data that a hook changed after the question was put | the request has the final data, and says that they changed; nothing remembered under the hook's own key applies |
-//! | Everybody who asks is gone | the question is withdrawn |
+//! | "Allow always" | remembered for the session, for an equal event, hook, question, tool and input; never for the generic question |
+//! | Equal questions at one time | asked once; every caller gets the answer |
+//! | Data changed by a hook after the question | the request has the final data and a flag for the change; a grant under the hook's own key does not apply |
+//! | All callers have dropped their futures | the question is withdrawn |
 
 mod broker;
 mod grants;

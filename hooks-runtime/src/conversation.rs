@@ -1,4 +1,4 @@
-//! The conversation with a model, as far as hooks add to it.
+//! The conversation with a model, including the messages that hooks inject.
 
 use std::collections::VecDeque;
 
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ContextRole, Injection, Map, Provenance};
 
-/// The messages of a conversation: a history that is kept, and what hooks add for the next
-/// call of the model only.
+/// The messages of a conversation: a stored history, and messages that hooks inject into the next
+/// model call only.
 ///
 /// ```
 /// use hooks_runtime::{Conversation, Message};
@@ -22,7 +22,7 @@ use crate::{ContextRole, Injection, Map, Provenance};
 #[serde(default)]
 pub struct Conversation {
     history: Vec<Message>,
-    /// For the next call only, and therefore never stored.
+    /// Messages for the next call only, never stored.
     #[serde(skip)]
     ephemeral: Vec<Injection>,
     audit: VecDeque<InjectionRecord>,
@@ -33,22 +33,22 @@ pub struct Conversation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Message {
-    /// Who says it.
+    /// Role of the author.
     pub role: Role,
-    /// What is said.
+    /// Text of the message.
     pub content: String,
-    /// The call that a tool's result belongs to.
+    /// Tool call that this result belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// The hook that injected it, if one did.
+    /// Hook that injected it, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub injected_by: Option<Provenance>,
-    /// What else the host keeps of the message.
+    /// Further fields of the host.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map,
 }
 
-/// Who says a message.
+/// Role of a message's author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -58,7 +58,7 @@ pub enum Role {
     User,
     /// The agent.
     Assistant,
-    /// A tool, whose result it is.
+    /// A tool; the message is its result.
     Tool,
 }
 
@@ -66,13 +66,13 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InjectionRecord {
-    /// Where it comes from.
+    /// Source of the injection.
     pub provenance: Provenance,
-    /// Who says it.
+    /// Role of the message.
     pub role: ContextRole,
-    /// Its length in characters.
+    /// Length in characters.
     pub chars: usize,
-    /// What became of the injection; `fate` in JSON.
+    /// Status of the injection; `fate` in JSON.
     #[serde(rename = "fate")]
     pub status: InjectionStatus,
 }
@@ -82,16 +82,16 @@ pub struct InjectionRecord {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum InjectionStatus {
-    /// It is in the history.
+    /// Stored in the history.
     Stored,
-    /// It is in the next call only.
+    /// Part of the next call only.
     Ephemeral,
-    /// It, or one that came with it, is too long.
+    /// Refused: this injection, or another one of the emission, is too long.
     Refused,
 }
 
 impl Conversation {
-    /// A conversation without messages.
+    /// Creates a conversation without messages.
     pub fn new() -> Self {
         Conversation::default()
     }
@@ -101,26 +101,25 @@ impl Conversation {
         self.history.push(message);
     }
 
-    /// The messages that are kept.
+    /// Returns the stored messages.
     pub fn history(&self) -> &[Message] {
         &self.history
     }
 
-    /// The messages that are kept, for a host that compacts or edits them.
+    /// Returns the stored messages, for a host that compacts or edits them.
     pub fn history_mut(&mut self) -> &mut Vec<Message> {
         &mut self.history
     }
 
-    /// The messages for the next call of the model: the history, and what was injected for
-    /// this call only, which is gone afterwards. To try the same call again, keep
-    /// them.
+    /// Returns the messages for the next model call: the history, and the messages injected for
+    /// this call only, which are then removed. To retry the call, keep them.
     pub fn next_call(&mut self) -> Vec<Message> {
         let messages = self.preview_call();
         self.ephemeral.clear();
         messages
     }
 
-    /// The messages that [`next_call`](Self::next_call) would give.
+    /// Returns the messages that [`next_call`](Self::next_call) would return.
     pub fn preview_call(&self) -> Vec<Message> {
         let mut messages = self.history.clone();
         for injection in &self.ephemeral {
@@ -134,17 +133,17 @@ impl Conversation {
         messages
     }
 
-    /// What hooks injected, or tried to, oldest first; of the last 10 000.
+    /// Returns the audit of injections, also of refused ones, oldest first; the last 10 000.
     pub fn audit(&self) -> impl ExactSizeIterator<Item = &InjectionRecord> {
         self.audit.iter()
     }
 
-    /// How many records the audit has had to drop, because they were too many.
+    /// Returns the number of records that the audit dropped because of its limit.
     pub fn audit_dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Takes what is injected, by its own role and lifetime.
+    /// Adds injections, each by its own role and lifetime.
     pub(crate) fn inject(&mut self, injections: Vec<Injection>) {
         for injection in injections {
             if injection.ephemeral {
@@ -157,7 +156,7 @@ impl Conversation {
         }
     }
 
-    /// Writes down what is not injected.
+    /// Records injections that are refused.
     pub(crate) fn refuse(&mut self, injections: &[Injection]) {
         for injection in injections {
             self.record(injection, InjectionStatus::Refused);
@@ -191,7 +190,7 @@ impl Conversation {
 
 const AUDIT_LENGTH: usize = 10_000;
 
-/// Puts a text behind a tool's result, with a blank line between them unless it brings one.
+/// Appends a text to a tool's result, after a blank line unless the text starts with one.
 fn append(content: &mut String, text: &str) {
     if !content.is_empty() && !text.starts_with('\n') {
         content.push_str("\n\n");
@@ -200,7 +199,7 @@ fn append(content: &mut String, text: &str) {
 }
 
 impl Message {
-    /// A message of this role.
+    /// Creates a message of this role.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
         Message {
             role,
@@ -211,22 +210,22 @@ impl Message {
         }
     }
 
-    /// A message of the environment.
+    /// Creates a message of the environment.
     pub fn system(content: impl Into<String>) -> Self {
         Message::new(Role::System, content)
     }
 
-    /// A message of the user.
+    /// Creates a message of the user.
     pub fn user(content: impl Into<String>) -> Self {
         Message::new(Role::User, content)
     }
 
-    /// A message of the agent.
+    /// Creates a message of the agent.
     pub fn assistant(content: impl Into<String>) -> Self {
         Message::new(Role::Assistant, content)
     }
 
-    /// The result of a tool, for this call of it.
+    /// Creates the result of this tool call.
     pub fn tool_result(call_id: impl Into<String>, content: impl Into<String>) -> Self {
         Message {
             tool_call_id: Some(call_id.into()),

@@ -1,4 +1,4 @@
-//! Acting on what hooks answer.
+//! Applies emissions: messages, injections and approvals.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,11 +16,11 @@ use crate::{
     IntoEventData, Map, MessageLevel, UserMessage,
 };
 
-/// Does what an [`Emission`] says: shows the messages, injects into the conversation, asks the
-/// user, and says whether what the event announces may happen.
+/// Applies an [`Emission`]: shows the messages, injects into the conversation, asks the user, and
+/// returns whether the announced action may happen.
 ///
-/// One serves [one session](CoordinatorBuilder::session), or several that have a `session_id` in
-/// their events' data. A clone is the same one.
+/// A coordinator serves [one session](CoordinatorBuilder::session), or several sessions that their
+/// events' data identify by `session_id`. Clones share one state.
 ///
 /// ```
 /// use hooks_runtime::approval::FixedAnswers;
@@ -77,7 +77,7 @@ pub enum ApplyStep {
     Ask(Box<ApprovalRequest>),
 }
 
-/// An emission could not be applied. What the event announces must not happen.
+/// An emission could not be applied. The announced action must not happen.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyError {
@@ -101,23 +101,22 @@ pub enum ApplyError {
 }
 
 impl Coordinator {
-    /// A coordinator without anybody to ask: questions are denied, messages are
-    /// logged, injections have no limit.
+    /// Creates a coordinator without a provider: questions are denied, messages are logged,
+    /// injections have no limit.
     pub fn new() -> Self {
         Coordinator::builder().build()
     }
 
-    /// A coordinator with other parts.
+    /// Returns a builder.
     pub fn builder() -> CoordinatorBuilder {
         CoordinatorBuilder::default()
     }
 
-    /// Emits an event, and [applies](Self::apply) what comes of it. Dropping the future ends
-    /// whichever of the two is going on.
+    /// Emits an event, and [applies](Self::apply) the emission. Dropping the future cancels both.
     ///
     /// # Errors
-    /// If the event cannot be emitted, or as [`apply`](Self::apply). What the event announces
-    /// must not happen then; what hooks had said up to the error is shown and injected.
+    /// If the event cannot be emitted, or as [`apply`](Self::apply). The announced action must not
+    /// happen then; the results before the error are shown and injected.
     pub async fn emit(
         &self,
         hooks: &HookRegistry,
@@ -137,14 +136,13 @@ impl Coordinator {
         }
     }
 
-    /// Does what an emission says, and waits for the user where a hook asks.
+    /// Applies an emission, and waits for the user if a hook asks for approval.
     ///
-    /// Messages and injections are taken whatever the action is, and
-    /// before the user is asked. Dropping the future withdraws the question; what has been
-    /// shown and injected stays.
+    /// Messages and injections are applied before the user is asked, whatever the action is.
+    /// Dropping the future withdraws the question; messages and injections stay.
     ///
     /// # Errors
-    /// If an injection is too long: nothing is injected, and nobody is asked.
+    /// If an injection is too long: nothing is injected, and the user is not asked.
     pub async fn apply(
         &self,
         emission: Emission,
@@ -156,9 +154,9 @@ impl Coordinator {
         })
     }
 
-    /// As [`apply`](Self::apply), but does not wait: a question that has to be asked is given
-    /// to the caller, who may [ask](Self::ask) it while the conversation is free, or store it
-    /// and [resolve](Self::resolve) it later.
+    /// Like [`apply`](Self::apply), without waiting: returns the question to the caller, who may
+    /// [ask](Self::ask) it while the conversation is free, or store it and [resolve](Self::resolve)
+    /// it later.
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
@@ -189,16 +187,15 @@ impl Coordinator {
         })
     }
 
-    /// Puts a question, and waits for its answer. Where the same one is being asked already,
-    /// it waits for the answer to that. Dropping the future withdraws it, once
-    /// nobody else waits.
+    /// Asks the user, and waits for the answer. If an equal question is pending, waits for its
+    /// answer. The question is withdrawn when the last caller drops its future.
     pub async fn ask(&self, request: impl Into<Arc<ApprovalRequest>>) -> Approval {
         self.inner.broker.ask(request.into()).await
     }
 
-    /// What comes of a question that has been answered elsewhere, and perhaps stored in
-    /// between: the same as if it had been asked here. After its time the default counts,
-    /// but for a no, which is never too late; an answer that was not offered is one.
+    /// Returns the decision on a question that was answered elsewhere, and perhaps stored in
+    /// between: equal to the decision of [`ask`](Self::ask). After the timeout the default applies;
+    /// only a denial is accepted late, and an answer that was not offered is a denial.
     pub fn resolve(
         &self,
         request: impl Into<Arc<ApprovalRequest>>,
@@ -207,18 +204,17 @@ impl Coordinator {
         self.inner.broker.resolve(request.into(), &answer.into())
     }
 
-    /// Forgets every "allow always" of a session.
+    /// Removes the "allow always" grants of a session.
     pub fn end_session(&self, session: &str) {
         self.inner.broker.forget(session);
     }
 
-    /// The session that it serves, if it serves one only.
+    /// Returns the session, if the coordinator serves only one.
     pub fn session(&self) -> Option<&str> {
         self.inner.session.as_deref()
     }
 
-    /// Shows what hooks printed and say, in this order; without a display their messages are
-    /// logged.
+    /// Shows the hooks' output, then their messages; without a display, messages are logged.
     fn show(&self, output: &[HookOutput], messages: &[UserMessage]) {
         let Some(display) = &self.inner.display else {
             for HookOutput { text, hook } in output {
@@ -266,7 +262,7 @@ impl Coordinator {
     }
 }
 
-/// Why an emission is a denial, also where its hook does not say.
+/// Returns the reason of a denial, or a default one.
 fn refusal(emission: &Emission) -> String {
     match (emission.reason(), &emission.decided_by) {
         (Some(reason), _) if !reason.trim().is_empty() => reason.to_owned(),
@@ -275,7 +271,7 @@ fn refusal(emission: &Emission) -> String {
     }
 }
 
-/// Logs a message that there is nobody to show to.
+/// Logs a message if there is no display.
 fn log(message: &UserMessage) {
     let UserMessage { text, level, hook } = message;
     let (text, hook) = (escape(text), &**hook);
@@ -287,18 +283,18 @@ fn log(message: &UserMessage) {
 }
 
 impl AppliedEmission {
-    /// Whether what the event announces must not happen.
+    /// Returns `true` if the announced action must not happen.
     pub fn is_denied(&self) -> bool {
         self.denial.is_some()
     }
 
-    /// Why it must not happen, for the agent; nothing where it may.
+    /// Returns the reason of a denial, for the agent.
     pub fn denial(&self) -> Option<&str> {
         self.denial.as_deref()
     }
 
-    /// Whether it may happen with these data: after a question they have to be those that
-    /// were approved.
+    /// Returns `true` if the action may happen with these data: after a question, they have to be
+    /// the approved data.
     pub fn covers(&self, data: &Map) -> bool {
         match &self.approval {
             Some(approval) => approval.covers(data),
@@ -333,7 +329,7 @@ impl fmt::Debug for Coordinator {
     }
 }
 
-/// The parts of a [`Coordinator`].
+/// Builder of a [`Coordinator`].
 #[derive(Default)]
 #[must_use = "a coordinator is made by `build`"]
 pub struct CoordinatorBuilder {
@@ -345,38 +341,38 @@ pub struct CoordinatorBuilder {
 }
 
 impl CoordinatorBuilder {
-    /// Who answers questions.
+    /// Sets the provider that answers questions.
     pub fn provider(mut self, provider: impl ApprovalProvider + 'static) -> Self {
         self.provider = Some(Arc::new(provider));
         self
     }
 
-    /// Who shows messages.
+    /// Sets the display for messages.
     pub fn display(mut self, display: impl UserDisplay + 'static) -> Self {
         self.display = Some(Box::new(display));
         self
     }
 
-    /// What measures how long questions wait; [`HostTimer`] unless given.
+    /// Sets the timer for timeouts; [`HostTimer`] by default.
     pub fn timer(mut self, timer: Arc<dyn Timer>) -> Self {
         self.timer = Some(timer);
         self
     }
 
-    /// The most characters that one injection may have; without a limit unless given.
+    /// Sets the maximum length of one injection in characters; unlimited by default.
     pub fn injection_size_limit(mut self, chars: usize) -> Self {
         self.injection_size_limit = Some(chars);
         self
     }
 
-    /// The one session that it serves. Without it, sessions are told apart by `session_id` in
-    /// the data of events, which hooks can change.
+    /// Sets the session. By default, `session_id` in the data of events identifies the session,
+    /// which hooks can change.
     pub fn session(mut self, session: impl Into<Arc<str>>) -> Self {
         self.session = Some(session.into());
         self
     }
 
-    /// The coordinator of these parts.
+    /// Builds the coordinator.
     pub fn build(self) -> Coordinator {
         let timer = self.timer.unwrap_or_else(|| Arc::new(HostTimer));
         Coordinator {

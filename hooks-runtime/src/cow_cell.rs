@@ -1,10 +1,9 @@
-//! The copy-on-write cell behind every registry: read on every dispatch, changed now and then.
+//! The copy-on-write cell of every registry: read on every dispatch, changed rarely.
 //!
-//! A reader takes a snapshot. It takes no lock and waits for no thread, and it writes no counter
-//! that another thread writes as long as its thread holds no more than a handful of snapshots. A
-//! writer locks its own copy, changes it, and publishes a snapshot of it, which shares with the
-//! copy what it is made of. Most emissions have no handlers: a word beside the pointer says so
-//! without a snapshot.
+//! Readers take a snapshot. They take no lock, wait for no thread, and write no counter that
+//! another thread writes while their thread holds only a few snapshots. A writer locks its own
+//! copy, changes it, and publishes a snapshot that shares its storage with the copy. Most emissions
+//! have no handlers: a word beside the pointer answers them without a snapshot.
 //!
 //! Built with `--cfg hooks_loom`, the pointer is one of loom's locks, so that loom can try every
 //! order of readers and writers.
@@ -33,7 +32,8 @@ pub(crate) trait Writer {
     /// The value as readers see it.
     type Snapshot;
 
-    /// Returns what is published after a change; takes a time that hardly grows with the value.
+    /// Returns the snapshot to publish after a change, in a time that hardly depends on the size of
+    /// the value.
     fn snapshot(&self) -> Self::Snapshot;
 
     /// Returns the union of the filter bits of everything in the value. Several names may share

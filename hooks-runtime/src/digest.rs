@@ -1,4 +1,4 @@
-//! Digests: what is the same has the same one, in whatever order its fields stand.
+//! Digests of JSON values, independent of the order of fields.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use sha2::{Digest as _, Sha256};
 
 use crate::Map;
 
-/// SHA-256, in JSON and for people in hexadecimal digits.
+/// SHA-256; hexadecimal in JSON and in text.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub(crate) struct Digest([u8; 32]);
 
-/// A digest of several parts, none of which can run into the next one.
+/// Digest of several parts with unambiguous boundaries.
 pub(crate) struct Parts(Sha256);
 
 impl Parts {
@@ -43,13 +43,13 @@ impl Parts {
     }
 }
 
-/// The digest of these bytes and nothing else, as other programs compute it.
+/// Returns the digest of these bytes alone, as other programs compute it.
 #[cfg(feature = "engine")]
 pub(crate) fn of_bytes(bytes: &[u8]) -> Digest {
     Digest(Sha256::digest(bytes).into())
 }
 
-/// The digest of bytes that come one after the other.
+/// Digest of bytes that arrive in pieces.
 #[cfg(feature = "engine")]
 pub(crate) struct Stream(Sha256);
 
@@ -76,12 +76,12 @@ impl std::io::Write for Stream {
     }
 }
 
-/// The digest of an object.
+/// Returns the digest of an object.
 pub(crate) fn of_map(map: &Map) -> Digest {
     of_fields(map.iter())
 }
 
-/// The digest of an object of these fields.
+/// Returns the digest of an object of these fields.
 pub(crate) fn of_fields<'m>(fields: impl Iterator<Item = (&'m String, &'m Value)>) -> Digest {
     let mut fields: Vec<_> = fields.collect();
     fields.sort_unstable_by_key(|(name, _)| *name);

@@ -1,5 +1,4 @@
-//! What the user is shown, and how: hooks are not to make a terminal show something else
-//! than they say.
+//! Displays of messages, and the escapes that keep hooks from manipulating a terminal.
 
 use std::fmt;
 use std::io::Write;
@@ -8,8 +7,8 @@ use hooks_core::__private;
 
 use crate::{HookOutput, MessageLevel, UserMessage};
 
-/// Shows the user what hooks say. A panic in it is logged, and changes no decision.
-/// A closure that takes a message is one, too.
+/// Shows hooks' messages to the user. A panic in it is logged, and changes no decision. Implemented
+/// for closures that take a message.
 ///
 /// ```
 /// use hooks_runtime::{Coordinator, UserDisplay, UserMessage};
@@ -29,10 +28,10 @@ use crate::{HookOutput, MessageLevel, UserMessage};
     label = "not a display"
 )]
 pub trait UserDisplay: Send + Sync {
-    /// Shows a message, with its level and the hook that says it.
+    /// Shows a message, with its level and its hook.
     fn message(&self, message: &UserMessage);
 
-    /// Shows what a hook printed and did not suppress. Left out, unless implemented.
+    /// Shows the output of a hook that did not suppress it. Does nothing by default.
     fn output(&self, output: &HookOutput) {
         let _ = output;
     }
@@ -66,20 +65,19 @@ impl UserDisplay for StderrDisplay {
 }
 
 fn print(line: fmt::Arguments<'_>) {
-    // A display that is closed shows nothing.
+    // A write to a closed stream fails; ignore it.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// `text` on one line, safe for a terminal, a table and a log: control
-/// characters (ANSI sequences among them), bidirectional marks, zero-width and
-/// other invisible characters, and marks that join what is before them, become `\n`, `\t`,
-/// `\r`, `\0` or `\u{…}`; all else stays.
+/// Returns `text` on one line, safe for a terminal, a table and a log: control characters (also
+/// ANSI sequences), bidirectional marks, invisible characters such as zero-width ones, and
+/// combining marks become `\n`, `\t`, `\r`, `\0` or `\u{…}`; everything else stays.
 pub fn escape(text: &str) -> String {
     __private::escape(text)
 }
 
-/// `shown`, which is escaped already, in at most `limit` characters. Of a longer
-/// text, the last of them is an ellipsis, which is there in any case.
+/// Returns `shown`, which is escaped already, in at most `limit` characters. A longer text ends
+/// with an ellipsis, which is present for every limit.
 pub fn shorten(shown: &str, limit: usize) -> String {
     if shown.chars().count() <= limit {
         return shown.to_owned();
@@ -89,14 +87,14 @@ pub fn shorten(shown: &str, limit: usize) -> String {
     short
 }
 
-/// Whether `text` holds characters that make it look like another one. Line breaks
-/// and tabs are not among them, nor are accents, though [`escape`] rewrites both.
+/// Returns `true` if `text` contains characters that make it look like another text. Line breaks,
+/// tabs and accents do not count, although [`escape`] rewrites them.
 pub fn hides_text(text: &str) -> bool {
     text.chars()
         .any(|character| !matches!(character, '\n' | '\t') && is_deceptive(character))
 }
 
-/// The characters that make a command look like another one.
+/// Returns `true` for characters that make a command look like another one.
 fn is_deceptive(character: char) -> bool {
     character.is_control()
         || __private::is_blank(character)

@@ -1,31 +1,30 @@
-//! Governance for coding agents: [`HookEngine`] stands around the tools of a session, with
-//! sixteen hooks on a [`PhaseRegistry`](crate::PhaseRegistry). Needs the feature `engine`.
+//! Governance for coding agents: [`HookEngine`] checks and records the tool calls of a session,
+//! with sixteen hooks on a [`PhaseRegistry`](crate::PhaseRegistry). Needs the feature `engine`.
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | `gateway`, `builder` | [`HookEngine`], and how one is put together |
-//! | [`pre`] | the seven hooks that are asked before a call |
-//! | [`post`] | the nine hooks that are told after it |
-//! | `call` | [`ToolRequest`] and [`ToolResult`]: what hooks are given |
-//! | `tools`, `patch` | [`ToolTable`]: which tools are safe, which parameters and patches name files |
-//! | `context` | [`EngineContext`]: what the hooks share |
-//! | `session` | [`Session`]: what is remembered between calls |
-//! | `intent` | [`IntentCatalogue`]: what is worked on, and whose files are whose |
-//! | `scope` | whether a file may be changed for an intent |
-//! | `contents` | what is in the files that a call has touched |
-//! | `record` | what hooks write down about a call |
-//! | `workspace` | [`Workspace`]: where a path leads, the ignore file, hashes |
+//! | `gateway`, `builder` | [`HookEngine`] and its builder |
+//! | [`pre`] | the seven hooks that run before a call |
+//! | [`post`] | the nine hooks that run after a call |
+//! | `call` | [`ToolRequest`] and [`ToolResult`]: the input of the hooks |
+//! | `tools`, `patch` | [`ToolTable`]: safe tools, and the parameters and patches that name files |
+//! | `context` | [`EngineContext`]: state that the hooks share |
+//! | `session` | [`Session`]: state between calls |
+//! | `intent` | [`IntentCatalogue`]: intents, and the files that they own |
+//! | `scope` | checks that an intent may change a file |
+//! | `contents` | content of the files that a call has touched |
+//! | `record` | fields of the records that hooks write |
+//! | `workspace` | [`Workspace`]: paths, the ignore file, hashes |
 //! | `storage` | [`Storage`]: the files that hooks append to |
-//! | `files` | how files are opened that an agent can get at |
-//! | `health` | [`HealthProbe`]: whether all that is in order |
-//! | `error` | what goes wrong |
+//! | `files` | opens files that an agent can replace |
+//! | `health` | [`HealthProbe`]: checks the state of the engine |
+//! | `error` | errors |
 //!
-//! Where nothing was said, the answer is no: a tool that nobody knows is destructive and writes
-//! files that nobody can judge, a file that no intent owns is out of scope, an engine that cannot be asked how it is
-//! denies everything.
+//! The engine fails closed: an unknown tool is destructive and writes unknown files, a file that no
+//! intent owns is out of scope, and an engine whose state cannot be checked denies every call.
 //!
-//! Hooks read and append to files away from the async runtime, on tokio's threads for that.
-//! Without a tokio runtime they do it in place, and block.
+//! Hooks read and append to files on tokio's blocking threads. Without a tokio runtime they block
+//! in place.
 
 pub mod post;
 pub mod pre;

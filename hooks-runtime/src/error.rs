@@ -8,10 +8,10 @@ use std::sync::Arc;
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::Failure;
 
-/// What went wrong in a hook: any error, by `?` or `.into()`, or a panic or a timeout.
+/// Error of a hook: any error, by `?` or `.into()`, or a panic or a timeout.
 ///
-/// It is no [`Error`] itself, so that every error can become one; as a
-/// `Box<dyn Error + Send + Sync>` it is.
+/// It does not implement [`Error`], so that every error converts into it; convert it to a `Box<dyn
+/// Error + Send + Sync>` for that.
 ///
 /// ```
 /// use hooks_runtime::HookError;
@@ -30,16 +30,16 @@ pub struct HookError {
 }
 
 impl HookError {
-    /// An error of the hook's own: a text, or an error.
+    /// Creates an error of the hook from a text or an error.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         match error.into().downcast::<Boxed>() {
-            // It has been one all along.
+            // The box already contains a `HookError`.
             Ok(boxed) => boxed.0,
             Err(error) => HookError::from_fault(Failure::error(error)),
         }
     }
 
-    /// What went wrong, where it is no error of the hook's own.
+    /// Creates an error from a failure that is not the hook's own error.
     pub fn from_fault(failure: Failure) -> Self {
         HookError {
             failure,
@@ -47,7 +47,7 @@ impl HookError {
         }
     }
 
-    /// What went wrong in this hook.
+    /// Creates the error of a failure in this hook.
     pub(crate) fn of(hook: Arc<str>, failure: Failure) -> Self {
         HookError {
             failure,
@@ -55,7 +55,7 @@ impl HookError {
         }
     }
 
-    /// What went wrong.
+    /// Returns the failure.
     pub fn failure(&self) -> &Failure {
         &self.failure
     }
@@ -64,12 +64,12 @@ impl HookError {
         self.failure
     }
 
-    /// The hook that failed, once the error has left it.
+    /// Returns the hook that failed, once the error has left it.
     pub fn hook(&self) -> Option<&str> {
         self.hook.as_deref()
     }
 
-    /// The error that the hook answered with, if it is of this type.
+    /// Returns the error that the hook returned, if it is of this type.
     pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
         match &self.failure {
             Failure::Error(error) => error.downcast_ref(),
@@ -90,7 +90,7 @@ impl From<HookError> for Box<dyn Error + Send + Sync> {
     }
 }
 
-/// An error of the hook's own in its own words, any other failure with the name of the hook.
+/// Displays a hook's own error as it is, any other failure with the name of the hook.
 impl fmt::Display for HookError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.failure, &self.hook) {
@@ -110,7 +110,7 @@ impl fmt::Debug for HookError {
     }
 }
 
-/// The error as what other errors are.
+/// A `HookError` that implements [`Error`].
 #[derive(Debug)]
 struct Boxed(HookError);
 
@@ -129,7 +129,7 @@ impl Error for Boxed {
     }
 }
 
-/// What something of a hook's is displayed as, also where that panics.
+/// Returns the text of a hook's value, even if its `Display` panics.
 pub(crate) fn text(shown: &dyn fmt::Display) -> String {
     let shown = catch_unwind(AssertUnwindSafe(|| shown.to_string()));
     shown.unwrap_or_else(|payload| {

@@ -1,28 +1,28 @@
-//! Events: plugins register for the name of an event, and a host that emits it gets one
-//! answer, in which nothing that a hook said is lost.
+//! Events: plugins register hooks for the name of an event. A host that emits it gets one result,
+//! which contains every hook's contribution.
 //!
 //! | Module | Subject |
 //! |---|---|
 //! | [`registry`] | [`HookRegistry`]: registering, emitting, listing |
-//! | [`result`] | [`HookResult`]: what a hook answers |
-//! | [`handler`] | what can be a hook: functions, closures, [`EventHook`]s |
-//! | [`event`] | [`Event`]: what a hook is given, borrowed; and the data behind it |
-//! | [`emission`] | [`Emission`]: what the host is given |
+//! | [`result`] | [`HookResult`]: output of a hook |
+//! | [`handler`] | forms of hooks: functions, closures, [`EventHook`]s |
+//! | [`event`] | [`Event`]: borrowed input of a hook, and the data behind it |
+//! | [`emission`] | [`Emission`]: result of an emission |
 //! | `emit`, `collect` | the two policies |
 //! | `command` | `CommandHook`: programs as hooks (feature `command`) |
 //!
-//! # Which answer wins
+//! # Which output wins
 //!
-//! Hooks run one after the other, by priority. `deny` ends the emission; of everything else
-//! the strongest counts, in this order, and what the weaker ones brought is kept:
+//! Hooks run one after the other, by priority. `deny` ends the emission. Otherwise the strongest
+//! action applies, in this order, and contributions of the weaker ones are kept:
 //!
-//! | [`Action`] | The emission |
+//! | [`Action`] | Effect on the emission |
 //! |---|---|
-//! | `Deny` | stops; the hook's reason says why |
-//! | `AskUser` | goes on; the first question counts, but one of a trusted hook before others |
-//! | `InjectContext` | goes on; all injections count |
-//! | `Modify` | goes on with the changed data |
-//! | `Continue` | goes on |
+//! | `Deny` | stops; the hook's reason is returned |
+//! | `AskUser` | continues; the first question applies, but a trusted hook's question before others |
+//! | `InjectContext` | continues; all injections apply |
+//! | `Modify` | continues with the changed data |
+//! | `Continue` | continues |
 
 pub mod emission;
 pub mod event;
@@ -54,10 +54,10 @@ pub use registry::{EmitOptions, HookRegistry, WeakHookRegistry};
 pub use result::json::InvalidResult;
 pub use result::{Action, ApprovalDefault, ContextRole, HookResult, MessageLevel};
 pub use table::EventDescriptor;
-/// The type of the lists of an [`Emission`]: a `Vec` of one word.
+/// List type of an [`Emission`]: a `Vec` of one word.
 pub use thin_vec::ThinVec;
 
-/// The names of the standard events, also to be had as `HookRegistry::TOOL_PRE`.
+/// Names of the standard events, also available as `HookRegistry::TOOL_PRE`.
 macro_rules! standard_events {
     ($($(#[$doc:meta])* $constant:ident = $name:literal;)*) => {
         $($(#[$doc])* pub const $constant: &str = $name;)*

@@ -1,21 +1,21 @@
-//! Extension points that plugins register with while the program runs, on the engine of
-//! [`hooks-core`](hooks_core), which this crate re-exports whole.
+//! Extension points with which plugins register at run time, on the engine of
+//! [`hooks-core`](hooks_core), which this crate re-exports completely.
 //!
-//! | Registry | A hook is | A dispatch answers |
+//! | Registry | Hook | Result of a dispatch |
 //! |---|---|---|
-//! | [`HookRegistry`] | a function or an [`EventHook`], registered for the name of an event | [`Emission`]: the strongest answer, the final data, every injection, message and failure |
+//! | [`HookRegistry`] | a function or an [`EventHook`], registered for the name of an event | [`Emission`]: the strongest action, the final data, every injection, message and failure |
 //! | [`PhaseRegistry`] | a [`PreHook`] or a [`PostHook`] with an id | the first response that is not `CONTINUE`; nothing for POST |
 //!
-//! Both are cheap to clone, shared between threads, and changed through `&self` while they
-//! are being dispatched; a dispatch works on the hooks as they were when it began.
+//! Both are cheap to clone, shared between threads, and changed through `&self` during dispatches;
+//! a dispatch uses the hooks that were registered when it began.
 //!
-//! On them stand, each in a module of its own:
+//! Modules that build on them:
 //!
-//! | Module | Is |
+//! | Module | Subject |
 //! |---|---|
-//! | [`coordinator`] | [`Coordinator`]: does what an emission says, with a [`Conversation`] and [approvals](approval) |
+//! | [`coordinator`] | [`Coordinator`]: applies emissions, with a [`Conversation`] and [approvals](approval) |
 //! | `engine` (feature `engine`) | `HookEngine`: sixteen PRE and POST hooks around a coding agent's tools |
-//! | [`model`] | [`HookedModel`]: typed hooks around a language model, whichever client talks to it |
+//! | [`model`] | [`HookedModel`]: typed hooks around a language model, with any client |
 //! | [`toolset`] | typed hooks for each tool of an agent, from an enum |
 //! | [`testing`] | a recorder of events, mock tools, a host for tests, and the contract of event hooks |
 //!
@@ -52,18 +52,18 @@
 //!
 //! # Failure
 //!
-//! | Registry | A hook that fails, panics or times out | A registration may ask for |
+//! | Registry | Default on failure, panic or timeout | Options of a registration |
 //! |---|---|---|
 //! | events | is logged and left out | [`FailClosed`](FailurePolicy::FailClosed): the event is denied; [`Propagate`](FailurePolicy::Propagate) |
 //! | PRE | ends the dispatch with an `Err` | `FailClosed`: `DENY`; [`Isolate`](FailurePolicy::Isolate) |
 //! | POST | is logged and left out | |
 //!
-//! Panics are caught where the program unwinds: under `panic = "abort"`, and on wasm, a
-//! panic in a hook ends the process. Code that nobody trusts belongs into a sandbox.
+//! Panics are caught if the program unwinds: under `panic = "abort"`, and on wasm, a panic in a
+//! hook ends the process. Run untrusted code in a sandbox.
 
 #![forbid(unsafe_code)]
 
-// So that expansions in this crate find it under the name that users have for it.
+// Expansions in this crate need the name that users have for it.
 extern crate self as hooks_runtime;
 
 pub mod approval;

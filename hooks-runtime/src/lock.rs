@@ -1,9 +1,9 @@
-//! How this crate locks.
+//! Locking without poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks, also after a panic elsewhere: what this crate keeps behind a lock is whole between
-/// any two statements.
+/// Locks a mutex, also after a panic elsewhere: this crate's data behind locks are consistent
+/// between any two statements.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The data of events.
+//! Data of events.
 
 use serde_json::Value;
 

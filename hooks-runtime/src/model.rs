@@ -1,37 +1,37 @@
-//! Hooks around a language model, whichever client talks to it.
+//! Hooks around a language model, with any client.
 //!
 //! | Module | Subject |
 //! |---|---|
 //! | [`owner`] | [`HookedModel`]: an adapter, a budget, defaults and the hooks around them |
-//! | [`hooks`] | [`ModelHooks`]: the three slots, and what they are given |
+//! | [`hooks`] | [`ModelHooks`]: the three slots, and their parameters |
 //! | [`call`] | one operation: its extensions, its stream, its reply |
-//! | [`adapter`] | [`ModelAdapter`]: what a client has to implement, and what it answers |
-//! | [`input`] | what a model is asked |
-//! | [`event`] | what a caller gets |
+//! | [`adapter`] | [`ModelAdapter`]: the trait of clients, and their events |
+//! | [`input`] | input of a model |
+//! | [`event`] | events for the caller |
 //! | [`output`] | the two forms of output |
 //! | [`budget`] | [`Budget`]: reserved before an operation, settled after it |
-//! | [`error`] | [`ModelError`], and how it becomes an `error:provider` event |
-//! | [`conversation`] | from a [`Conversation`](crate::Conversation) to a model, and back |
+//! | [`error`] | [`ModelError`], and its conversion into an `error:provider` event |
+//! | [`conversation`] | converts between a [`Conversation`](crate::Conversation) and a model's messages |
 //! | [`provider`] | adapters in the style of OpenAI and of Claude, with hooks of their own |
 //!
 //! # One operation
 //!
-//! Nothing happens until the stream is polled. Then, in this order:
+//! An operation starts when its stream is polled. Then, in this order:
 //!
-//! 1. the extensions of the request are laid over the defaults of the model;
-//! 2. `resolve_usage_estimate` says what the operation may use;
-//! 3. the budget reserves that, or refuses, and then nothing is sent;
-//! 4. `on_model_input` sees the input, of text and structured turns;
-//! 5. the adapter is given the request, in which no type of the caller's is left;
-//! 6. `on_stream_event` sees each event of the adapter before it is made into the typed event
-//!    that the caller gets;
-//! 7. the budget is settled with what was used.
+//! 1. the extensions of the request override the defaults of the model;
+//! 2. `resolve_usage_estimate` estimates the usage of the operation;
+//! 3. the budget reserves the estimate, or refuses, and then nothing is sent;
+//! 4. `on_model_input` receives the input, of text and structured turns;
+//! 5. the adapter receives the request, which contains no type of the caller;
+//! 6. `on_stream_event` receives each event of the adapter before it is converted into the
+//!    typed event for the caller;
+//! 7. the budget is settled with the usage.
 //!
-//! An error or a panic on the way, and a stream that is dropped, end the operation: no hook
-//! runs any more. What was reserved is released as long as the adapter has not answered, and
-//! counts afterwards: see [`Budget`].
+//! An error, a panic, or dropping the stream ends the operation: no further hook runs. The
+//! reservation is released if the adapter has not answered yet, and counts afterwards: see
+//! [`Budget`].
 //!
-//! Hooks are typed slots: a panic in one goes to whoever polls the stream.
+//! Hooks are typed slots: a panic in a hook propagates to the task that polls the stream.
 
 pub mod adapter;
 pub mod budget;

@@ -1,11 +1,11 @@
-//! The conditions under which a hook is registered.
+//! Options of a registration.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use hooks_core::{Entry, FailurePolicy};
 
-/// The conditions under which a hook is registered; each has a default of the registry's.
+/// Options of a registration; each has a default of the registry.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,51 +28,51 @@ pub struct RegisterOptions {
 }
 
 impl RegisterOptions {
-    /// The defaults of the registry.
+    /// Creates options with the registry's defaults.
     pub fn new() -> Self {
         RegisterOptions::default()
     }
 
-    /// Orders the hook: lower runs first, equals in the order of their registration. 0 for
-    /// events, 100 for PRE hooks, without effect on POST hooks.
+    /// Sets the priority: lower runs first, equal priorities in order of registration. The default
+    /// is 0 for events, 100 for PRE hooks; POST hooks ignore it.
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
         self.priority = Some(priority);
         self
     }
 
-    /// Names the hook for people; names need not be unique. Without one, an event
-    /// hook has the name of its function or type, and a PRE or POST hook its id.
+    /// Sets the displayed name; names need not be unique. By default, an event hook has the name of
+    /// its function or type, and a PRE or POST hook its id.
     #[must_use]
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Limits the time of one call of the hook, from its first wait on. Unlimited unless set.
+    /// Sets the timeout of a call, which starts at its first wait. Unlimited by default.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Says what a failure of the hook does, in place of what the registry does by itself.
+    /// Sets the failure policy, in place of the registry's default.
     #[must_use]
     pub fn on_failure(mut self, policy: FailurePolicy) -> Self {
         self.on_failure = Some(policy);
         self
     }
 
-    /// Says whether the host vouches for what the hook says: of one that is not trusted, an
-    /// option of a question is a yes only where its label says so by itself. Hooks
-    /// in this program are trusted unless this says otherwise, programs are not.
+    /// Sets whether the host trusts the hook's output. An option of an untrusted hook's question
+    /// allows the action only if its label clearly does. By default, hooks in this program are
+    /// trusted, and programs are not.
     #[must_use]
     pub fn trusted(mut self, is_trusted: bool) -> Self {
         self.trusted = Some(is_trusted);
         self
     }
 
-    /// The hook, which people know by a type, as an entry under these conditions.
+    /// Returns an entry for the hook with these options, displayed under a type name.
     pub(crate) fn entry<H>(self, hook: H, hook_type: &'static str, priority: i32) -> Entry<H> {
         let mut entry =
             Entry::with_type_name(hook, hook_type).priority(self.priority.unwrap_or(priority));

@@ -1,20 +1,20 @@
-//! PRE and POST: hooks with ids before a call, where the first that says no ends it, and
-//! after a call, where every one runs.
+//! PRE and POST: hooks with ids that run before and after a call. The first PRE hook that refuses
+//! ends the call; every POST hook runs.
 //!
 //! | Module | Subject |
 //! |---|---|
 //! | [`registry`] | [`PhaseRegistry`]: registering, running, listing |
 //! | [`hook`] | [`PreHook`] and [`PostHook`] |
-//! | [`response`] | [`HookResponse`]: what a PRE hook answers |
+//! | [`response`] | [`HookResponse`]: output of a PRE hook |
 //! | `bail`, `observe` | the two policies |
 //!
-//! | | PRE | POST |
+//! | Property | PRE | POST |
 //! |---|---|---|
-//! | order | by priority, lower first; equals as registered | as registered |
-//! | an id that exists | is replaced, in its place | the same |
-//! | ends early | with the first response that is not `CONTINUE` | never |
-//! | a hook fails | the caller gets the error, later hooks do not run | it is logged |
-//! | the answer | that of the hook that ended it, else of the last | none |
+//! | order | by priority, lower first; equal ones as registered | as registered |
+//! | registering an existing id | replaces the hook, in its place | replaces the hook, in its place |
+//! | early end | the first response that is not `CONTINUE` | never |
+//! | failure of a hook | the caller gets the error, later hooks do not run | logged |
+//! | result | the response that ended the run, else the last one | none |
 
 pub mod hook;
 pub mod registry;

@@ -1,12 +1,12 @@
-//! The test kit: for those who write hooks, and for those whose program emits events.
+//! Test kit for authors of hooks, and for programs that emit events.
 //!
-//! | To | Use |
+//! | Purpose | Item |
 //! |---|---|
-//! | see which events a program emits, and answer them from a script | [`EventRecorder`] |
-//! | have a host that acts on what hooks answer, and remembers all of it | [`TestCoordinator`] |
-//! | have a tool that does nothing but remember | [`MockTool`] |
-//! | put a hook through what every hook has to hold | [`hook_behavior_tests!`](crate::hook_behavior_tests), [`contract`] |
-//! | do the same to a program that is a hook | the binary `hooks-validate` (feature `validate`) |
+//! | record the events that a program emits, and return scripted results | [`EventRecorder`] |
+//! | a host that applies hooks' results, and records everything | [`TestCoordinator`] |
+//! | a tool that only records its calls | [`MockTool`] |
+//! | test a hook against the contract of every hook | [`hook_behavior_tests!`](crate::hook_behavior_tests), [`contract`] |
+//! | test a program against this contract | the binary `hooks-validate` (feature `validate`) |
 //!
 //! ```
 //! use hooks_runtime::testing::{EventRecorder, MockTool};
@@ -40,7 +40,7 @@ pub use coordinator::TestCoordinator;
 pub use mock_tool::MockTool;
 pub use recorder::{EventRecorder, RecordedEvent};
 
-/// What the expansion of [`hook_behavior_tests!`](crate::hook_behavior_tests) calls.
+/// Functions that the expansion of [`hook_behavior_tests!`](crate::hook_behavior_tests) calls.
 #[doc(hidden)]
 pub mod __private {
     pub use super::behavior_tests::{Make, check};

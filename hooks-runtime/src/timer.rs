@@ -1,4 +1,4 @@
-//! The timer of registries that are not given one.
+//! The default timer of registries.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use hooks_core::{BoxFuture, Timer};
 use tokio::runtime::Handle;
 use tokio::task::unconstrained;
 
-/// Waits by tokio's clock within a tokio runtime, and by a thread of its own anywhere else.
+/// Waits by tokio's clock within a tokio runtime, and by a separate thread elsewhere.
 ///
 /// Within a tokio runtime its time driver has to be enabled, as for every use of
 /// `tokio::time`.
@@ -17,7 +17,7 @@ pub struct HostTimer;
 impl Timer for HostTimer {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         if Handle::try_current().is_ok() {
-            // A hook that uses up what tokio lets a task do at a time must not stop the clock.
+            // Tokio's cooperative budget must not delay the timer.
             Box::pin(unconstrained(tokio::time::sleep(duration)))
         } else {
             Box::pin(Delay::new(duration))

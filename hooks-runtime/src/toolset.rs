@@ -1,14 +1,13 @@
-//! Tool sets: the tools of an agent as one enum, whose calls pass typed hooks before the tool
-//! runs.
+//! Tool sets: an agent's tools as one enum, with typed hooks that run before each tool.
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | [`tool`] | [`ExecuteTool`]: what runs a tool |
-//! | [`call`] | [`ToolCall`], as it comes from outside; [`ToolCallContext`], what hooks and tools know of it |
-//! | [`decision`] | [`ToolDecision`]: what a hook answers |
+//! | [`tool`] | [`ExecuteTool`]: runs a tool |
+//! | [`call`] | [`ToolCall`], from outside; [`ToolCallContext`], for hooks and tools |
+//! | [`decision`] | [`ToolDecision`]: output of a hook |
 //! | [`set`] | [`ToolSet`] and [`RunTools`], which the derive implements |
 //! | [`runner`] | [`ToolRunner`]: an executor and the hooks of its set |
-//! | [`error`] | [`ToolError`]: why a call has no output |
+//! | [`error`] | [`ToolError`]: reason for which a call has no output |
 //!
 //! ```
 //! use hooks_runtime::toolset::{
@@ -84,22 +83,22 @@ pub use tool::ExecuteTool;
 /// Generates the hooks of an enum of tools, and implements [`ToolSet`](trait@ToolSet) and
 /// [`RunTools`] for it.
 ///
-/// Each variant holds the input of one tool, which `serde` reads, and names the output, which
-/// `serde` writes. For an enum `Tools` there are the hook trait
-/// `ToolsHooks` and its set `ToolsHooksSet<'h>`, as `#[hooks]` would make them, as visible as the
-/// enum. For a variant `WebSearch(Search)` there is the slot `web_search`, whose hooks take
-/// `(Search, ToolCallContext)`, answer a [`ToolDecision`], and implement the trait
-/// `WebSearchHook`. The tool is called `web_search`; the variant's documentation describes it.
+/// Each variant contains the input of one tool, which `serde` reads, and names the output, which
+/// `serde` writes. For an enum `Tools` the derive generates the hook trait `ToolsHooks` and its set
+/// `ToolsHooksSet<'h>`, as `#[hooks]` does, with the visibility of the enum. For a variant
+/// `WebSearch(Search)` there is the slot `web_search`, whose hooks take `(Search,
+/// ToolCallContext)`, return a [`ToolDecision`], and implement the trait `WebSearchHook`. The tool
+/// is called `web_search`; the variant's documentation describes it.
 ///
-/// | On a variant | Does |
+/// | Attribute of a variant | Effect |
 /// |---|---|
-/// | `#[tool(output = Type)]` | says what the tool answers; every variant has it |
-/// | `#[tool(name = "…")]` | gives the tool another name |
-/// | `#[tool(hook = Name)]` | gives the trait of its hooks another name |
-/// | `cfg`, `deprecated`, documentation | reach what is generated for the tool |
+/// | `#[tool(output = Type)]` | sets the type of the tool's output; required |
+/// | `#[tool(name = "…")]` | sets the name of the tool |
+/// | `#[tool(hook = Name)]` | sets the name of its hook trait |
+/// | `cfg`, `deprecated`, documentation | apply to the generated items of the tool |
 pub use hooks_macros::ToolSet;
 
-/// What derived code calls; free to change in any release.
+/// Items that derived code uses; may change in any release.
 #[doc(hidden)]
 pub mod __private {
     pub use super::decision::ToolPipeline;
@@ -108,7 +107,7 @@ pub mod __private {
     pub use std::marker::{Sized, Sync};
     pub use std::primitive::str;
 
-    /// What comes of a call. An alias: what is exported here, the compiler would name by the
-    /// path to this module, in every error of a user's.
+    /// Result of a call. An alias: the compiler would otherwise show the path to this module in
+    /// every error of a user.
     pub type Ran = Result<serde_json::Value, super::ToolError>;
 }

@@ -1,4 +1,4 @@
-//! A dispatch that has to be over by a deadline.
+//! A dispatch with a deadline.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use hooks_core::{Dispatch, Policy, Timer};
 
-/// Runs a dispatch until its end or until the time is up, and says whether it was cut short.
+/// Runs a dispatch until its end or the deadline, and returns `true` if it was cancelled.
 ///
-/// Hooks that do not wait cannot be cut short.
+/// Hooks that block cannot be cancelled.
 pub(crate) async fn within<'a, H: ?Sized, C: Policy<H> + 'a>(
     dispatch: Dispatch<'a, H, C>,
     timer: &dyn Timer,

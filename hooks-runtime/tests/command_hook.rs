@@ -123,7 +123,7 @@ async fn e_38_an_answer_in_another_format_is_a_failure() {
         .iter()
         .map(|said| format!("cat >/dev/null; echo looking; printf '%s' '{said}'"))
         .collect();
-    // What it was given, at once and on several lines.
+    // The input itself, on one and on several lines.
     scripts.push("cat".to_owned());
     scripts.push("sed 's/,/,\\n/'".to_owned());
     scripts.push("printf '{\"decision\":\\n  \"block\"\\n}\\n'".to_owned());
@@ -237,7 +237,7 @@ async fn e_36_an_answer_on_its_way_through_a_filter_is_waited_for() {
     let script = r#"cat >/dev/null; (sleep 0.05; echo '{"action": "deny"}') & exit 0"#;
     for policy in [FailurePolicy::Isolate, FailurePolicy::FailClosed] {
         let mut tries = Vec::new();
-        // On a busy machine, even that may take longer than it is waited for.
+        // On a busy machine, even that may take longer than the timeout.
         while tries.len() < 10 && !tries.contains(&(Action::Deny, Ok(()))) {
             let options = RegisterOptions::new().on_failure(policy);
             let emission = emit_to(shell(script), options).await;
@@ -257,7 +257,7 @@ async fn e_36_the_time_of_a_program_ends_with_it() {
         "sleep 60 & echo no >&2; exit 2",
         r#"sleep 60 & echo '{"action": "deny"}'"#,
     ] {
-        // Less than what its pipes may be read for; a busy machine may need it to start.
+        // Shorter than the time for its pipes; a busy machine may need it for the start.
         let limit = Duration::from_millis(150);
         let mut failures = Vec::new();
         while failures.len() < 10 {
@@ -284,7 +284,7 @@ async fn x_2_no_answer_while_something_holds_the_output_is_no_yes_of_one_that_fa
         hooks.register("tool:pre", hook(), options);
         assert!(hooks.emit("tool:pre", ()).await.is_err());
     }
-    // What holds its standard error alone cannot answer, and who has answered has.
+    // A process that holds only standard error cannot return a result.
     for said in [
         "sleep 60 >/dev/null & exit 0",
         r#"sleep 60 & echo '{"action": "continue"}'"#,
@@ -390,7 +390,7 @@ async fn an_answer_that_denies_stands_where_a_value_in_it_cannot_be_read() {
     }
     let reason = r#"printf '{"action": "deny", "reason": "/etc/\377 \\udc80"}'"#;
     let emission = emit(reason).await;
-    let reason = emission.reason().expect("it says why");
+    let reason = emission.reason().expect("a reason");
     assert!(reason.starts_with("/etc/\u{fffd} \u{fffd}"), "{reason}");
 }
 

@@ -29,7 +29,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The cases that do not hold.
+/// Returns the failed cases.
 fn failed(output: &Output) -> Vec<String> {
     let said = said(output);
     let lines = said.lines().filter_map(|line| line.strip_prefix("FAIL  "));
@@ -37,7 +37,7 @@ fn failed(output: &Output) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Validates a script that does not hold these cases, and no others.
+/// Validates a script that fails exactly these cases.
 fn fails(options: &[&str], script: &str, cases: &[&str]) -> String {
     let output = shell(options, script);
     assert_eq!(failed(&output), cases, "{}", said(&output));
@@ -70,7 +70,7 @@ fn e_160_a_program_may_say_no_read_nothing_and_be_silent() {
     }
 }
 
-/// A hook as people write it in another language.
+/// A typical hook in another language.
 const PYTHON: &str = r#"
 import json, sys
 data = json.load(sys.stdin)["data"]
@@ -83,7 +83,7 @@ else:
     print(json.dumps({}))
 "#;
 
-/// Whether there is a Python on this machine; without one, the test says so, and fails where
+/// Returns `true` if Python is installed; without it, the test prints a note, and fails if
 /// everything is required.
 fn has_python() -> bool {
     let found = Command::new("python3").arg("--version").output().is_ok();
@@ -205,7 +205,7 @@ fn e_160_what_is_written_before_an_answer_fails_and_is_shown() {
     assert!(said.contains("which is no UTF-8"), "{said}");
 }
 
-/// What a program does not hold that writes something else than answers.
+/// Cases that a program with invalid output fails.
 const ALL_ANSWERS: [&str; 16] = [
     "answers_validly",
     "survives_empty_data",
@@ -366,9 +366,8 @@ fn e_160_the_help_names_every_option_and_exit_status() {
     assert_eq!(validate(&["--version"]).status.code(), Some(0));
 }
 
-/// The processes that have written their ids into a file and run still, once there are so
-/// many, or when they do not come. The run that only looks whether a program starts may have
-/// written its id as well.
+/// Returns the running processes that have written their ids into a file, once there are so many,
+/// or after a timeout. The run that only checks the start may have written its id as well.
 fn pids(file: &Path, count: usize) -> Vec<i32> {
     let mut ids = Vec::new();
     for _ in 0..6000 {
@@ -383,7 +382,7 @@ fn pids(file: &Path, count: usize) -> Vec<i32> {
     ids
 }
 
-/// Whether a process runs; one that has ended, and that nobody asks how, does not.
+/// Returns `true` if a process runs; zombies do not count.
 fn runs(pid: i32) -> bool {
     if cfg!(target_os = "linux") {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -393,7 +392,7 @@ fn runs(pid: i32) -> bool {
     Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok())
 }
 
-/// Whether none of these runs. What was killed ends when the system comes to it.
+/// Returns `true` if none of these runs. A killed process ends after a delay.
 fn have_ended(pids: &[i32]) -> bool {
     (0..2000).any(|_| {
         std::thread::sleep(Duration::from_millis(5));
@@ -401,8 +400,8 @@ fn have_ended(pids: &[i32]) -> bool {
     })
 }
 
-/// Starts a validation of a script, which writes the ids of so many processes that hang into
-/// the file `$0`; sends the signal then.
+/// Starts a validation of a script, which writes the ids of so many hanging processes into the file
+/// `$0`; then sends the signal.
 fn stopped(options: &[&str], script: &str, count: usize, signal: Signal) -> (Output, Vec<i32>) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pids");

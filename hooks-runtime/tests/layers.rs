@@ -194,7 +194,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     }
 }
 
-/// Returns the module whose file defines what a path names, or `None` if that is another crate.
+/// Returns the module whose file defines the item of a path, or `None` for another crate.
 fn defining(sources: &BTreeMap<Module, Source>, path: &[String], hops: usize) -> Option<Module> {
     assert!(
         hops < 20,

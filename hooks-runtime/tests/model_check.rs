@@ -1,8 +1,7 @@
-//! The registries in every order in which threads can come upon their shared cell, by loom.
+//! Checks registries by loom, in every order in which threads can access their shared cell.
 //!
-//! Built and run with `RUSTFLAGS="--cfg hooks_loom" cargo test -p hooks-runtime --test
-//! model_check --release`, which puts loom's primitives into the cell; without that cfg there
-//! is nothing here.
+//! Built and run with `RUSTFLAGS="--cfg hooks_loom" cargo test -p hooks-runtime --test model_check
+//! --release`, which uses loom's primitives in the cell; without that cfg this file is empty.
 
 #![cfg(hooks_loom)]
 
@@ -17,7 +16,7 @@ use hooks_runtime::{
 use loom::thread;
 use serde_json::json;
 
-/// The hooks here never wait.
+/// Polls a future that is ready.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
@@ -25,7 +24,7 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Registers a hook that leaves its name in the data.
+/// Registers a hook that adds its name to the data.
 fn register(registry: &HookRegistry, name: &'static str) -> hooks_runtime::Registration {
     registry.register(
         "event",
@@ -34,7 +33,7 @@ fn register(registry: &HookRegistry, name: &'static str) -> hooks_runtime::Regis
     )
 }
 
-/// The names of the hooks that ran.
+/// Returns the names of the hooks that ran.
 fn emit(registry: &HookRegistry) -> Vec<String> {
     let emission = now(registry.emit("event", ())).expect("nothing is no wrong data");
     emission.data.keys().cloned().collect()

@@ -1,5 +1,5 @@
-//! `approval::TerminalPrompt` at real terminals: this program starts itself in one, asks
-//! there, and says what was answered.
+//! `approval::TerminalPrompt` at real terminals: this program starts itself in one, asks there, and
+//! prints the answers.
 
 #![cfg(all(unix, feature = "terminal"))]
 
@@ -12,13 +12,13 @@ use hooks_runtime::{Conversation, Coordinator, Event, HookRegistry, HookResult, 
 use rexpect::session::{PtySession, spawn_command};
 use serde_json::json;
 
-/// Set in the program that asks: how many questions at the same time, and how long.
+/// Variable of the program in the terminal: number of concurrent questions, and their timeout.
 const ASKS: &str = "HOOKS_TEST_ASKS";
 
-/// What the user sees of an option in the end.
+/// Prefix of the chosen option in the output.
 const MARK: &str = "outcome: ";
 
-/// Not a test of its own: the program in the terminal.
+/// Not a separate test: the program in the terminal.
 #[test]
 fn asks_in_the_terminal() {
     let Ok(asks) = env::var(ASKS) else {
@@ -60,7 +60,7 @@ fn asks_in_the_terminal() {
     });
 }
 
-/// This program, in a terminal of its own, asking so many questions at the same time.
+/// Starts this program in a new terminal, with so many concurrent questions.
 fn terminal(questions: usize, timeout: f64) -> PtySession {
     let mut command = Command::new(env::current_exe().expect("this program"));
     command
@@ -160,7 +160,7 @@ fn two_questions_do_not_get_in_each_others_way() {
 fn what_was_typed_before_the_question_does_not_answer_it() {
     let mut terminal = terminal(2, 300.0);
     terminal.exp_string(READY).expect("a question");
-    // The second line is there before the second question is.
+    // The second line is typed before the second question appears.
     terminal.send("1\n1\n").expect("typing");
     terminal.exp_string(READY).expect("another question");
     terminal.send_line("3").expect("typing");
@@ -171,7 +171,7 @@ fn what_was_typed_before_the_question_does_not_answer_it() {
 
 #[test]
 fn without_a_terminal_asking_fails() {
-    // A session of its own has no terminal, and these are none either.
+    // A new session has no terminal, and these streams are none either.
     let mut command = Command::new("setsid");
     command
         .arg(env::current_exe().expect("this program"))

@@ -208,7 +208,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.first_others_into("x")), expected);
             }
 
-            /// Dispatch table, fallback + chain + aggregate: all continue → what was collected
+            /// Dispatch table, fallback + chain + aggregate: all continue → agg of all outputs
             #[test]
             fn fallback_aggregates_what_was_collected_when_every_hook_continues() {
                 assert_eq!(block_on(saying(&["a", "b"]).first_others("x")).0, "(a b)");

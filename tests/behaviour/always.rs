@@ -103,7 +103,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.walk("home", &Log::new())).0, ["nowhere", "b"]);
             }
 
-            /// T-24: a slot that returns nothing runs in the same order, and has no `last`
+            /// T-24: a slot that returns nothing has this order too, and no `last`
             #[test]
             fn a_unit_slot_runs_the_default_and_hooks_in_order_without_last() {
                 let log = Log::new();

@@ -1,4 +1,4 @@
-//! Arguments: what reaches a hook, and what is copied on the way (T-60, T-61, T-34).
+//! Arguments of hooks, and the copies made of them (T-60, T-61, T-34).
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -26,14 +26,14 @@ impl Clone for Counted {
 }
 
 impl Counted {
-    /// An argument, and how often it and its descendants were cloned so far.
+    /// Returns an argument, and how often it and its descendants were cloned so far.
     fn new() -> (Self, Arc<AtomicUsize>) {
         let clones = Arc::new(AtomicUsize::new(0));
         (Counted(Arc::clone(&clones)), clones)
     }
 }
 
-/// Breaks at the output that is told to.
+/// Breaks at ten.
 #[derive(Default)]
 pub(crate) struct AtTen;
 
@@ -47,7 +47,7 @@ impl Chain<Unique> for AtTen {
     }
 }
 
-/// What a hook may look at while a dispatch runs.
+/// A value that hooks may read while a dispatch runs.
 #[derive(Clone)]
 pub(crate) struct Context<'a> {
     text: &'a str,
@@ -63,7 +63,7 @@ impl Number for u32 {
     }
 }
 
-/// Where a string lies.
+/// Returns the address of a string.
 fn place(text: &str) -> String {
     format!("{:p}+{}", text.as_ptr(), text.len())
 }
@@ -197,7 +197,7 @@ macro_rules! rules {
                 }
             }
 
-            /// T-60: by hand, `&str` is a `String` of its own, and `&T` stays what it is
+            /// T-60: by hand, `&str` becomes an owned `String`, and `&T` is unchanged
             #[test]
             fn a_hand_written_hook_gets_a_string_and_the_callers_other_references() {
                 let set = ArgsSet::new().with_borrowed(ByHand).with_borrowed(ByHand);
@@ -228,7 +228,7 @@ macro_rules! rules {
                 format!("{text} {} {number}", unique.0)
             }
 
-            /// T-61: singleton must not require `Clone`, whoever takes the argument
+            /// T-61: a singleton must not require `Clone`, for the default and for the hook
             #[test]
             fn a_singleton_takes_arguments_that_are_not_clone() {
                 assert_eq!(block_on(ArgsSet::new().moved(Unique(7))), Unique(7));
@@ -357,7 +357,7 @@ macro_rules! rules {
                 }
             }
 
-            /// T-61: what a chain stops is not replayed further
+            /// T-61: arguments are not cloned for hooks after a chain has stopped
             #[test]
             fn a_stopped_chain_clones_nothing_for_hooks_that_do_not_run() {
                 let mut set = ArgsSet::new();

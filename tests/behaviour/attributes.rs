@@ -1,5 +1,5 @@
-//! Attributes of other crates on what the macros read: whether a body waits is decided on
-//! what is known of them, too, and the behaviour is the same either way.
+//! Attributes of other crates on items that the macros read: they also decide whether a body may
+//! await, and the behaviour is equal either way.
 
 use futures::executor::block_on;
 use hooks_core::{hooks, impl_hook, impl_hooks};
@@ -30,8 +30,8 @@ async fn adds_one(start: u32, last: Option<u32>) -> u32 {
     last.unwrap_or(start) + 1
 }
 
-/// An attribute may put an `.await` around a body that shows none: such a body is not taken
-/// for one that answers at once
+/// An attribute may add an `.await` to a body without one: such a body is not assumed to be ready
+/// at once
 #[test]
 fn a_body_that_an_attribute_makes_wait_is_waited_for() {
     let set = AppHooksSet::new();

@@ -14,7 +14,7 @@ use crate::kit::{Log, in_every_form, panic_message, poll_once, run_counting, yie
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Verdict(&'static str);
 
-/// Stops at a verdict that says so.
+/// Stops at the verdict "stop".
 #[derive(Default)]
 pub(crate) struct UntilStop;
 
@@ -29,7 +29,7 @@ impl Chain<Verdict> for UntilStop {
     }
 }
 
-/// Stops at any given word, and notes what it saw.
+/// Stops at any given word, and records the outputs.
 pub(crate) struct UntilWord<'a> {
     word: &'a str,
     log: Log,
@@ -206,8 +206,8 @@ macro_rules! rules {
                 assert_eq!(block_on(set.resolve("lost")).as_deref(), Some("default lost"));
             }
 
-            /// T-32: a companion of another type may take the declared one's place, and is asked
-            /// about each output before the next hook runs
+            /// T-32: a companion of another type may replace the declared one, and sees each output
+            /// before the next hook runs
             #[test]
             fn a_chain_given_at_run_time_replaces_the_declared_one() {
                 let log = Log::new();
@@ -297,7 +297,7 @@ fn numbers(all: &[u32]) -> NumberHooksSet<'static> {
 }
 
 proptest! {
-    /// T-32: whether a chain has to wait is its own affair, verdict by verdict
+    /// T-32: a chain may await for some verdicts and not for others
     #[test]
     fn a_chain_may_wait_for_some_verdicts_and_not_for_others(
         all in prop::collection::vec(0_u32..13, 0..9),
@@ -310,7 +310,7 @@ proptest! {
     }
 }
 
-/// T-32: what a chain throws goes to the caller, whether it waited before or not
+/// T-32: a panic of a chain propagates to the caller, whether it awaited before or not
 #[test]
 fn a_chain_that_panics_ends_the_dispatch() {
     for before in [4, 5] {

@@ -145,7 +145,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.next_id(7)), 107);
             }
 
-            /// T-10, T-50: what a closure captures may be borrowed for the life of the set
+            /// T-10, T-50: closures may borrow for the life of the set
             #[test]
             fn a_closure_may_borrow_from_its_surroundings() {
                 let calls = AtomicUsize::new(0);
@@ -203,7 +203,7 @@ macro_rules! rules {
 
 in_every_form!(rules);
 
-/// A slot that lends what is no text takes closures, too.
+/// A slot with borrowed arguments that are not text takes closures, too.
 #[test]
 fn an_async_closure_is_a_hook_of_a_slot_that_lends_its_arguments() {
     #[hooks]
@@ -222,7 +222,7 @@ fn an_async_closure_is_a_hook_of_a_slot_that_lends_its_arguments() {
     assert_eq!(block_on(set.tenant(Some("abc"), &"/".to_owned())), 4);
 }
 
-/// Hooks behind pointers are registered as what they point at.
+/// A hook behind a pointer is registered as the hook.
 #[test]
 #[expect(
     clippy::needless_borrows_for_generic_args,

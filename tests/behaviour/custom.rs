@@ -129,7 +129,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["a for eu", "ends for eu"]);
             }
 
-            /// T-75: a panic is the caller's, and nobody takes the call up again
+            /// T-75: a panic propagates to the caller, and no hook gets the call afterwards
             #[test]
             fn t_75_after_a_panic_neither_a_hook_nor_the_default_runs() {
                 let log = Log::new();
@@ -214,7 +214,7 @@ fn t_75_a_nested_pipeline_is_extended_with_its_set() {
     );
 }
 
-/// T-31, T-75: a description says that the slot is a fallback with a pipeline
+/// T-31, T-75: a description contains the kind `fallback` and the pipeline
 #[test]
 fn t_31_a_description_names_the_pipeline() {
     let description = PlainSet::new().describe();

@@ -1,4 +1,4 @@
-//! What `#[hooks]` generates: the trait, the set, the slot traits.
+//! Items that `#[hooks]` generates: the trait, the set, the slot traits.
 
 use std::sync::Arc;
 
@@ -158,7 +158,7 @@ macro_rules! rules {
                 assert!(text.contains("AppHooksSet"), "{text}");
             }
 
-            /// T-03: a clone points at the same hook objects
+            /// T-03: a clone shares the hook objects
             #[test]
             fn a_clone_shares_the_hook_objects() {
                 struct Witness(Arc<()>);
@@ -402,7 +402,7 @@ macro_rules! rules {
                 assert_eq!(set.describe().slots[0].slot, "match");
             }
 
-            /// T-08: what a body holds without suspending need not be `Send`
+            /// T-08: a body may hold values that are not `Send` if it does not suspend
             #[test]
             fn a_body_may_hold_what_is_not_send_where_it_does_not_suspend() {
                 #[hooks]

@@ -1,4 +1,4 @@
-//! `describe()`: what a set holds, for people and for machines.
+//! `describe()`: the contents of a set, for display and for serialisation.
 
 use std::ops::ControlFlow;
 
@@ -177,7 +177,7 @@ fn entries_are_listed_in_execution_order_with_name_key_and_priority() {
     assert!(description.slots[2].entries[0].name.contains("ByHand"));
 }
 
-/// What was replaced or removed is not listed
+/// Replaced and removed entries are not listed
 #[test]
 fn the_description_follows_every_change() {
     let mut set = full();
@@ -239,7 +239,7 @@ fn printed_it_is_a_table_in_execution_order() {
     }
 }
 
-/// The columns of the table stand under each other
+/// The columns of the table are aligned
 #[test]
 fn the_columns_of_the_table_are_aligned() {
     let table = full().describe().to_string();

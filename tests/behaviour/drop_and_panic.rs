@@ -1,5 +1,5 @@
-//! What a dispatch leaves behind when it is dropped, when a hook panics, and when
-//! the set changes under it.
+//! The state after a dispatch is dropped, after a panic in a hook, and after a change of the set
+//! during a dispatch.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -44,7 +44,7 @@ impl Slow for Pauses {
     }
 }
 
-/// A dispatch is lazy: what is never polled never runs
+/// A dispatch is lazy: without a poll nothing runs
 #[test]
 fn a_dispatch_that_is_never_polled_runs_nothing() {
     let set = SlowSet::new().with_hooks(Pauses("a"));
@@ -83,12 +83,12 @@ fn a_dropped_dispatch_runs_nothing_more_and_drops_what_was_running() {
             drop(dispatch);
         }
         assert_eq!(log.lines(), expected);
-        // Nothing is left locked: the same set dispatches from the start.
+        // No lock is held: the set dispatches from the start.
         assert_eq!(block_on(set.step(&Log::new())), 2);
     }
 }
 
-/// An abandoned dispatch is in nobody's way, even while it is still alive
+/// A suspended dispatch does not block others, even while it is still alive
 #[test]
 fn a_suspended_dispatch_does_not_block_others() {
     let set = SlowSet::new().with_hooks(Pauses("a"));
@@ -201,7 +201,7 @@ macro_rules! rules {
                 }
             }
 
-            /// The same on a singleton, from the hook and from the default
+            /// Also on a singleton, from the hook and from the default
             #[test]
             fn a_panic_in_a_singleton_or_its_default_reaches_the_caller() {
                 let set = RiskySet::new();
@@ -213,7 +213,7 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["a"]);
             }
 
-            /// A companion is no different
+            /// Also from a companion
             #[test]
             fn a_panic_in_a_companion_reaches_the_caller() {
                 let set = RiskySet::new().with_hooks(Named("a")).with_hooks(Named("thirteen"));
@@ -265,7 +265,8 @@ macro_rules! rules {
                 log.lines()
             }
 
-            /// A dispatch works on a snapshot: what a hook registers runs from the next one on
+            /// A dispatch uses a snapshot: a hook that a hook registers runs from the next dispatch
+            /// on
             #[test]
             fn a_hook_that_registers_affects_later_dispatches_only() {
                 let shared = Arc::new(Mutex::new(RiskySet::new()));
@@ -289,7 +290,7 @@ macro_rules! rules {
                 }
             }
 
-            /// A dispatch works on a snapshot: what a hook removes still runs this once
+            /// A dispatch uses a snapshot: a hook that a hook removes still runs this once
             #[test]
             fn a_hook_that_removes_another_affects_later_dispatches_only() {
                 struct Victim;
@@ -342,7 +343,7 @@ macro_rules! rules {
 
 in_every_form!(rules);
 
-/// A hook that waits once, panics, and would answer if it were asked again.
+/// A hook that awaits once, panics, and would complete if it were polled again.
 struct PanicsLater;
 
 #[hooks]
@@ -368,8 +369,8 @@ impl Late for PanicsLater {
     }
 }
 
-/// docs/lifetimes.md: after a panic the hooks behind it have not run, and a dispatch that is
-/// polled again says so
+/// docs/lifetimes.md: after a panic later hooks have not run, and a dispatch that is polled again
+/// panics with a message
 #[test]
 fn a_dispatch_that_is_polled_after_a_panic_in_a_later_poll_goes_no_further() {
     let log = Log::new();

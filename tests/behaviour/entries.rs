@@ -124,7 +124,7 @@ macro_rules! rules {
                 assert_eq!(steps(&set), ["min", "zero", "max"]);
             }
 
-            /// a key that exists is replaced where it stands
+            /// an existing key is replaced in place
             #[test]
             fn the_same_key_replaces_and_keeps_its_place_among_equals() {
                 let set = StepsSet::new()
@@ -172,7 +172,7 @@ macro_rules! rules {
                 assert_eq!(steps(&set), ["a", "a", "a"]);
             }
 
-            /// Entries: `remove_<slot>` removes the one with that key, and says whether it did
+            /// Entries: `remove` removes the entry with that key, and returns whether it existed
             #[test]
             fn remove_takes_out_the_entry_with_that_key_and_says_so() {
                 let mut set = StepsSet::new()
@@ -187,7 +187,7 @@ macro_rules! rules {
                 assert_eq!(steps(&set), ["plain", "b"]);
             }
 
-            /// Entries: what was removed and comes again is new, and goes to the end
+            /// Entries: a removed hook that is registered again runs last
             #[test]
             fn a_removed_key_that_is_registered_again_takes_a_new_place() {
                 let mut set = StepsSet::new()
@@ -275,7 +275,7 @@ async fn check_hook(last: Option<bool>) -> bool {
     last.unwrap_or(true)
 }
 
-/// A typed slot hands every failure to the caller: it refuses what it could not do.
+/// A typed slot propagates every failure: it refuses entries with a timeout.
 #[test]
 #[should_panic(expected = "`slow` has a timeout, which the slot `check` cannot do")]
 fn a_timeout_is_refused_at_registration() {

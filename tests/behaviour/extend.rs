@@ -180,7 +180,8 @@ macro_rules! rules {
                 assert_eq!(steps(&set), ["own"]);
             }
 
-            /// T-40, T-03: what was taken in is shared with clones of the other set, no more
+            /// T-40, T-03: hooks that were taken over are shared with clones of the other set, and
+            /// nothing else
             #[test]
             fn a_clone_of_the_other_set_stays_independent() {
                 let other = StepsSet::new().with_hooks(Named("b"));
@@ -225,8 +226,7 @@ macro_rules! rules {
 
 in_every_form!(rules);
 
-/// Companions and `extend`: what the requirements leave open, as
-/// `docs/decisions/0007-extend-takes-set-companions.md` decides it.
+/// Companions and `extend`: decided in `docs/decisions/0007-extend-takes-set-companions.md`.
 mod companions {
     use std::ops::ControlFlow;
 

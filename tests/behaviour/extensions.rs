@@ -10,7 +10,7 @@ struct Tenant(&'static str);
 #[derive(Debug, PartialEq, Eq)]
 struct Budget(u32);
 
-/// T-74: nothing is there unless somebody put it there
+/// T-74: a new map is empty
 #[test]
 fn a_new_map_has_no_value_of_any_type() {
     for map in [RequestExtensions::new(), RequestExtensions::default()] {
@@ -91,7 +91,7 @@ fn a_value_of_the_request_hides_the_default_of_its_type() {
     );
 }
 
-/// T-74, original test: defaults show through where the request says nothing
+/// T-74, original test: a default applies if the request has no value
 #[test]
 fn a_default_shows_through_where_the_request_says_nothing() {
     let defaults = RequestExtensions::new()
@@ -129,7 +129,7 @@ fn the_nearest_of_several_layers_of_defaults_wins() {
     assert_eq!(
         request.get(),
         Some(&Budget(2)),
-        "what is laid beneath lies beneath"
+        "later defaults are below the earlier ones"
     );
     assert_eq!(request.get(), Some(&1_u8));
 }

@@ -1,4 +1,4 @@
-//! `finalize = Type`: a companion turns the result into what the caller gets.
+//! `finalize = Type`: a companion converts the result for the caller.
 
 use futures::executor::block_on;
 use hooks_core::{Finalize, FinalizeInto, ShortCircuit, hooks, impl_hooks};

@@ -106,7 +106,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.validate_prompt("x")), Err("everything".to_owned()));
             }
 
-            /// T-25: inside a function body, next to what it is used with
+            /// T-25: inside a function body, next to its use
             #[test]
             fn a_hook_may_be_written_inside_a_function() {
                 #[impl_hook(ValidatePrompt)]

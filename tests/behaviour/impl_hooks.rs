@@ -128,7 +128,7 @@ macro_rules! rules {
                 assert_eq!(Arc::strong_count(&witness), 1);
             }
 
-            /// T-22: two slots of one value see the same value
+            /// T-22: two slots of one value share the value
             #[test]
             fn a_value_is_wrapped_once_and_shared_between_its_slots() {
                 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -272,7 +272,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.choose_model("sum")), "sum after p:sum");
             }
 
-            /// T-01: the trait stays an ordinary trait of what was implemented
+            /// T-01: implemented methods can still be called directly
             #[test]
             fn a_value_with_registered_hooks_can_still_be_called_directly() {
                 let policy = Policy { prefix: "direct" };

@@ -1,4 +1,4 @@
-//! What the cases share: bodies that really suspend, a log, and polling by hand.
+//! Shared helpers: bodies that really suspend, a log, and polling by hand.
 
 use std::future::Future;
 use std::pin::pin;
@@ -28,7 +28,7 @@ macro_rules! in_every_form {
 }
 pub(crate) use in_every_form;
 
-/// Runs `future` to its end and says how often it was pending on the way.
+/// Runs `future` to its end, and returns how often it was pending.
 pub(crate) fn run_counting<F: Future>(future: F) -> (F::Output, usize) {
     let mut future = pin!(future);
     let mut pending = 0;
@@ -61,7 +61,7 @@ impl Wake for Wakes {
     }
 }
 
-/// The message of a caught panic.
+/// Returns the message of a caught panic.
 pub(crate) fn panic_message(payload: Box<dyn std::any::Any + Send>) -> String {
     match payload.downcast::<String>() {
         Ok(message) => *message,

@@ -201,7 +201,7 @@ macro_rules! rules {
                 value
             }
 
-            /// T-51: whatever the platform asks of hooks, the set and its futures fulfil
+            /// T-51: the set and its futures meet the platform's bounds on hooks
             #[test]
             fn sets_and_dispatches_have_the_bounds_of_the_platform() {
                 let set = AppHooksSet::new().with_next(Stateful::new(Owned(0)));

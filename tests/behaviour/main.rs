@@ -1,9 +1,9 @@
-//! What hook sets do, from the requirements: one module a kind or subject, each
-//! test named after the rule it holds and citing its id.
+//! Behaviour of hook sets, from the requirements: one module per kind or subject, each test named
+//! after its rule and citing its id.
 //!
-//! [`in_every_form`](kit::in_every_form) runs a module's rules once with bodies
-//! that cannot suspend, once with bodies that do, and once with bodies of which
-//! the tokens do not tell: the behaviour has to be the same.
+//! [`in_every_form`](kit::in_every_form) runs a module's rules once with bodies that cannot
+//! suspend, once with bodies that do, and once with bodies whose tokens do not show it: the
+//! behaviour has to be equal.
 
 mod kit;
 

@@ -100,7 +100,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.with_cost_center(Headquarters).cost_center()), "hq");
             }
 
-            /// T-61: an owned argument is moved to the one who takes it
+            /// T-61: an owned argument is moved to the default or the hook
             #[test]
             fn an_argument_that_is_not_clone_reaches_default_and_hook() {
                 let log = Log::new();

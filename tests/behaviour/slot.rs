@@ -8,7 +8,7 @@ use hooks_core::{Entry, EntryId, EntryMeta, HookFuture, Never, Policy, Slot, Ste
 use hooks_tests::yield_once;
 use proptest::prelude::*;
 
-/// What is done to a slot.
+/// A change of a slot.
 #[derive(Clone, Debug)]
 enum Change {
     Insert {
@@ -31,7 +31,7 @@ enum Change {
     Shrink {
         entries: u8,
     },
-    /// Goes on with a clone, and keeps the original.
+    /// Continues with a clone, and keeps the original.
     Diverge,
     /// Inserts the entries of the slot kept last.
     Extend,
@@ -64,7 +64,7 @@ struct Line {
     id: EntryId,
 }
 
-/// A slot and what has to be in it.
+/// A slot and its expected contents.
 #[derive(Clone, Default)]
 struct Pair {
     slot: Slot<u32>,
@@ -203,8 +203,8 @@ impl Pair {
     }
 }
 
-/// Writes down the hooks that are called, and whether each was said to be the final one. A hook
-/// whose number is a multiple of seven is pending once.
+/// Records the called hooks, and whether each was the final one. A hook whose number is a multiple
+/// of seven is pending once.
 #[derive(Default)]
 struct Calls<const CATCH: bool, const CONCURRENT: bool>(Vec<(u32, bool)>);
 
@@ -257,7 +257,7 @@ proptest! {
             pair.apply(change, &mut kept, &mut next);
         }
         pair.check();
-        // What was registered in a clone does not show in the original.
+        // A registration in a clone does not affect the original.
         kept.iter().for_each(Pair::check);
     }
 }

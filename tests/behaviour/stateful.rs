@@ -187,7 +187,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.descend(0)), Ok(3));
             }
 
-            /// T-43: a clone of the set leads to the same hook, so it is re-entry too
+            /// T-43: a clone of the set shares the hook, so it is re-entry too
             #[test]
             fn re_entry_through_a_clone_of_the_set_is_detected() {
                 let set = descending();
@@ -331,7 +331,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.descend(0)), Ok(0));
             }
 
-            /// T-43: while a re-entered call still runs, others go on waiting
+            /// T-43: while a re-entrant call still runs, other calls keep waiting
             #[test]
             fn a_re_entry_does_not_free_the_state_for_others() {
                 struct Both(Shared, Log);
@@ -387,7 +387,7 @@ macro_rules! rules {
                 assert_eq!(block_on(set.descend(7)), Ok(41));
             }
 
-            /// Descends without saying what to do about re-entry.
+            /// Descends without an override for re-entry.
             struct Careless(Shared);
 
             impl StatefulNextId for Careless {
@@ -437,7 +437,7 @@ macro_rules! rules {
 
 in_every_form!(rules);
 
-/// T-43: what a caught re-entry carries
+/// T-43: the fields of a caught error
 #[test]
 fn the_error_says_slot_and_hook_type() {
     let error = HookReentrancyError {
@@ -501,7 +501,7 @@ fn a_call_from_another_task_waits_for_the_first_to_end() {
     assert_eq!(log.lines(), ["enter 2", "leave 2", "enter 0", "leave 0"]);
 }
 
-/// T-43: whoever waits is woken when the state is free, and not a moment before it can go on
+/// T-43: a waiting call is woken when the state is free, and not before
 #[test]
 fn a_waiting_call_is_woken_when_the_first_ends() {
     let (set, log) = (working(), Log::new());
@@ -516,7 +516,7 @@ fn a_waiting_call_is_woken_when_the_first_ends() {
     assert_eq!(poll_once(first.as_mut()), Poll::Ready(1));
     assert!(
         wakes.count() > 0,
-        "nobody would ever poll the second call again"
+        "the second call would never be polled again"
     );
     assert_eq!(second.as_mut().poll(&mut cx), Poll::Ready(2));
 }
@@ -540,7 +540,7 @@ fn joined_calls_of_one_task_take_turns() {
     }
 }
 
-/// T-44: a dropped call leaves nothing locked, and wakes who waits
+/// T-44: a dropped call leaves nothing locked, and wakes the next call
 #[test]
 fn a_dropped_call_leaves_nothing_locked_and_wakes_the_next() {
     let (set, log) = (working(), Log::new());
@@ -556,14 +556,14 @@ fn a_dropped_call_leaves_nothing_locked_and_wakes_the_next() {
     }
     assert!(
         wakes.count() > 0,
-        "nobody would ever poll the second call again"
+        "the second call would never be polled again"
     );
     assert_eq!(second.as_mut().poll(&mut cx), Poll::Ready(2));
     assert_eq!(log.lines(), ["enter 5", "enter 0", "leave 0"]);
     assert_eq!(block_on(set.work(0, &log)), 3);
 }
 
-/// T-44: a call that is dropped while it waits takes nobody's turn
+/// T-44: a waiting call that is dropped leaves the queue
 #[test]
 fn a_waiting_call_that_is_dropped_is_out_of_the_queue() {
     let (set, log) = (working(), Log::new());
@@ -580,7 +580,7 @@ fn a_waiting_call_that_is_dropped_is_out_of_the_queue() {
     assert_eq!(log.lines(), ["enter 1", "leave 1", "enter 0", "leave 0"]);
 }
 
-/// T-44: a panic of one caller passes the turn on to who waits
+/// T-44: a panic of one caller wakes the next one
 #[test]
 fn a_panic_while_others_wait_passes_the_turn_on() {
     struct Breaks;

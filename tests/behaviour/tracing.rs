@@ -1,4 +1,4 @@
-//! Warnings, and a span for each dispatch and each hook when somebody listens.
+//! Warnings, and a span for each dispatch and each hook if a subscriber is set.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
@@ -24,7 +24,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Whether a field, or the name, says `text`.
+    /// Returns `true` if a field, or the name, contains `text`.
     fn says(&self, text: &str) -> bool {
         self.name.contains(text) || self.fields.iter().any(|(_, value)| value.contains(text))
     }
@@ -135,7 +135,7 @@ impl Collector {
     }
 }
 
-/// Runs `act` with a collector, and returns what it saw.
+/// Runs `act` with a collector, and returns the recorded items.
 fn collect<R>(act: impl FnOnce() -> R) -> (R, Vec<Seen>) {
     let collector = Collector::default();
     let result = listen(collector.clone(), act);
@@ -290,7 +290,7 @@ macro_rules! rules {
                 }
             }
 
-            /// T-40: the same warning, if one was replaced
+            /// T-40: also if `extend` replaced one
             #[test]
             fn extend_warns_only_where_a_singleton_was_replaced() {
                 let with_center = || AppHooksSet::new().with_cost_center(Center);
@@ -358,7 +358,7 @@ macro_rules! rules {
                 }
             }
 
-            /// Spans: a default is part of the dispatch, also where it stands in behind the hooks
+            /// Spans: a default is part of the dispatch, also if it runs after the hooks
             #[test]
             fn what_a_default_behind_the_hooks_logs_is_inside_the_span_of_the_dispatch() {
                 let set = AnswersSet::new().with_answer(Abstains);

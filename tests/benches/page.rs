@@ -1,17 +1,17 @@
-//! A section of the page of figures, as the measurements of several crates write it: included by
-//! `#[path]`, since no crate is all of theirs.
+//! Writes a section of the page of figures. Included by `#[path]`, because several crates' benches
+//! use it and no crate is shared by all of them.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// Where another's section begins.
+/// Beginning of the next section.
 const NEXT: &str = "\n<!-- ";
 
-/// Writes a section to where the page has it: from `mark`, with which it begins, to where
-/// another's does. Without a mark it is the beginning of the page.
+/// Writes a section to its place on the page: from its `mark` to the next section. Without a mark
+/// it is the beginning of the page.
 pub(crate) fn write(mark: Option<&str>, section: &str) -> Result<(), String> {
-    // All of these crates lie side by side.
+    // These crates have one parent folder.
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance.md");
     let said = |why| format!("cannot write {}: {why}", path.display());
     let page = fs::read_to_string(&path).map_err(said)?;
@@ -28,7 +28,7 @@ fn replaced(page: &str, mark: Option<&str>, section: &str) -> String {
     }
 }
 
-/// A figure, which stands out where it misses its target.
+/// Returns a figure, in bold if it misses its target.
 pub(crate) fn judged(figure: String, reached: bool) -> String {
     if reached {
         figure
@@ -37,7 +37,7 @@ pub(crate) fn judged(figure: String, reached: bool) -> String {
     }
 }
 
-/// The end of a section: which targets were missed, and why.
+/// Returns the end of a section: the missed targets, and the reasons.
 pub(crate) fn missed(misses: &[String]) -> String {
     if misses.is_empty() {
         return "\nEvery target above was met.\n".to_owned();

@@ -1,8 +1,8 @@
-//! On what figures were measured: included by `#[path]`, as `page.rs` is.
+//! The processor of the measurements: included by `#[path]`, as `page.rs` is.
 
 use std::fs;
 
-/// The processor, as the system calls it.
+/// Returns the processor, as the system calls it.
 pub(crate) fn name() -> String {
     fs::read_to_string("/proc/cpuinfo")
         .ok()

@@ -1,15 +1,15 @@
-//! What is open in the editor: slots, a block of hooks, a function that is a hook, a dispatch.
+//! The file that is open in the editor: slots, a block of hooks, a function that is a hook, a dispatch.
 
 use hooks_core::{hooks, impl_hook, impl_hooks};
 
-/// What is about to be sent.
+/// A prompt before it is sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Prompt {
     pub(crate) text: String,
 }
 
 impl Prompt {
-    /// Whether there is nothing in it.
+    /// Returns `true` for an empty prompt.
     pub(crate) fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
@@ -17,7 +17,7 @@ impl Prompt {
 
 #[hooks]
 pub(crate) trait AppHooks {
-    /// Whether the prompt may be sent.
+    /// Decides about a prompt before it is sent.
     #[hook(always)]
     async fn allows(prompt: &Prompt) -> bool {
         !prompt.is_blank()

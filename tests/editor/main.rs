@@ -1,8 +1,8 @@
-//! What an editor shows of hooks: rust-analyzer is driven as an editor drives it, through a file
-//! with a set of slots, a block of hooks and a function that is one.
+//! Tests the output of an editor for hooks: drives rust-analyzer as an editor does, with a file
+//! that contains a set of slots, a block of hooks and a function that is a hook.
 //!
 //! It needs rust-analyzer and the sources of the standard library, which rustup adds to any
-//! toolchain. Where they are not there the tests say so; under `HOOKS_REQUIRE_ALL=1` they fail.
+//! toolchain. If they are missing, the tests print a note; under `HOOKS_REQUIRE_ALL=1` they fail.
 
 #[expect(dead_code, reason = "it is there to be edited, and has to compile")]
 mod fixture;
@@ -13,16 +13,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use server::{Place, Server};
 
-/// The file as it is when nothing is wrong.
+/// The file without errors.
 const TEXT: &str = include_str!("fixture.rs");
 
-/// Where the cursor is in an edited text.
+/// Marks the cursor in an edited text.
 const CURSOR: &str = "$0";
 
 /// Loading the project takes by far the longest, and is done once.
 static SERVER: Mutex<Option<Server>> = Mutex::new(None);
 
-/// The server; none where there is no rust-analyzer.
+/// Returns the server, or `None` if rust-analyzer is missing.
 fn server() -> MutexGuard<'static, Option<Server>> {
     let mut server = SERVER.lock().unwrap_or_else(PoisonError::into_inner);
     if server.is_some() {
@@ -43,7 +43,7 @@ fn server() -> MutexGuard<'static, Option<Server>> {
     server
 }
 
-/// The place of a word within a piece of the text.
+/// Returns the place of a word within a piece of the text.
 fn place(text: &str, piece: &str, word: &str) -> Place {
     let at = text.find(piece).expect("the piece is in the text");
     let within = piece.find(word).expect("the word is in the piece");
@@ -55,7 +55,7 @@ fn place(text: &str, piece: &str, word: &str) -> Place {
     }
 }
 
-/// Types in place of a piece of the text, which afterwards may not parse any more.
+/// Replaces a piece of the text; the result may not parse.
 fn typed(piece: &str, instead: &str) -> (String, Place) {
     assert_eq!(TEXT.matches(piece).count(), 1, "{piece}");
     let text = TEXT.replace(piece, instead);
@@ -78,7 +78,7 @@ fn what_is_right_has_no_error() {
     server.open(TEXT);
     assert_eq!(server.errors(), [""; 0]);
 
-    // And what is wrong has.
+    // Errors have one.
     let (text, _) = typed(HOOK, "prompt.nothing_like_that()$0");
     server.open(&text);
     assert_ne!(server.errors(), [""; 0]);
@@ -94,13 +94,13 @@ fn bodies_are_completed_while_they_are_typed() {
     let hook = |body: &str| typed(HOOK, body);
     let function = |body: &str| typed(FUNCTION, body);
     let cases = [
-        // What is typed parses.
+        // Text that parses.
         (default("prompt.is_$0"), "is_blank"),
         (hook("prompt.is_$0"), "is_blank"),
         (hook("last.unwrap_$0"), "unwrap_or"),
         (hook("self.is_$0"), "is_strict"),
         (function("task.len$0"), "len"),
-        // It does not.
+        // Text that does not parse.
         (default("prompt.$0"), "is_blank"),
         (default("let x = ; if prompt.$0"), "text"),
         (hook("prompt.$0"), "is_blank"),
@@ -118,7 +118,7 @@ fn bodies_are_completed_while_they_are_typed() {
         (function("last.$0"), "unwrap_or_default"),
         (hook("let x = ; if prompt.$0"), "text"),
         (function("let x = ; if task.$0"), "trim"),
-        // Amid others that do not.
+        // Between others that do not parse.
         (
             typed(
                 "if !hooks.allows(&prompt).await {",
@@ -158,7 +158,7 @@ fn a_body_that_does_not_parse_is_the_only_error() {
     for (text, _) in bodies {
         server.open(&text);
         let errors = server.errors();
-        // Once where it is typed, and once where the macro has put it.
+        // Once at the user's tokens, and once at the expansion's.
         assert!(matches!(errors.len(), 1 | 2), "{errors:?}");
         for error in errors {
             assert!(error.starts_with("Syntax Error"), "{error}");
@@ -166,7 +166,7 @@ fn a_body_that_does_not_parse_is_the_only_error() {
     }
 }
 
-/// What is looked at, and where its declaration is.
+/// Names to look up, and the places of their declarations.
 const DECLARED: [(&str, &str, &str, &str); 7] = [
     (
         "hooks.allows(&prompt)",
@@ -221,7 +221,7 @@ fn names_lead_to_where_they_are_declared() {
     }
 }
 
-/// What stands at a name is the user's, and nothing that the macros put there leads elsewhere.
+/// A name resolves to the user's items, and no generated item at it leads elsewhere.
 #[test]
 fn the_name_of_a_slot_leads_into_no_other_file() {
     let mut server = server();
@@ -251,7 +251,7 @@ fn names_lead_on_while_a_body_does_not_parse() {
     };
     let bodies = [
         typed(DEFAULT, &format!("prompt.$0{DEFAULT_END}")),
-        // Of this rust-analyzer makes nothing that parses, for the macros.
+        // Of this text rust-analyzer passes nothing that parses to the macros.
         typed(DEFAULT, &format!("let x = ; if prompt.$0{DEFAULT_END}")),
         typed(HOOK, "let x = ; if prompt.$0"),
         typed(FUNCTION, "let x = ; if task.$0"),
@@ -284,17 +284,17 @@ fn the_documentation_of_a_slot_is_shown_wherever_it_is_named() {
         (
             "hooks.allows(&prompt)",
             "allows",
-            "Whether the prompt may be sent.",
+            "Decides about a prompt before it is sent.",
         ),
         (
             "fn allows(&self",
             "allows",
-            "Whether the prompt may be sent.",
+            "Decides about a prompt before it is sent.",
         ),
         (
             "fn allows(prompt",
             "allows",
-            "Whether the prompt may be sent.",
+            "Decides about a prompt before it is sent.",
         ),
         (
             "#[impl_hook(ChooseModel)]",

@@ -10,7 +10,7 @@ use std::{fs, io, thread};
 
 use serde_json::{Value, json};
 
-/// Longer than loading takes on a slow machine, which includes that the macros are built.
+/// Longer than loading takes on a slow machine, including the build of the macros.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A place in a text.
@@ -22,19 +22,19 @@ pub(crate) struct Place {
 
 /// The server, with one project loaded and one file open.
 pub(crate) struct Server {
-    /// It ends once nobody writes to it any more, at the end of the test at the latest.
+    /// Ends when its input closes, at the end of the test at the latest.
     _program: Child,
     input: ChildStdin,
     messages: Receiver<Value>,
     uri: String,
-    /// How often the text has changed.
+    /// Number of changes of the text.
     version: u64,
     requests: u64,
     is_idle: bool,
 }
 
 impl Server {
-    /// The program, or why there is none.
+    /// Returns the program, or the reason why it is missing.
     pub(crate) fn find() -> Result<PathBuf, String> {
         let answer = |program: &str, args: &[&str]| {
             let output = Command::new(program).args(args).output().ok()?;
@@ -67,8 +67,8 @@ impl Server {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let core = workspace.join("hooks-core").canonicalize()?;
         fs::write(project.join("Cargo.toml"), manifest(&core))?;
-        // The same versions, so that nothing has to be fetched but, once a machine, the names of
-        // what the standard library depends on.
+        // With equal versions, nothing has to be fetched except, once per machine, the dependencies
+        // of the standard library.
         fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock"))?;
 
         let mut program = Command::new(program)
@@ -101,7 +101,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Puts a text in the place of the one that is open.
+    /// Replaces the open text.
     pub(crate) fn open(&mut self, text: &str) {
         self.version += 1;
         let document = json!({"uri": self.uri, "version": self.version});
@@ -112,7 +112,7 @@ impl Server {
         );
     }
 
-    /// The errors in the open text, as the editor underlines them.
+    /// Returns the errors in the open text, as the editor underlines them.
     pub(crate) fn errors(&mut self) -> Vec<String> {
         let file = json!({"textDocument": {"uri": self.uri}});
         let answer = self.request("textDocument/diagnostic", file);
@@ -124,7 +124,7 @@ impl Server {
             .collect()
     }
 
-    /// What may stand here.
+    /// Returns the completions at a place.
     pub(crate) fn completions(&mut self, at: Place) -> Vec<String> {
         let answer = self.request("textDocument/completion", self.at(at));
         let items = answer.get("items").unwrap_or(&answer).as_array();
@@ -137,7 +137,7 @@ impl Server {
         labels.map(str::to_owned).collect()
     }
 
-    /// Where what stands here is declared: the file, and the place in it.
+    /// Returns the declarations of the item at a place: the file, and the place in it.
     pub(crate) fn declared(&mut self, at: Place) -> Vec<(String, Place)> {
         let answer = self.request("textDocument/definition", self.at(at));
         let places = answer.as_array().cloned().unwrap_or_default();
@@ -151,14 +151,14 @@ impl Server {
         declared.collect()
     }
 
-    /// What is shown of what stands here.
+    /// Returns the hover text of a place.
     pub(crate) fn shown(&mut self, at: Place) -> String {
         let answer = self.request("textDocument/hover", self.at(at));
         let text = answer["contents"]["value"].as_str();
         text.unwrap_or_default().to_owned()
     }
 
-    /// The address of the open file.
+    /// Returns the address of the open file.
     pub(crate) fn uri(&self) -> &str {
         &self.uri
     }
@@ -170,7 +170,7 @@ impl Server {
         })
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request, and waits for the response.
     fn request(&mut self, method: &str, params: Value) -> Value {
         loop {
             self.requests += 1;
@@ -184,7 +184,7 @@ impl Server {
             };
             match answer["error"]["code"].as_i64() {
                 None => return answer["result"].clone(),
-                // The text had changed meanwhile, or the server was about to look at it anew.
+                // The text had changed meanwhile, or the server was about to analyse it again.
                 Some(-32801 | -32802) => thread::sleep(Duration::from_millis(100)),
                 Some(_) => panic!("{method}: {}", answer["error"]),
             }
@@ -203,17 +203,17 @@ impl Server {
             .expect("rust-analyzer reads");
     }
 
-    /// The next message, after what the server wants of an editor is done.
+    /// Returns the next message; handles the server's requests to the editor.
     fn next(&mut self) -> Value {
         let message = self.messages.recv_timeout(PATIENCE);
-        let message = message.expect("rust-analyzer says something in time");
+        let message = message.expect("rust-analyzer sends a message in time");
         match (message.get("id"), message["method"].as_str()) {
             (_, Some("experimental/serverStatus")) => {
                 let status = &message["params"];
                 assert_eq!(status["health"], "ok", "{status}");
                 self.is_idle = status["quiescent"] == true;
             }
-            // It asks for settings, and reports progress: this editor has nothing to say to it.
+            // A request for settings or a report of progress: this editor returns null.
             (Some(id), Some(_)) => self.send(json!({"id": id, "result": null})),
             _ => {}
         }
@@ -243,7 +243,7 @@ fn initialize(project: &Path) -> Value {
                 "targetDir": project.join("target"),
             },
             "checkOnSave": false,
-            // Unknown methods and types that do not fit are among these.
+            // Unknown methods and type mismatches are among these.
             "diagnostics": {"experimental": {"enable": true}},
         },
     })

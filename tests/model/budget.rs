@@ -1,4 +1,4 @@
-//! What was reserved is given back or counted, however an operation ends.
+//! Reservations are released or counted, however an operation ends.
 
 use std::panic::AssertUnwindSafe;
 
@@ -38,7 +38,7 @@ async fn t_70_a_refusal_sends_nothing_and_calls_no_other_hook() {
     assert!(!error.is_provider_error());
     assert_eq!(
         log.take(),
-        ["estimate text_turn for nobody", "reserve 10 for nobody"]
+        ["estimate text_turn for absent", "reserve 10 for absent"]
     );
 }
 
@@ -148,7 +148,7 @@ async fn t_70_an_operation_that_is_dropped_before_the_adapter_answers_is_release
     let mut events = model.completion("hi").stream();
     assert!(events.next().now_or_never().is_none());
     drop(events);
-    assert_eq!(log.take(), ["reserve 0 for nobody", "release"]);
+    assert_eq!(log.take(), ["reserve 0 for absent", "release"]);
 }
 
 #[tokio::test]
@@ -196,7 +196,7 @@ async fn t_70_the_usage_behind_a_call_that_cannot_be_read_counts_and_no_hook_see
         assert_eq!(lines.last().unwrap(), "settle 50");
     }
 
-    // All that was reported is less than the estimate, and it is what was used.
+    // The sum of the reports is less than the estimate, and counts.
     let log = Log::new();
     let script = [call("nope", "{}"), stop(), used(1, 2)];
     let (model, books) = recorded(&log, Script::new(&log, script));
@@ -204,7 +204,7 @@ async fn t_70_the_usage_behind_a_call_that_cannot_be_read_counts_and_no_hook_see
     assert_eq!(books.budget.used().tokens, 3);
 }
 
-/// Calls a tool that there is not, and then has this many pieces of text, or never goes on.
+/// Calls an unknown tool, and then sends this many pieces of text, or stays pending.
 struct Rambling(Option<usize>);
 
 impl ModelAdapter for Rambling {
@@ -291,7 +291,7 @@ async fn t_70_an_answer_that_was_cut_off_counts_as_estimated() {
     assert_eq!(books.budget.used(), UsageEstimate::tokens(10));
 }
 
-/// Says when its stream is dropped. It has this many pieces of text.
+/// Records the drop of its stream, which has this many pieces of text.
 struct Closing(Log, usize);
 
 impl ModelAdapter for Closing {
@@ -321,9 +321,9 @@ async fn t_70_the_connection_is_closed_before_the_budget_is_settled() {
         assert_eq!(typed(&event), expected);
     }
     drop(events);
-    assert_eq!(log.take(), ["reserve 0 for nobody", "close", "settle 0"]);
+    assert_eq!(log.take(), ["reserve 0 for absent", "close", "settle 0"]);
 
     let model = HookedModel::new(Closing(log.clone(), 1), RecordedBudget::new(&log));
     model.completion("count").collect().await.unwrap();
-    assert_eq!(log.take(), ["reserve 0 for nobody", "close", "settle 0"]);
+    assert_eq!(log.take(), ["reserve 0 for absent", "close", "settle 0"]);
 }

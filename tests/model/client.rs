@@ -141,7 +141,7 @@ fn delta(text: &str) -> String {
     chunk(&choice, "null")
 }
 
-/// The end of an answer: why it stops, what was used.
+/// Returns the end of an answer: finish reason and usage.
 fn end() -> String {
     chunk(
         "{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}",
@@ -167,7 +167,7 @@ async fn t_70_t_71_t_72_every_input_and_every_event_is_seen_once_and_in_order() 
     let input = ModelInput::user("hi").system("be brief");
     let mut events = model.text_turn(input).ext(Tenant("eu")).stream();
 
-    // The provider says nothing more until the caller has what it said before.
+    // The provider sends no more until the caller has received the pieces before.
     while let Some(event) = events.next().await {
         let event = event.unwrap();
         log.add(format_args!("caller: {}", typed(&event)));
@@ -332,10 +332,10 @@ async fn t_70_a_connection_that_breaks_is_an_error_and_never_an_answer() {
         Piece::Gate,
         Piece::Break,
     ];
-    // Nothing listens where no server is.
-    let nobody = StandIn::new(&log, []).await;
-    let (unreachable, _) = model(&log, &nobody);
-    drop(nobody);
+    // No server runs at this address.
+    let absent = StandIn::new(&log, []).await;
+    let (unreachable, _) = model(&log, &absent);
+    drop(absent);
     let provider = StandIn::new(&log, [Answer::stream(pieces)]).await;
     let (model, books) = model(&log, &provider);
 

@@ -1,4 +1,4 @@
-//! A conversation that event hooks add to, and a model that goes on with it.
+//! A conversation that event hooks change, and a model that continues it.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::kit::{Log, Script, call, stop, text};
 
-/// Writes down what the model is asked.
+/// Records the input of the model.
 struct Input(Log);
 
 impl OnModelInput for Input {

@@ -1,5 +1,4 @@
-//! What the cases share: an adapter that plays a script, hooks and a budget that write down
-//! what they see.
+//! Shared helpers: an adapter with a script, and hooks and a budget that record their calls.
 
 use std::sync::Mutex;
 
@@ -20,10 +19,10 @@ pub(crate) struct Tenant(pub(crate) &'static str);
 pub(crate) fn tenant(extensions: &RequestExtensions) -> &'static str {
     extensions
         .get::<Tenant>()
-        .map_or("nobody", |tenant| tenant.0)
+        .map_or("absent", |tenant| tenant.0)
 }
 
-/// Writes down what every hook is given.
+/// Records the parameters of every hook.
 pub(crate) struct Recorder(pub(crate) Log);
 
 #[impl_hooks(ModelHooksSet)]
@@ -44,13 +43,13 @@ impl ModelHooks for Recorder {
     }
 
     async fn on_stream_event(&self, cx: &StreamEventHookContext<'_>) {
-        // Suspends, so that an order that only holds by chance does not.
+        // Suspends, so that an order that is only accidental fails.
         hooks_tests::yield_once().await;
         self.0.add(format_args!("hook: {}", raw(cx.event().raw())));
     }
 }
 
-/// An adapter's event in a few words.
+/// Returns an adapter's event in a few words.
 pub(crate) fn raw(event: &AdapterEvent) -> String {
     match event {
         AdapterEvent::Started { model, .. } => {
@@ -63,7 +62,7 @@ pub(crate) fn raw(event: &AdapterEvent) -> String {
     }
 }
 
-/// A caller's event in the same words.
+/// Returns a caller's event in these words.
 pub(crate) fn typed<T: std::fmt::Debug>(event: &ModelEvent<T>) -> String {
     match event {
         ModelEvent::Started { model, .. } => format!("started {}", model.as_deref().unwrap_or("-")),
@@ -75,7 +74,7 @@ pub(crate) fn typed<T: std::fmt::Debug>(event: &ModelEvent<T>) -> String {
     }
 }
 
-/// Takes everything, and writes down each event when the caller has it.
+/// Reads all events, and records each one.
 pub(crate) async fn drain<T: std::fmt::Debug>(
     mut events: ModelStream<'_, T>,
     log: &Log,
@@ -86,7 +85,7 @@ pub(crate) async fn drain<T: std::fmt::Debug>(
     Ok(())
 }
 
-/// A budget that writes down what happens to it.
+/// A budget that records its calls.
 #[derive(Clone)]
 pub(crate) struct RecordedBudget {
     pub(crate) log: Log,
@@ -143,7 +142,7 @@ impl Script {
         }
     }
 
-    /// There is no stream.
+    /// Returns a script without a stream.
     pub(crate) fn failing(log: &Log, error: AdapterError) -> Self {
         Script {
             log: log.clone(),

@@ -1,4 +1,4 @@
-//! What an answer over HTTP may be: it ends where its protocol says so, and within limits.
+//! Limits of an answer over HTTP: it ends as its protocol defines, and within limits.
 
 use std::error::Error;
 use std::time::Duration;
@@ -89,7 +89,7 @@ fn text(text: &str, finish: Option<&str>) -> Value {
     json!({"choices": [{"delta": {"content": text}, "finish_reason": finish}]})
 }
 
-/// A piece of a tool call of OpenAI's style.
+/// Returns a piece of a tool call of OpenAI's style.
 fn piece(index: usize, arguments: &str) -> Value {
     let function = json!({"name": "look", "arguments": arguments});
     json!({"choices": [{"delta": {"tool_calls": [
@@ -97,7 +97,7 @@ fn piece(index: usize, arguments: &str) -> Value {
     ]}}]})
 }
 
-/// A tool call of Claude's style.
+/// Returns a tool call of Claude's style.
 fn block(index: usize, arguments: &str) -> [Value; 3] {
     [
         json!({"type": "content_block_start", "index": index, "content_block": {
@@ -122,7 +122,7 @@ async fn t_75_an_answer_is_over_where_its_protocol_says_so_although_the_body_sta
         json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "all"}}),
         json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
         json!({"type": "message_stop"}),
-        json!({"type": "error", "error": {"message": "nobody reads this"}}),
+        json!({"type": "error", "error": {"message": "never read"}}),
     ]);
     let reply = ask(claude(body.stays_open(), config())).await.unwrap();
     assert_eq!(reply.output.as_deref(), Some("all"));

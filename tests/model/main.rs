@@ -1,6 +1,5 @@
-//! Model hooks (`T-70` to `T-75`): with an adapter that plays a script, around the client
-//! `async-openai` that talks to a server of the test's own, and with the adapters of this
-//! workspace against the same server.
+//! Model hooks (`T-70` to `T-75`): with a scripted adapter, around the client `async-openai` with a
+//! test server, and with the adapters of this workspace against that server.
 
 mod budget;
 mod client;

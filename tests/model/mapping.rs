@@ -1,4 +1,4 @@
-//! From an adapter's events to a caller's, and what can be wrong with them.
+//! Conversion of an adapter's events into a caller's, and its errors.
 
 use hooks_runtime::model::{
     AdapterError, AdapterEvent, FinishReason, HookedModel, ModelError, ModelHooksSet, ModelInput,

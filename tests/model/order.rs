@@ -1,4 +1,4 @@
-//! What happens around an operation, in order.
+//! Order of the steps of an operation.
 
 use hooks_runtime::RequestExtensions;
 use hooks_runtime::model::hooks::{OnModelInput, OnStreamEvent, ResolveUsageEstimate};
@@ -106,7 +106,7 @@ async fn t_70_t_71_completions_are_estimated_and_have_no_input() {
     }
 }
 
-/// Estimates by the length of what is asked, as only the operation itself allows.
+/// Estimates by the length of the input, which only the operation itself contains.
 struct ByLength;
 
 impl ResolveUsageEstimate for ByLength {
@@ -129,11 +129,11 @@ async fn t_70_a_hook_estimates_from_the_operation() {
     assert_eq!(
         log.take(),
         [
-            "reserve 6 for nobody",
-            "adapter completion for nobody",
+            "reserve 6 for absent",
+            "adapter completion for absent",
             "settle 6"
         ],
-        "where the provider says nothing, what was estimated counts as used"
+        "without a report of the provider, the estimate counts as used"
     );
 }
 
@@ -182,7 +182,7 @@ async fn t_72_the_enum_names_the_kind_of_the_operation() {
         let hooks = ModelHooksSet::new().with_on_stream_event(Variants(log.clone()));
         HookedModel::with_hooks(Script::new(&Log::new(), [stop()]), Unlimited, hooks)
     };
-    // Nothing was said, which is JSON of no type.
+    // The text is empty, which is not valid JSON.
     let _ = model().text_turn("hi").collect().await;
     let _ = model().structured_turn::<Value>("hi").collect().await;
     let _ = model().completion("hi").collect().await;
@@ -198,7 +198,7 @@ async fn t_72_the_enum_names_the_kind_of_the_operation() {
     );
 }
 
-/// Borrows what the test owns.
+/// Borrows the test's log.
 struct Borrowing<'a>(&'a Log);
 
 impl OnModelInput for Borrowing<'_> {

@@ -1,4 +1,4 @@
-//! The owner: hooks that come later, parts that are shared, extensions.
+//! The owner: hooks added later, shared parts, extensions.
 
 use hooks_runtime::RequestExtensions;
 use hooks_runtime::model::hooks::{OnModelInput, ResolveUsageEstimate};
@@ -9,7 +9,7 @@ use hooks_runtime::model::{
 
 use crate::kit::{Log, RecordedBudget, Tenant, stop, tenant, text};
 
-/// Answers as often as it is asked.
+/// Answers every request.
 struct Always;
 
 impl ModelAdapter for Always {
@@ -48,7 +48,7 @@ async fn t_73_hooks_are_added_after_construction_behind_those_there_are() {
     model.text_turn("hi").collect().await.unwrap();
     assert_eq!(
         log.take(),
-        ["first for nobody", "second for nobody", "third for nobody"]
+        ["first for absent", "second for absent", "third for absent"]
     );
 }
 
@@ -60,7 +60,7 @@ async fn t_73_an_estimate_that_is_added_replaces_the_one_there_is() {
     let model =
         HookedModel::with_hooks(Always, RecordedBudget::new(&log), one).with_extended_hooks(two);
     model.completion("hi").collect().await.unwrap();
-    assert_eq!(log.take(), ["reserve 2 for nobody", "settle 2"]);
+    assert_eq!(log.take(), ["reserve 2 for absent", "settle 2"]);
 }
 
 #[tokio::test]
@@ -71,9 +71,9 @@ async fn t_73_a_clone_and_a_call_that_was_made_keep_the_hooks_they_had() {
     model.extend_hooks(named("new", &log));
     call.collect().await.unwrap();
     clone.text_turn("hi").collect().await.unwrap();
-    assert_eq!(log.take(), ["old for nobody", "old for nobody"]);
+    assert_eq!(log.take(), ["old for absent", "old for absent"]);
     model.text_turn("hi").collect().await.unwrap();
-    assert_eq!(log.take(), ["old for nobody", "new for nobody"]);
+    assert_eq!(log.take(), ["old for absent", "new for absent"]);
 }
 
 #[tokio::test]

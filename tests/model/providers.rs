@@ -173,8 +173,8 @@ async fn t_72_hooks_see_each_event_before_the_caller_has_it() {
         assert_eq!(
             seen[..3],
             [
-                "estimate text_turn for nobody".to_owned(),
-                "input text_turn of 1 for nobody".to_owned(),
+                "estimate text_turn for absent".to_owned(),
+                "input text_turn of 1 for absent".to_owned(),
                 format!("http POST /v1/{path}"),
             ]
         );
@@ -285,7 +285,7 @@ async fn t_73_t_75_hooks_of_an_adapter_are_added_behind_those_there_are() {
         .collect()
         .await
         .unwrap();
-    assert_eq!(provider.received()[0].body["model"], "small-nobody-nobody");
+    assert_eq!(provider.received()[0].body["model"], "small-absent-absent");
     assert_eq!(log.take().len(), 12);
 
     let provider = StandIn::new(&Log::new(), [Answer::cut(CLAUDE_TEXT, 999)]).await;
@@ -294,7 +294,7 @@ async fn t_73_t_75_hooks_of_an_adapter_are_added_behind_those_there_are() {
     adapter.extend_hooks(hooks());
     let model = HookedModel::new(adapter, Unlimited);
     model.text_turn("hi").collect().await.unwrap();
-    assert_eq!(provider.received()[0].body["model"], "small-nobody-nobody");
+    assert_eq!(provider.received()[0].body["model"], "small-absent-absent");
     assert_eq!(log.take().len(), 24);
 }
 
@@ -544,7 +544,7 @@ async fn t_75_an_error_status_is_typed_in_each_style() {
     }
 }
 
-/// The first error of an answer.
+/// Returns the first error of an answer.
 async fn fails(model: &HookedModel<'_>) -> ModelError {
     model.text_turn(conversation()).collect().await.unwrap_err()
 }
@@ -675,7 +675,7 @@ fn t_75_no_debug_output_shows_the_key() {
     );
 }
 
-/// Shows the request that it is asked to send, and sends nothing.
+/// Records the request, and sends nothing.
 struct Showing;
 
 impl HttpTransport for Showing {

@@ -18,7 +18,7 @@ fn text() -> impl Strategy<Value = String> {
         .prop_map(|lines| lines.into_iter().map(|(line, end)| line + end).collect())
 }
 
-/// The same bytes, cut at these places.
+/// Returns the bytes, cut at these places.
 fn cut(text: &str, cuts: &[prop::sample::Index]) -> Vec<Vec<u8>> {
     let mut places: Vec<_> = cuts.iter().map(|cut| cut.index(text.len() + 1)).collect();
     places.extend([0, text.len()]);
@@ -35,7 +35,8 @@ fn ours(pieces: &[Vec<u8>]) -> Vec<(String, String)> {
     events.map(|event| (event.event, event.data)).collect()
 }
 
-/// Given whole, and with a line behind it, because it waits behind `\r` for what comes next.
+/// Returns the other parser's events of the whole text, with one more line, because it waits after
+/// `\r` for the next byte.
 fn theirs(text: &str) -> Vec<(String, String)> {
     let bytes = stream::iter([Ok::<_, std::io::Error>(
         format!("{text}: end\n").into_bytes(),

@@ -1,5 +1,5 @@
-//! A provider on this machine: an HTTP server that writes down what it is asked, and answers
-//! from a script, piece by piece.
+//! A local provider: an HTTP server that records its requests, and answers from a script, piece by
+//! piece.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::kit::Log;
 
-/// A client that does not ask the environment for a proxy: the server is on this machine.
+/// Returns a client that ignores proxies in the environment: the server is local.
 pub(crate) fn http_client() -> reqwest::Client {
     reqwest::Client::builder().no_proxy().build().unwrap()
 }
@@ -21,7 +21,7 @@ pub(crate) fn http_client() -> reqwest::Client {
 pub(crate) enum Piece {
     /// These bytes are sent at once, and alone.
     Bytes(Vec<u8>),
-    /// Nothing is sent before the test lets the answer go on.
+    /// Waits until the test releases the answer.
     Gate,
     /// The connection breaks.
     Break,
@@ -35,7 +35,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// A stream of events.
+    /// Creates a stream of events.
     pub(crate) fn stream(pieces: impl IntoIterator<Item = Piece>) -> Self {
         Answer {
             status: 200,
@@ -44,13 +44,13 @@ impl Answer {
         }
     }
 
-    /// The events of a text, cut every few bytes: in names, line ends and characters.
+    /// Creates the events of a text, cut every few bytes: in names, line ends and characters.
     pub(crate) fn cut(text: &str, size: usize) -> Self {
         let pieces = text.as_bytes().chunks(size);
         Answer::stream(pieces.map(|piece| Piece::Bytes(piece.to_vec())))
     }
 
-    /// An error.
+    /// Creates an error.
     pub(crate) fn error(status: u16, headers: &'static str, body: &str) -> Self {
         Answer {
             status,
@@ -60,7 +60,7 @@ impl Answer {
     }
 }
 
-/// What the server was asked.
+/// Record of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) head: String,
@@ -76,7 +76,7 @@ pub(crate) struct StandIn {
 }
 
 impl StandIn {
-    /// A server that gives these answers, one a request.
+    /// Creates a server that gives these answers, one a request.
     pub(crate) async fn new(log: &Log, answers: impl IntoIterator<Item = Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -89,7 +89,7 @@ impl StandIn {
                 loop {
                     let (socket, _) = listener.accept().await.unwrap();
                     let answer = answers.pop().expect("an answer for every request");
-                    // A client that goes away amid an answer is no error of the server's.
+                    // A client that disconnects during an answer is not an error of the server.
                     let _ = serve(socket, answer, &gate, &received, &log).await;
                 }
             }
@@ -102,12 +102,12 @@ impl StandIn {
         }
     }
 
-    /// Lets an answer go on behind its next gate.
+    /// Continues an answer after its next gate.
     pub(crate) fn go_on(&self) {
         self.gate.add_permits(1);
     }
 
-    /// What it was asked.
+    /// Returns the recorded requests.
     pub(crate) fn received(&self) -> Vec<Received> {
         self.received.lock().unwrap().clone()
     }
@@ -151,7 +151,7 @@ async fn serve(
                 chunk.extend(b"\r\n");
                 socket.write_all(&chunk).await?;
                 socket.flush().await?;
-                // So that pieces arrive apart; that they may not is held by the parser's tests.
+                // So that pieces arrive separately; the parser's tests cover other cases.
                 tokio::time::sleep(Duration::from_micros(200)).await;
             }
         }

@@ -1,4 +1,4 @@
-//! Asking the user (E-130 to E-140), and what comes of it.
+//! Approval requests (E-130 to E-140), and their decisions.
 
 mod data;
 mod identical;
@@ -24,24 +24,24 @@ use tokio::task::{JoinHandle, yield_now};
 
 use crate::kit::{Log, answering, map, named};
 
-/// The data of a call of a tool.
+/// Returns the data of a tool call.
 fn call() -> Map {
     map(json!({"tool_name": "shell", "tool_input": {"command": "ls"}}))
 }
 
-/// A registry with one hook `gate`, which gives this answer to `tool:pre`.
+/// Returns a registry with one hook `gate`, which returns this result for `tool:pre`.
 fn gate(result: HookResult) -> HookRegistry {
     let hooks = HookRegistry::new();
     hooks.register("tool:pre", answering(result), named("gate"));
     hooks
 }
 
-/// A coordinator with somebody to ask.
+/// Returns a coordinator with a provider.
 fn with(provider: impl ApprovalProvider + 'static) -> Coordinator {
     Coordinator::builder().provider(provider).build()
 }
 
-/// What comes of an event, without a conversation to look at.
+/// Returns the result of an event, without a conversation.
 async fn decide(
     coordinator: &Coordinator,
     hooks: &HookRegistry,
@@ -54,12 +54,12 @@ async fn decide(
         .expect("the event can be applied")
 }
 
-/// What comes of one question, put by the trusted hook `gate` about [`call`].
+/// Returns the result of one question, asked by the trusted hook `gate` about [`call`].
 async fn ask(provider: impl ApprovalProvider + 'static, question: HookResult) -> AppliedEmission {
     decide(&with(provider), &gate(question), "tool:pre", call()).await
 }
 
-/// The question that an event leads to.
+/// Returns the question of an event.
 async fn question(
     coordinator: &Coordinator,
     hooks: &HookRegistry,
@@ -73,13 +73,13 @@ async fn question(
     }
 }
 
-/// The labels that an answer offers.
+/// Returns the labels that an answer offers.
 fn labels(request: &ApprovalRequest) -> Vec<&str> {
     let options = request.options.iter();
     options.map(|option| option.label.as_str()).collect()
 }
 
-/// A question in a task of its own, put as far as it goes.
+/// Starts a question in a separate task, and polls it as far as possible.
 async fn asking(coordinator: &Coordinator, request: &ApprovalRequest) -> JoinHandle<Approval> {
     let (coordinator, request) = (coordinator.clone(), request.clone());
     let task = tokio::spawn(async move { coordinator.ask(request).await });
@@ -87,14 +87,14 @@ async fn asking(coordinator: &Coordinator, request: &ApprovalRequest) -> JoinHan
     task
 }
 
-/// Lets the other tasks run as far as they can without time going by.
+/// Lets the other tasks run as far as they can without a change of time.
 async fn settled() {
     for _ in 0..20 {
         yield_now().await;
     }
 }
 
-/// The only question that waits.
+/// Returns the only pending question.
 fn only(queue: &ApprovalQueue) -> Arc<ApprovalRequest> {
     let pending = queue.pending();
     assert_eq!(pending.len(), 1, "one question waits");
@@ -119,7 +119,7 @@ impl ApprovalProvider for Offline {
     }
 }
 
-/// Panics while it asks.
+/// Panics while it is pending.
 struct Panics;
 
 impl ApprovalProvider for Panics {
@@ -129,7 +129,7 @@ impl ApprovalProvider for Panics {
     }
 }
 
-/// Panics before there is a future.
+/// Panics before it returns a future.
 struct PanicsAtOnce;
 
 impl ApprovalProvider for PanicsAtOnce {
@@ -142,7 +142,7 @@ impl ApprovalProvider for PanicsAtOnce {
     }
 }
 
-/// Writes down what it is asked, and says yes.
+/// Records its questions, and answers yes.
 struct Writes(Log);
 
 impl ApprovalProvider for Writes {

@@ -1,4 +1,4 @@
-//! Emitting to all hooks at once, and collecting what they answer (E-50 to E-59).
+//! Concurrent hooks, and the collection of their results (E-50 to E-59).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::kit::{
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A handler that answers this after some time.
+/// Returns a handler that completes with this result after some time.
 fn after(
     time: Duration,
     vote: &'static str,
@@ -62,7 +62,7 @@ fn e_51_the_default_timeout_is_one_second() {
     assert_eq!(HookRegistry::COLLECT_TIMEOUT, SECOND);
 }
 
-/// By a clock that only moves when all sleep.
+/// With a clock that only advances when all tasks sleep.
 #[tokio::test(start_paused = true)]
 async fn e_51_the_time_is_that_of_the_slowest_and_not_the_sum() {
     let registry = HookRegistry::new();
@@ -197,7 +197,7 @@ fn e_53_deny_does_not_stop_and_its_data_count() {
     assert_eq!(log.lines().len(), 4);
 }
 
-/// A registry with a hook for each kind of failure between two that answer.
+/// Returns a registry with a hook for each kind of failure between two that succeed.
 fn with_faults(dropped: &Dropped) -> HookRegistry {
     let registry = HookRegistry::new();
     registry.register("e", after(Duration::ZERO, "first"), at(0));

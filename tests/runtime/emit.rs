@@ -537,9 +537,9 @@ fn e_33_handlers_after_a_question_still_run() {
         logging(&log, "changes", HookResult::set("a", 2)),
         at(2),
     );
-    registry.register("e", logging(&log, "goes on", HookResult::proceed()), at(3));
+    registry.register("e", logging(&log, "proceeds", HookResult::proceed()), at(3));
     let emission = block_on(emit(&registry, "e", json!({"a": 1})));
-    assert_eq!(log.lines(), ["asks", "changes", "goes on"]);
+    assert_eq!(log.lines(), ["asks", "changes", "proceeds"]);
     assert_eq!(emission.action, Action::AskUser);
     assert_eq!(object(&emission.data), json!({"a": 2}));
 }
@@ -912,7 +912,7 @@ fn e_44_emit_ends_when_the_last_hook_has_ended() {
     assert_eq!(log.lines(), ["hook", "caller"]);
 }
 
-/// What a borrowing hook finds in the fields `a`, `b` and `d`.
+/// Records the fields `a`, `b` and `d` as a borrowing hook reads them.
 fn looking(log: &Log) -> impl Fn(Event<'_>) -> HookResult + Send + Sync + 'static {
     let log = log.clone();
     move |event: Event<'_>| {

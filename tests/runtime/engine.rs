@@ -15,7 +15,7 @@ use hooks_runtime::engine::{EngineBuilder, Intent};
 use hooks_runtime::{HookEngine, HookError, HookResponse, ResponseAction, ToolRequest, ToolResult};
 use serde_json::Value;
 
-/// An engine in a workspace of its own, in which `REQ-1` owns `src/**`, and `REQ-5` nothing.
+/// An engine in a separate workspace, in which `REQ-1` owns `src/**`, and `REQ-5` nothing.
 pub(crate) struct Bench {
     pub(crate) engine: HookEngine,
     folder: tempfile::TempDir,
@@ -26,7 +26,7 @@ impl Bench {
         Bench::with(|builder| builder)
     }
 
-    /// With more said to the builder.
+    /// Creates an engine with further options.
     pub(crate) fn with(more: impl FnOnce(EngineBuilder) -> EngineBuilder) -> Self {
         let folder = tempfile::tempdir().expect("there is room");
         std::fs::create_dir(folder.path().join("src")).expect("there is room");
@@ -37,7 +37,7 @@ impl Bench {
         Bench { engine, folder }
     }
 
-    /// The same, after an intent was selected.
+    /// Selects an intent.
     pub(crate) fn ready(self) -> Self {
         self.engine.session().select_intent("REQ-1");
         self
@@ -55,7 +55,7 @@ impl Bench {
         self.engine.pre_tool_use(request).await
     }
 
-    /// The response, where no hook fails.
+    /// Returns the response, if no hook fails.
     pub(crate) async fn ask(&self, request: &ToolRequest) -> HookResponse {
         self.pre(request).await.expect("no hook fails")
     }
@@ -64,7 +64,7 @@ impl Bench {
         self.engine.post_tool_use(result, Some("call-1")).await;
     }
 
-    /// The lines of a file of the storage.
+    /// Returns the lines of a file of the storage.
     pub(crate) fn lines(&self, file: &str) -> Vec<Value> {
         let text = std::fs::read_to_string(self.path(".orchestration").join(file));
         let text = text.unwrap_or_default();
@@ -97,7 +97,7 @@ pub(crate) fn command(command: &str) -> ToolRequest {
         .intent("REQ-1")
 }
 
-/// That a response denies for this reason, with everything that an agent needs to go on.
+/// Asserts that a response denies for this reason, with all fields that an agent needs to continue.
 pub(crate) fn assert_denied(response: &HookResponse, action: ResponseAction, reason: &str) {
     assert_eq!(response.action, action, "{response:?}");
     assert_eq!(response.reason.as_deref(), Some(reason), "{response:?}");

@@ -198,7 +198,7 @@ fn e_29_linter_hook_and_todo_hook_are_merged() {
     assert!(emission.injections[1].ephemeral, "the items keep their own");
 }
 
-/// Reminds of what is to be done.
+/// Injects a list of tasks.
 fn todo_hook(
     todos: &'static [&'static str],
     at_event: &'static str,

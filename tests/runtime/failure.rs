@@ -1,4 +1,4 @@
-//! What a hook that fails, panics or takes too long does, by its policy.
+//! Effect of failures, panics and timeouts of hooks, by policy.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// What the failure is called.
+    /// Returns the name of the failure.
     fn name(self) -> &'static str {
         match self {
             Kind::Error => "error",
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// Goes wrong; would answer with a change that must not count.
+    /// Fails; its change must not apply.
     async fn happen(self) -> Result<(), HookError> {
         match self {
             Kind::Error => return Err(HookError::new("broken")),
@@ -55,7 +55,7 @@ impl Kind {
     }
 }
 
-/// The faulty hook's conditions.
+/// Returns the options of the failing hook.
 fn faulty(policy: Option<FailurePolicy>) -> RegisterOptions {
     let options = at(2).name("faulty").timeout(SECOND);
     match policy {
@@ -64,7 +64,7 @@ fn faulty(policy: Option<FailurePolicy>) -> RegisterOptions {
     }
 }
 
-/// A hook that injects, one that goes wrong, and one that writes `after`.
+/// Returns a registry with a hook that injects, one that fails, and one that records `after`.
 fn events(kind: Kind, policy: Option<FailurePolicy>, log: &Log) -> HookRegistry {
     let registry = HookRegistry::new();
     registry.register(
@@ -248,7 +248,7 @@ fn x_2_a_panic_of_what_a_hook_held_is_isolated() {
     );
 }
 
-/// A hook that takes this long and then says yes, with a change.
+/// Returns a hook that takes this long and then allows, with a change.
 fn slow(
     time: Duration,
 ) -> impl Fn(Arc<str>, Arc<Map>) -> std::pin::Pin<Box<dyn Future<Output = HookResult> + Send>>
@@ -495,7 +495,7 @@ async fn x_2_any_deadline_may_be_given() {
     assert_eq!(emission.data["late"], true);
 }
 
-/// A PRE hook that goes wrong.
+/// A PRE hook that fails.
 struct Faulty(Kind);
 
 impl PreHook<str> for Faulty {
@@ -509,7 +509,7 @@ impl PreHook<str> for Faulty {
     }
 }
 
-/// A PRE hook that goes on, one that goes wrong, and one that writes `after`.
+/// Returns a registry with a PRE hook that continues, one that fails, and one that records `after`.
 fn phases(kind: Kind, policy: Option<FailurePolicy>, log: &Log) -> PhaseRegistry<str, str> {
     let registry = PhaseRegistry::new();
     let before = |_: &str| HookResponse::default().reason("before");
@@ -661,7 +661,7 @@ fn x_2_a_panic_whose_payload_panics_when_it_is_dropped_is_isolated() {
     assert_eq!(emission.failures.len(), 1);
 }
 
-/// What comes of a hook under this policy whose question has a timeout that does not hold.
+/// Returns the result of a hook under this policy whose question has an invalid timeout.
 fn invalid(policy: FailurePolicy) -> Result<Emission, EmitError> {
     let registry = HookRegistry::new();
     let asks = HookResult::ask_user("Sure?").approval_timeout(f64::NAN);
@@ -761,7 +761,7 @@ fn t_43_a_hook_that_reenters_its_own_state_fails_and_does_not_hang() {
     assert_eq!(emission.data["inner_faults"], 1);
 }
 
-/// What panics when it is shown.
+/// A value whose `Display` panics.
 #[derive(Debug)]
 struct Unshowable;
 
@@ -857,7 +857,7 @@ fn x_2_the_destructor_of_a_hook_that_removed_itself_does_not_destroy_the_answer(
     assert!(emission.is_denied());
 }
 
-/// Is ready again as soon as it waits, and uses up what tokio lets a task do at a time.
+/// Is ready at every poll, and uses up its cooperative budget.
 async fn busy() {
     let lock = tokio::sync::Mutex::new(());
     loop {
@@ -987,7 +987,7 @@ fn e_95_an_invalid_change_changes_nothing_and_is_reported() {
         let registry = HookRegistry::new();
         let hook = |_: Event<'_>| HookResult::set("x", 1).approval_timeout(f64::NAN);
         registry.register("e", hook, plain().on_failure(policy));
-        // There, an action is nothing (`E-53`).
+        // There, actions have no effect (`E-53`).
         let denies = |_: Event<'_>| {
             let mut no = HookResult::deny("no").approval_timeout(f64::NAN);
             no.data = json!({"x": 1}).as_object().cloned();

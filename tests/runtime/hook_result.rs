@@ -1,4 +1,4 @@
-//! What a hook answers, as a value and as JSON (E-90 to E-97).
+//! `HookResult` as a value and as JSON (E-90 to E-97).
 
 use std::collections::BTreeSet;
 
@@ -193,7 +193,7 @@ fn e_92_every_field_is_read() {
     assert_eq!(result.extra, None);
 }
 
-/// Values that do not hold, by field.
+/// Invalid values, by field.
 fn wrong() -> Vec<(&'static str, Value)> {
     let texts = [json!(1), json!(true), json!(["x"]), json!({"x": 1})];
     let bools = [

@@ -1,4 +1,4 @@
-//! What hooks add to the conversation (E-110 to E-115), and what is written down about it.
+//! Injections into the conversation (E-110 to E-115), and their audit.
 
 mod model;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::kit::{answering, at, named, plain};
 
-/// Does what hooks that give these answers, in this order, lead to.
+/// Applies the emission of hooks with these results, in this order.
 async fn apply(
     coordinator: &Coordinator,
     conversation: &mut Conversation,
@@ -543,7 +543,7 @@ async fn e_111_dropping_an_application_before_the_answer_does_not_inject_twice()
     let results = || [text("told"), brief("now"), HookResult::ask_user("Run it?")];
     let waiting = apply(&coordinator, &mut conversation, results());
     let ended = tokio::time::timeout(std::time::Duration::from_millis(20), waiting).await;
-    assert!(ended.is_err(), "nobody has answered");
+    assert!(ended.is_err(), "no answer yet");
     assert!(queue.is_empty());
     let expected = [(Role::System, "told"), (Role::System, "now")];
     assert_eq!(said(&conversation.next_call()), expected);

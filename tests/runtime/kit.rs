@@ -1,5 +1,4 @@
-//! What the cases share: logs, handlers that answer from a script, and a listener for what is
-//! logged.
+//! Shared helpers: logs, handlers with scripts, and a subscriber for log messages.
 
 use std::cell::RefCell;
 use std::fmt::{self, Write};
@@ -14,7 +13,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// The fields of an object.
+/// Returns the fields of an object.
 pub(crate) fn map(value: Value) -> Map {
     match value {
         Value::Object(map) => map,
@@ -22,22 +21,22 @@ pub(crate) fn map(value: Value) -> Map {
     }
 }
 
-/// The default conditions.
+/// Returns the default options.
 pub(crate) fn plain() -> RegisterOptions {
     RegisterOptions::new()
 }
 
-/// The conditions with this priority.
+/// Returns options with this priority.
 pub(crate) fn at(priority: i32) -> RegisterOptions {
     RegisterOptions::new().priority(priority)
 }
 
-/// The conditions with this name.
+/// Returns options with this name.
 pub(crate) fn named(name: impl Into<String>) -> RegisterOptions {
     RegisterOptions::new().name(name.into())
 }
 
-/// Emits, where the data are an object and no hook propagates.
+/// Emits data that are an object, without a hook that propagates.
 pub(crate) async fn emit(
     registry: &HookRegistry,
     event: &str,
@@ -49,14 +48,14 @@ pub(crate) async fn emit(
         .expect("the event has an answer")
 }
 
-/// A handler that always answers this.
+/// Returns a handler with a fixed result.
 pub(crate) fn answering(
     result: HookResult,
 ) -> impl Fn(Arc<str>, Arc<Map>) -> HookResult + Send + Sync + 'static {
     move |_event: Arc<str>, _data: Arc<Map>| result.clone()
 }
 
-/// A handler that writes a line when it is called, and answers this.
+/// Returns a handler that adds a line when it is called, with a fixed result.
 pub(crate) fn logging(
     log: &Log,
     line: impl Into<String>,
@@ -69,7 +68,7 @@ pub(crate) fn logging(
     }
 }
 
-/// A handler that writes down the data that it is given, as JSON.
+/// Returns a handler that records its data, as JSON.
 pub(crate) fn watching(
     log: &Log,
 ) -> impl Fn(Arc<str>, Arc<Map>) -> HookResult + Send + Sync + 'static {
@@ -80,7 +79,7 @@ pub(crate) fn watching(
     }
 }
 
-/// Says whether what held it has been dropped.
+/// Returns `true` if its owner has been dropped.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dropped(Arc<AtomicBool>);
 
@@ -106,18 +105,19 @@ thread_local! {
     static HEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// What is logged on this thread while `act` runs: `LEVEL field=value …`, one line an event.
+/// Returns the log messages of this thread while `act` runs: `LEVEL field=value …`, one line an
+/// event.
 pub(crate) async fn heard<R>(act: impl Future<Output = R>) -> (R, Vec<String>) {
     static LISTEN: Once = Once::new();
     LISTEN.call_once(|| {
-        tracing::subscriber::set_global_default(Listener).expect("nobody else listens");
+        tracing::subscriber::set_global_default(Listener).expect("the only subscriber");
     });
     HEARD.set(Some(Vec::new()));
     let outcome = act.await;
     (outcome, HEARD.take().unwrap_or_default())
 }
 
-/// Whether a line of this level holds all of these words.
+/// Returns `true` if a line of this level contains all of these words.
 pub(crate) fn says(lines: &[String], level: &str, words: &[&str]) -> bool {
     let holds =
         |line: &&String| line.starts_with(level) && words.iter().all(|word| line.contains(word));

@@ -1,6 +1,5 @@
-//! What the registries of events and of PRE and POST hooks do, and what comes of their
-//! answers, from the requirements: one module a subject, each test named after the rule it
-//! holds.
+//! Behaviour of the registries of events and of PRE and POST hooks, and of their results, from the
+//! requirements: one module per subject, each test named after its rule.
 
 #![allow(
     unused_must_use,

@@ -1,4 +1,4 @@
-//! Hooks that emit: how deep emissions may be nested.
+//! Hooks that emit: the maximum depth of nested emissions.
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the user is shown (E-97, E-139, E-150 to E-152).
+//! Output for the user (E-97, E-139, E-150 to E-152).
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::kit::{Log, answering, at, heard, map, named, plain, says};
 
-/// Writes down what it shows.
+/// Records the displayed messages.
 struct Shows(Log);
 
 impl UserDisplay for Shows {
@@ -29,7 +29,7 @@ impl UserDisplay for Shows {
     }
 }
 
-/// Shows nothing, because it panics.
+/// A display that panics.
 struct Broken(Log);
 
 impl UserDisplay for Broken {
@@ -69,7 +69,7 @@ fn one(result: HookResult) -> HookRegistry {
     hooks
 }
 
-/// An answer of each action.
+/// Returns a result of each action.
 fn of_each_action() -> [HookResult; 5] {
     [
         HookResult::proceed(),
@@ -80,7 +80,7 @@ fn of_each_action() -> [HookResult; 5] {
     ]
 }
 
-/// A hook that prints this, and answers that.
+/// Returns a hook that prints this text, with this result.
 fn printing(
     text: &'static str,
     result: HookResult,

@@ -19,7 +19,7 @@ use crate::kit::{Dropped, Log, at, heard, plain, says, yield_once};
 
 type Registry = PhaseRegistry<str, str>;
 
-/// A PRE hook that writes its id and answers this.
+/// Returns a PRE hook that records its id, with this response.
 fn pre(log: &Log, id: &str, response: HookResponse) -> impl PreHook<str> + use<> {
     let (log, line) = (log.clone(), id.to_owned());
     PreFn::new(id, move |_: &str| {
@@ -28,12 +28,12 @@ fn pre(log: &Log, id: &str, response: HookResponse) -> impl PreHook<str> + use<>
     })
 }
 
-/// A PRE hook that writes its id and goes on, with its id as the reason.
+/// Returns a PRE hook that records its id and continues, with its id as the reason.
 fn passing(log: &Log, id: &str) -> impl PreHook<str> + use<> {
     pre(log, id, HookResponse::default().reason(id))
 }
 
-/// A POST hook that writes its id.
+/// Returns a POST hook that records its id.
 fn post(log: &Log, id: &str) -> impl PostHook<str> + use<> {
     let (log, line) = (log.clone(), id.to_owned());
     PostFn::new(id, move |_: &str, _: Option<&str>| log.add(&line))
@@ -302,7 +302,7 @@ fn r_09_without_pre_hooks_the_response_is_a_bare_continue() {
     assert_eq!(json, json!({"action": "CONTINUE"}));
 }
 
-/// A response with every field.
+/// Returns a response with every field.
 fn full(action: ResponseAction) -> HookResponse {
     HookResponse::new(action)
         .classification("DESTRUCTIVE")

@@ -1,8 +1,8 @@
-//! Which answer wins, and that nothing is lost with the others (the questions of section 0;
+//! Which output wins, and that contributions of the others are kept (the questions of section 0;
 //! E-34, E-35).
 //!
-//! Of section 0, approval options, slots that return `()` and the classifier's timeout belong
-//! to other parts.
+//! Of section 0, approval options, slots that return `()` and the classifier's timeout are tested
+//! elsewhere.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,7 +71,7 @@ async fn section_0_2_a_collection_is_concurrent_with_defaults_and_in_priority_or
     assert_eq!(all, expected);
 }
 
-/// Changes, injects, asks and tells, then gives the strongest answer last.
+/// Changes, injects, asks and sends a message, then returns the strongest action last.
 fn everything(strongest: HookResult) -> HookRegistry {
     let registry = HookRegistry::new();
     let change = HookResult::modify(map(json!({"changed": 1}))).user_message("changed");
@@ -80,7 +80,7 @@ fn everything(strongest: HookResult) -> HookRegistry {
     registry.register("e", answering(injection), at(2).name("injects"));
     let told = HookResult::proceed().user_message("went on");
     let told = told.user_message_level(MessageLevel::Warning);
-    registry.register("e", answering(told), at(3).name("goes on"));
+    registry.register("e", answering(told), at(3).name("proceeds"));
     registry.register(
         "e",
         answering(HookResult::inject_context("second")),
@@ -108,7 +108,7 @@ fn section_0_3_nothing_is_lost_when_a_stronger_action_wins() {
         let expected = [
             ("changed", info, "changes"),
             ("injected", info, "injects"),
-            ("went on", MessageLevel::Warning, "goes on"),
+            ("went on", MessageLevel::Warning, "proceeds"),
             ("strongest", info, "strongest"),
         ];
         assert_eq!(messages(&emission), expected);
@@ -218,7 +218,7 @@ fn section_0_8_post_hooks_run_as_registered() {
     assert_eq!(log.lines(), ["a", "b", "c"]);
 }
 
-/// One answer of each strength, the strongest first.
+/// Returns one result of each strength, the strongest first.
 fn by_strength() -> [HookResult; 5] {
     [
         HookResult::deny("no"),
@@ -307,7 +307,7 @@ fn e_35_the_scalar_of_a_changed_event_holds_every_message() {
     assert_eq!(result.user_message_level, MessageLevel::Error);
 }
 
-/// What a hook of the model does.
+/// Behaviour of a hook of the model.
 #[derive(Clone, Debug)]
 enum Does {
     GoOn,
@@ -382,7 +382,7 @@ impl Hook {
     }
 }
 
-/// What the rules say comes of it.
+/// Expected result by the rules.
 #[derive(Debug, PartialEq)]
 struct Expected {
     action: Action,

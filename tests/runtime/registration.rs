@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::kit::{Log, at, emit, heard, logging, named, plain, says, yield_once};
 
-/// The order in which hooks run for the event `e`.
+/// Returns the order in which hooks run for the event `e`.
 fn order(registry: &HookRegistry, log: &Log) -> Vec<String> {
     block_on(emit(registry, "e", ()));
     log.take()
@@ -285,7 +285,7 @@ async fn by_attribute(event: Event<'_>) -> Result<HookResult, HookError> {
     Ok(HookResult::set("by_attribute", event.name()))
 }
 
-/// The names that the registry lists for `e`.
+/// Returns the names that the registry lists for `e`.
 fn names(registry: &HookRegistry) -> Vec<String> {
     registry.list_handlers(Some("e"))["e"].clone()
 }
@@ -567,7 +567,7 @@ proptest! {
         let events = ["even", "odd"];
         let (registry, log) = (HookRegistry::new(), Log::new());
         let mut registrations = Vec::new();
-        // Event, priority and number of those that are there, in the order of registration.
+        // Event, priority and number of the registered hooks, in the order of registration.
         let mut model: Vec<(usize, i32, usize)> = Vec::new();
         for step in steps {
             match step {

@@ -1,4 +1,4 @@
-//! What became of each hook: ran, skipped, abandoned, failed, stopped the dispatch.
+//! Status of each hook: completed, skipped, cancelled, failed, stopped the dispatch.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::time::sleep;
 
 use crate::kit::{answering, at, named, plain};
 
-/// The hooks of a report and what became of them.
+/// Returns the hooks of a report and their status.
 fn runs(report: &Report) -> Vec<(&str, &'static str)> {
     let name = |run: &HookStatus| match run {
         HookStatus::Skipped => "skipped",

@@ -1,5 +1,5 @@
-//! What is copied of an event's data, and when: hooks see the data where they lie, and a
-//! change leaves what it does not concern where it is (`E-22`, `E-25`, `E-37`).
+//! Copies of an event's data: hooks read the data in place, and a change does not copy other fields
+//! (`E-22`, `E-25`, `E-37`).
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ fn object(value: Value) -> Map {
     value.as_object().expect("braces make an object").clone()
 }
 
-/// Where a text of the data lies.
+/// Returns the address of a text of the data.
 fn place(data: &Map, field: &str) -> *const u8 {
     data[field].as_str().expect("the field is a text").as_ptr()
 }
@@ -132,7 +132,7 @@ fn e_22_defaults_reach_every_form_of_hook_without_reaching_the_callers_data() {
         *seen.lock().unwrap(),
         [json!(["own", null, "default"]), complete]
     );
-    // The same without a hook.
+    // Also without a hook.
     let emission = block_on(registry.emit("other", Arc::clone(&kept))).unwrap();
     assert_eq!(emission.data["c"], "default");
     assert!(!kept.contains_key("c"));
@@ -185,7 +185,7 @@ fn several_changes_by_one_hook_all_count_and_the_latest_of_a_field_wins() {
     );
     let emission = emit(&registry, Arc::default());
     assert_eq!(*emission.data, object(json!({"a": 3, "b": 2})));
-    // As JSON they are an object of their own, which is read again.
+    // In JSON they are a separate object, which is parsed again.
     let result = HookResult::set("a", 1).and_set("b", 2);
     let json = serde_json::to_value(&result).unwrap();
     assert_eq!(json["changes"], json!({"a": 1, "b": 2}));

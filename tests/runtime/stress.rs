@@ -32,7 +32,7 @@ fn on_many_threads(act: impl Fn(usize) + Send + Sync) {
     });
 }
 
-/// Runs `act` on a thread of its own, and fails if it is not done after a long time.
+/// Runs `act` on a separate thread, and fails if it is not done after a long time.
 fn without_deadlock(act: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     let run = thread::spawn(move || {
@@ -45,7 +45,7 @@ fn without_deadlock(act: impl FnOnce() + Send + 'static) {
     run.join().unwrap();
 }
 
-/// A handler that counts the emissions with this thread's number.
+/// Returns a handler that counts the emissions with this thread's number.
 fn counting(
     number: usize,
     count: &Arc<AtomicUsize>,
@@ -309,7 +309,7 @@ fn e_07_a_hook_whose_destructor_uses_the_registry_does_not_block_it() {
         };
         let registration = registry.register("e", handler, named("holds"));
         assert!(registration.unregister());
-        // What reads the lists may keep the one before for a moment.
+        // A reader may keep the previous snapshot for a moment.
         registry.register("e", answering(HookResult::proceed()), named("last"));
         block_on(emit(&registry, "e", ()));
         assert!(

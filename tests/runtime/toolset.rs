@@ -1,4 +1,4 @@
-//! Tool sets: a call is read, passes the hooks of its tool, and runs, or does not.
+//! Tool sets: a call is parsed, passes the hooks of its tool, and runs, or does not.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -49,7 +49,7 @@ enum Tools {
     Weather(WeatherArgs),
     #[tool(output = Vec<String>)]
     WebSearch(WebSearch),
-    // Not to be written as JSON: the keys are no texts.
+    // Cannot be serialised as JSON: the keys are not text.
     #[tool(name = "math:noop", output = HashMap<(u8, u8), u8>)]
     #[deprecated = "does nothing"]
     Noop(Nothing),
@@ -61,7 +61,7 @@ enum Tools {
     Move(WebSearch),
 }
 
-/// What runs the tools, and writes down that it did.
+/// Runs the tools, and records it.
 #[derive(Clone, Debug, Default)]
 struct Executor(Log);
 
@@ -111,7 +111,7 @@ impl ExecuteTool<Nothing, HashMap<(u8, u8), u8>> for Executor {
 
 type WeatherDecision = ToolDecision<WeatherArgs, Forecast>;
 
-/// Lets calls go on for another city.
+/// Changes the city of calls.
 struct Moves(&'static str, Log);
 
 #[impl_hooks(ToolsHooksSet)]
@@ -140,7 +140,7 @@ fn weather(city: &str) -> ToolCall {
     ToolCall::new("call-1", "weather", json!({"city": city}))
 }
 
-/// What comes of a call, and what ran.
+/// Returns the result of a call, and the log.
 fn run(set: &ToolsHooksSet<'_>, call: ToolCall) -> (Result<Value, ToolError>, Vec<String>) {
     let executor = Executor::default();
     let result = block_on(Tools::execute(call, set, &executor));
@@ -151,7 +151,7 @@ fn message(result: Result<Value, ToolError>) -> String {
     result.expect_err("the call has no output").to_string()
 }
 
-/// T-75: without hooks a call is read, run, and answered
+/// T-75: without hooks a call is parsed and run
 #[test]
 fn t_75_without_hooks_the_tool_runs() {
     let (result, ran) = run(&ToolsHooksSet::new(), weather("Rome"));
@@ -214,7 +214,7 @@ fn t_75_each_tool_has_hooks_of_its_own() {
     assert_eq!(ran, ["web_search hooks"]);
 }
 
-/// T-75: a call that cannot be read meets neither hook nor tool, and the error says where
+/// T-75: a call that cannot be parsed reaches neither hook nor tool, and the error has the path
 #[test]
 fn t_75_a_call_that_cannot_be_read_is_not_run() {
     let log = Log::new();
@@ -254,7 +254,7 @@ fn t_75_a_call_that_cannot_be_read_is_not_run() {
     }
 }
 
-/// T-75: what goes wrong in a tool is the error of the call, with its source
+/// T-75: a tool's error is the error of the call, with its source
 #[test]
 fn t_75_a_tool_that_fails_says_so() {
     let (result, ran) = run(
@@ -271,7 +271,7 @@ fn t_75_a_tool_that_fails_says_so() {
     assert_eq!(ran, ["web_search "]);
 }
 
-/// T-75: an output that is no JSON is an error, not a panic
+/// T-75: an output that is not JSON is an error, not a panic
 #[test]
 fn t_75_an_output_that_is_no_json_is_an_error() {
     let (result, ran) = run(
@@ -311,7 +311,7 @@ fn t_75_a_dropped_call_does_not_run() {
     assert!(executor.0.lines().is_empty());
 }
 
-/// T-75: names are the variants' in snake case, or what the attribute says
+/// T-75: names are the variants' in snake case, or the attribute's
 #[test]
 fn t_75_the_set_lists_its_tools() {
     let tools: Vec<_> = Tools::tools().collect();
@@ -326,7 +326,7 @@ fn t_75_the_set_lists_its_tools() {
     assert_eq!(Tools::parse("again", json!("x")).unwrap().name(), "again");
 }
 
-/// T-75: two variants may hold the same input, and a variant may be called like a keyword
+/// T-75: two variants may contain one input type, and a variant may have the name of a keyword
 #[test]
 fn t_75_variants_of_one_input_keep_their_names() {
     let set = ToolsHooksSet::new().with_move(
@@ -413,7 +413,7 @@ struct Tenant(&'static str);
 #[derive(Debug, PartialEq)]
 struct Trace(u8);
 
-/// T-74, T-75: a call's extensions lie over those of the runner, for hooks and tools
+/// T-74, T-75: a call's extensions override those of the runner, for hooks and tools
 #[test]
 fn t_74_a_hook_reads_the_extensions_of_the_call_over_those_of_the_runner() {
     let log = Log::new();
@@ -446,7 +446,7 @@ fn t_74_a_hook_reads_the_extensions_of_the_call_over_those_of_the_runner() {
     );
 }
 
-/// T-73, T-75: hooks are added after construction, behind those there are
+/// T-73, T-75: hooks are added after construction, after the existing ones
 #[test]
 fn t_73_a_runner_takes_further_hooks() {
     let log = Log::new();
@@ -521,7 +521,7 @@ fn t_75_the_hooks_of_the_tools_nest_in_a_set() {
     assert!(ran.is_empty());
 }
 
-/// T-75: what is generated is as visible as the enum
+/// T-75: generated items have the visibility of the enum
 mod elsewhere {
     use super::*;
 

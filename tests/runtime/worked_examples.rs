@@ -1,6 +1,6 @@
-//! The worked examples of the rules on context injection, approval gates and output control,
-//! in their order, each through a registry and a coordinator: what becomes of the
-//! conversation, of the call, and of what the user sees.
+//! The worked examples of the rules on context injection, approval gates and output control, in
+//! their order, each through a registry and a coordinator: the conversation, the call, and the
+//! output for the user.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use ApprovalEffect::{AllowAlways, AllowOnce, Deny};
 
-/// What the user sees.
+/// Output for the user.
 #[derive(Clone, Default)]
 struct Screen(Arc<Mutex<Vec<String>>>);
 
@@ -65,7 +65,7 @@ impl Host {
         }
     }
 
-    /// What becomes of an event that a hook answers with this, having printed something.
+    /// Applies an event whose hook has printed something and returns this result.
     async fn apply(&mut self, result: HookResult) -> AppliedEmission {
         let hook = move |event: Event<'_>| {
             event.print("verbose details");
@@ -83,7 +83,7 @@ impl Host {
         applied.expect("it applies")
     }
 
-    /// What was added to the history.
+    /// Returns the messages added to the history.
     fn stored(&self) -> Vec<(Role, &str)> {
         let added = self.conversation.history().iter().skip(2);
         added
@@ -91,7 +91,7 @@ impl Host {
             .collect()
     }
 
-    /// The messages of the next call, behind those of the history.
+    /// Returns the messages of the next call, after those of the history.
     fn called(&mut self) -> Vec<(Role, String)> {
         let messages = self.conversation.next_call().into_iter().skip(1);
         messages
@@ -112,7 +112,7 @@ fn inject(text: &str) -> HookResult {
     HookResult::inject_context(text)
 }
 
-/// One injection of each of the examples, and what the model is told by it, now and later.
+/// One injection of each of the examples, and the messages for the model, now and later.
 #[tokio::test]
 async fn e_110_e_111_e_112_the_examples_of_context_injection() {
     let lint = "Linter found 3 errors:\n- Line 42: Line too long\n- Line 55: Unused import\n- Line 67: Missing docstring";
@@ -199,7 +199,7 @@ async fn e_110_e_111_e_112_the_examples_of_context_injection() {
     }
 }
 
-/// The options of the examples, and what each of them means.
+/// The options of the examples, and their effects.
 #[tokio::test]
 async fn e_130_e_133_the_examples_of_approval_gates() {
     let ask = HookResult::ask_user;
@@ -307,7 +307,7 @@ async fn e_130_e_133_the_examples_of_approval_gates() {
                     "{denied}"
                 );
             }
-            // The same again: only "always" is not asked twice.
+            // Once more: only "always" is not asked twice.
             let _ = host.apply(result.clone()).await;
             let times = if effect == AllowAlways { 1 } else { 2 };
             assert_eq!(host.answers.asked().len(), times, "{label}");
@@ -315,7 +315,7 @@ async fn e_130_e_133_the_examples_of_approval_gates() {
     }
 }
 
-/// The examples of the default action: what counts where nobody answers.
+/// The examples of the default action on timeout.
 #[tokio::test(start_paused = true)]
 async fn e_134_the_examples_of_the_default_action() {
     use hooks_runtime::approval::ApprovalQueue;
@@ -352,7 +352,7 @@ async fn e_134_the_examples_of_the_default_action() {
     }
 }
 
-/// What the user sees of each of the examples; the hook prints something in all of them.
+/// The output for the user in each of the examples; the hook prints something in all of them.
 #[tokio::test]
 async fn e_150_e_151_the_examples_of_output_control() {
     const PRINTED: &str = "example printed: verbose details";
@@ -445,7 +445,7 @@ async fn e_150_e_151_the_examples_of_output_control() {
     }
 }
 
-/// The two examples whose hooks deny and tell the user.
+/// The two examples whose hooks deny with a message for the user.
 #[tokio::test]
 async fn e_97_e_151_the_examples_of_messages_with_a_denial() {
     let examples = [

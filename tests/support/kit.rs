@@ -1,14 +1,14 @@
-//! What the tests of several binaries share.
+//! Shared helpers of several test binaries.
 
 use std::fmt::Display;
 use std::sync::{Arc, Mutex};
 
-/// What happened, in order; clones write to the same list.
+/// Log of calls, in order; clones write to one list.
 #[derive(Clone, Debug, Default)]
 pub struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Log {
-    /// Nothing yet.
+    /// Creates an empty log.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -19,13 +19,13 @@ impl Log {
         self.0.lock().unwrap().push(line.to_string());
     }
 
-    /// All lines.
+    /// Returns all lines.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
 
-    /// The lines since the last call.
+    /// Returns the lines since the last call.
     #[must_use]
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap())

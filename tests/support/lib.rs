@@ -1,5 +1,5 @@
-//! What the tests and benches of this package share, and the pages whose Rust blocks
-//! are compiled and run as doc tests: the README and the book.
+//! Shared helpers of this package's tests and benches, and the pages whose Rust blocks are compiled
+//! and run as doc tests: the README and the book.
 
 mod kit;
 #[path = "../../hooks-core/tests/table/kit.rs"]
@@ -12,7 +12,7 @@ use std::process::Command;
 pub use kit::Log;
 pub use polling::{listen, poll_once, yield_once};
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn repository() -> &'static Path {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package
@@ -43,7 +43,7 @@ pub fn tracked_texts() -> Vec<(String, String)> {
     texts.collect()
 }
 
-/// What the tests of this package are built in.
+/// Returns the target folder of this package's tests.
 pub fn target() -> PathBuf {
     let test = std::env::current_exe().expect("a test knows where it is");
     let folder = test
@@ -55,8 +55,8 @@ pub fn target() -> PathBuf {
         .to_owned()
 }
 
-/// The pages that build a program, each program's in the order in which they are read. Their test
-/// follows them as a reader does, in place of compiling each block for itself.
+/// The pages that build a program, each program's in reading order. Their test executes them as a
+/// reader does, instead of compiling each block separately.
 pub const GUIDES: [&[&str]; 2] = [
     &[include_str!("../../docs/quick-start.md")],
     &[

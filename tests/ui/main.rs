@@ -1,16 +1,16 @@
-//! What the macros refuse (`fail`), and what they must let pass (`pass`).
+//! Programs that the macros refuse (`fail`), and programs that must compile (`pass`).
 //!
-//! A case of `fail` is one mistake in at most fifteen lines. What the compiler says of it
-//! stands beside it and is compared, with the compiler that it was recorded with; run with
-//! `TRYBUILD=overwrite` to record it again. [`one_mistake_is_one_error`] holds the recorded
-//! texts to what is promised of every one of them.
+//! A case of `fail` contains one mistake in at most fifteen lines. The compiler's output is in a
+//! file beside it and is compared, with the compiler that recorded it; run with
+//! `TRYBUILD=overwrite` to record it again. [`one_mistake_is_one_error`] checks the recorded
+//! outputs against the general rules for errors.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The compiler whose words are recorded.
+/// Compiler of the recorded outputs.
 const RECORDED_WITH: &str = "1.95.0";
 
 #[test]
@@ -44,25 +44,25 @@ fn compiler_version() -> String {
     text.split(' ').nth(1).unwrap_or_default().to_owned()
 }
 
-/// Cases with more than one error: several mistakes, or one that the compiler finds in
-/// parts which a macro cannot join.
+/// Cases with more than one error: several mistakes, or one that the compiler reports in several
+/// parts, which a macro cannot join.
 const ERRORS: &[(&str, usize)] = &[
     ("hooks_trait_several_mistakes", 9),
     ("toolset_several_mistakes", 6),
-    // The body against the answer that the function has, and that against the slot's.
+    // The body against the function's output, and that against the slot's.
     ("impl_hook_return_missing", 2),
-    // The user's type stands where the slot's trait is looked for.
+    // The user's type has the name of the slot's trait.
     ("hooks_slot_trait_name_taken", 2),
     // `Send` and `Sync` are separate traits, and an `async fn` that takes `&self` of a
     // value which is not `Sync` returns a future which is not `Send`.
     ("hooks_value_not_sync", 2),
     ("hooks_value_not_send_or_sync", 3),
     ("register_closure_not_send", 2),
-    // Of the argument, of the future that is returned, and of its `.await`.
+    // For the argument, for the returned future, and for its `.await`.
     ("emit_struct", 3),
 ];
 
-/// Names of generated items and of what only they use. None starts a word in an error.
+/// Names of generated items and of items that only they use. None starts a word in an error.
 const GENERATED: &[&str] = &[
     "__",
     "private",
@@ -135,19 +135,19 @@ fn one_mistake_is_one_error() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// Whether a line of the compiler's only draws where something begins and ends.
+/// Returns `true` if a line of the compiler's output only draws positions.
 fn is_drawn(line: &str) -> bool {
     line.chars().all(|c| " |_^-".contains(c))
 }
 
-/// Whether a word of the text starts with a name.
+/// Returns `true` if a word of the text starts with a name.
 fn names(text: &str, name: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(name)
         .any(|(at, _)| !text[..at].ends_with(is_word))
 }
 
-/// Whether an error is shown at an attribute, where that has not been left empty.
+/// Returns `true` if an error is shown at an attribute that is not empty.
 fn blames_the_attribute(source: &str, output: &str) -> bool {
     let places = output.lines().zip(output.lines().skip(1));
     places

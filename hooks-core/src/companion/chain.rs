@@ -30,7 +30,7 @@ pub trait Chain<T>: HookObject {
     /// `Break` stops the dispatch with this output, `Continue` starts the next hook.
     fn call(&self, output: &T) -> impl Future<Output = ControlFlow<()>> + MaybeSend;
 
-    /// Whether [`__hooks_check_now`](Self::__hooks_check_now) always decides.
+    /// `true` if [`__hooks_check_now`](Self::__hooks_check_now) always decides.
     #[doc(hidden)]
     const __HOOKS_AT_ONCE: bool = false;
 
@@ -61,9 +61,9 @@ pub type Chained<'h, C, T> = Companion<C, dyn DynChain<T> + 'h>;
 /// an output whose address is passed to a function that is not inlined is kept in memory for the
 /// whole dispatch.
 pub trait StopCondition<T>: HookObject + Copy {
-    /// Whether the slot has a chain.
+    /// `true` if the slot has a chain.
     const IS_PRESENT: bool;
-    /// Whether [`check_now`](Self::check_now) decides, unless the chain was replaced.
+    /// `true` if [`check_now`](Self::check_now) decides, unless the chain was replaced.
     const IS_IMMEDIATE: bool;
     /// Decides without a future, by the default companion.
     fn check_now(self, output: &T) -> Option<ControlFlow<()>>;

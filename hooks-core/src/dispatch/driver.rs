@@ -1,4 +1,4 @@
-//! The loop over hooks: starts them, polls them, and catches what goes wrong in them.
+//! The loop over hooks: starts them, polls them, and catches their failures.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -29,7 +29,7 @@ pub(super) struct Progress<'a, H: ?Sized, T> {
     pub(super) remaining: Cursor<'a, H>,
     /// The pending hooks of a policy that runs hooks concurrently.
     running: ColdOption<RunningHooks<'a, T>>,
-    /// Whether [`Policy::after_hooks`] was called.
+    /// `true` once [`Policy::after_hooks`] was called.
     called_after_hooks: bool,
 }
 
@@ -61,7 +61,7 @@ impl<T> Drop for RunningHooks<'_, T> {
     }
 }
 
-/// What a suspended dispatch waits for.
+/// Pending futures of a suspended dispatch.
 pub(super) enum Waiting<'a, H: ?Sized, C: Policy<H>> {
     /// One hook.
     Hook(PendingHook<'a, C::HookOutput>),
@@ -89,7 +89,7 @@ pub(super) struct Driver<'d, 'a, H: ?Sized, C: Policy<H>, const LEAVES: bool> {
     /// Where the dispatch stores the policy's future.
     pub(super) future: Pin<&'d mut Option<C::Future>>,
     pub(super) progress: &'d mut Progress<'a, H, C::HookOutput>,
-    /// The span of the dispatch, if a subscriber wants spans.
+    /// The span of the dispatch, if a subscriber records spans.
     pub(super) span: Option<&'d Span>,
 }
 

@@ -101,15 +101,15 @@ pub trait Policy<H: ?Sized>: Sized {
     /// The policy's own asynchronous work; [`Never`](crate::Never) if it has none.
     type Future: Future;
 
-    /// Whether panics and timeouts of hooks are passed to [`on_failure`](Self::on_failure). If
-    /// not, a panic propagates to the caller, and hooks have no timeout.
+    /// If `true`, panics and timeouts of hooks are passed to [`on_failure`](Self::on_failure).
+    /// Otherwise a panic propagates to the caller, and hooks have no timeout.
     ///
     /// Under `panic = "abort"` and on wasm a panic ends the process in either case.
     const CATCH_FAILURES: bool = false;
-    /// Whether a hook starts before the previous hook has completed. Outputs are then delivered in
-    /// the order in which the hooks complete.
+    /// If `true`, a hook starts before the previous hook has completed, and outputs are delivered
+    /// in the order in which the hooks complete.
     const CONCURRENT: bool = false;
-    /// Whether the policy's future is polled as soon as it is created. No result depends on it:
+    /// If `true`, the policy's future is polled as soon as it is created. No result depends on it:
     /// if the future is mostly ready, the dispatch need not be stored and resumed. A completed
     /// future is then dropped with the dispatch, or when the policy requests the next one.
     #[doc(hidden)]

@@ -1,13 +1,13 @@
-//! How far a dispatch has come in the list of a slot.
+//! Position of a dispatch in the list of a slot.
 
 use super::node::Node;
 use super::tree::{Ranked, Tree};
 
-/// The entries that are left, in execution order.
+/// The remaining entries, in execution order.
 pub(crate) struct Cursor<'a, H: ?Sized> {
     /// The entries of the current leaf: empty only at the end of the list.
     pub(crate) leaf: &'a [Node<H>],
-    /// Where the next leaf is, if the list has several.
+    /// The tree that contains the next leaf, if the list has several.
     tree: Option<&'a Tree<Node<H>>>,
 }
 

@@ -1,4 +1,4 @@
-//! Where the entries of a large slot are, by key and by id: a cache for those who change it.
+//! The positions of a large slot's entries, by key and by id: a cache for writers.
 
 use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::tree::Rank;
 use crate::entry::{EntryId, EntryMeta};
 
-/// The number of entries up to which a scan finds one: 32 comparisons take less than the
+/// Number of entries up to which a scan finds an entry: 32 comparisons take less time than the
 /// allocations of an index.
 pub(super) const MAX_SCANNED: usize = 32;
 
@@ -19,10 +19,10 @@ pub(super) struct Index {
     by_id: HashMap<EntryId, Rank>,
 }
 
-/// The conditions of a registration that has a key, found by this key.
+/// The options of a registration with a key, hashed by this key.
 struct Keyed(Arc<EntryMeta>);
 
-/// What an entry is looked up by.
+/// Criterion by which an entry is looked up.
 #[derive(Clone, Copy)]
 pub(super) enum Lookup<'k> {
     Key(&'k str),

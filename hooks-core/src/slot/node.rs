@@ -16,7 +16,7 @@ impl<H: ?Sized> Node<H> {
         (Arc::clone(&self.hook), EntryMeta::clone(&self.meta))
     }
 
-    /// The entry, ready to be registered elsewhere.
+    /// Returns a copy of the entry, to register it elsewhere.
     pub(crate) fn entry(&self) -> Entry<Arc<H>> {
         let (hook, meta) = self.parts();
         Entry::from_parts(hook, meta)

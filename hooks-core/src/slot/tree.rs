@@ -4,15 +4,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The most items of a leaf, and the most children of a branch. A slot of up to so many hooks is
-/// one slice. A change copies half as many reference counts a level: 128 would double that, 32
-/// would send a dispatch over 64 hooks to the tree in between.
+/// Maximum number of items of a leaf, and of children of a branch. A slot of at most this many
+/// hooks is one slice. A change copies half as many reference counts per level: 128 would double
+/// that, 32 would add tree lookups to a dispatch of 64 hooks.
 pub(super) const MAX_ITEMS: usize = 64;
 
 /// Priority, then sequence. No two entries of a slot have the same rank.
 pub(crate) type Rank = (i32, u64);
 
-/// An item that knows its place in the order.
+/// An item with a rank.
 pub(super) trait Ranked {
     fn rank(&self) -> Rank;
 }
@@ -163,7 +163,7 @@ impl<T: Ranked + Clone> Tree<T> {
 }
 
 impl<T: Ranked> Ranked for Tree<T> {
-    /// The rank of the first item.
+    /// Returns the rank of the first item.
     fn rank(&self) -> Rank {
         self.first()[0].rank()
     }
@@ -193,8 +193,8 @@ fn splice<U: Clone>(old: &[U], replaced: Range<usize>, new: [Option<U>; 2]) -> V
     items
 }
 
-/// Splices, and splits what has become too long: in half, or next to what is new at either end,
-/// so that entries that arrive in order fill their leaves.
+/// Replaces items, and splits a list that has become too long: in half, or next to the new item at
+/// either end, so that entries that arrive in order fill their leaves.
 fn split<U: Clone>(
     old: &[U],
     replaced: Range<usize>,

@@ -26,7 +26,7 @@ impl<T> Handover<T> for () {
 pub trait Accumulator<T> {
     /// The result of the dispatch, before a companion processes it.
     type Output;
-    /// Whether all outputs are stored. A `fallback` slot with a chain and an aggregate then does
+    /// `true` if all outputs are stored. A `fallback` slot with a chain and an aggregate then does
     /// not run its default after the hooks.
     const STORES_ALL: bool;
 

@@ -1,5 +1,5 @@
-//! Custom pipelines: `fallback` slots whose hooks hand a call on, or end the dispatch
-//!. An internal extension point, for the hook sets of tools.
+//! Custom pipelines: `fallback` slots whose hooks pass a call on, or end the dispatch. An internal
+//! extension point, for the hook sets of tools.
 
 use std::any::type_name;
 use std::fmt;
@@ -14,9 +14,9 @@ use crate::entry::EntryMeta;
 use crate::hook_future::HookFuture;
 use crate::typed::slot_def::{DynHook, SlotDef};
 
-/// Says what the output of a hook means for a dispatch (`#[hook(fallback, custom = Type)]`):
-/// the hooks run in order, each given the call as the one before handed it on, and the slot's
-/// default gets what the last of them hands on.
+/// Interprets the outputs of a slot's hooks (`#[hook(fallback, custom = Type)]`). The hooks run in
+/// order, each with the call from the hook before. The slot's default gets the call from the last
+/// hook.
 ///
 /// This is for hook sets that the framework generates, and may change with them.
 #[diagnostic::on_unimplemented(
@@ -24,8 +24,8 @@ use crate::typed::slot_def::{DynHook, SlotDef};
     label = "does not implement `Pipeline<{Call}, {Out}>`"
 )]
 pub trait Pipeline<Call, Out> {
-    /// `Continue` hands the call on, `Break` ends the dispatch with this answer. The output of
-    /// the slot's default is not asked about: it is the answer.
+    /// Returns `Continue` to pass the call on, `Break` to end the dispatch with this output. The
+    /// output of the slot's default is the result, without a call of this function.
     fn next(output: Out) -> ControlFlow<Out, Call>;
 
     #[doc(hidden)]
@@ -38,11 +38,11 @@ pub trait Pipeline<Call, Out> {
     }
 }
 
-/// The place of a pipeline in a slot; nothing at run time.
+/// Marks a slot with a pipeline; zero-sized.
 pub struct Custom<P>(PhantomData<fn() -> P>);
 
 impl<P> Custom<P> {
-    /// The pipeline as the slot's definition names it.
+    /// Creates the pipeline that the slot's definition names.
     #[must_use]
     pub fn new() -> Self {
         Custom(PhantomData)
@@ -74,11 +74,11 @@ impl<P> Role for Custom<P> {
         Some(("custom", type_name::<P>()))
     }
 
-    // It is the definition's, and the same in every set of the type.
+    // The definition sets the pipeline, so all sets of the type have an equal one.
     fn extend(&mut self, _: Self, _: &'static str) {}
 }
 
-/// A pipeline, as a dispatch needs it.
+/// The pipeline of a dispatch.
 pub trait Steps<Call, Out> {
     /// See [`Pipeline::next`].
     fn next(output: Out) -> ControlFlow<Out, Call>;
@@ -91,28 +91,28 @@ impl<P: Pipeline<Call, Out>, Call, Out> Steps<Call, Out> for Custom<P> {
     }
 }
 
-/// The shape of a slot whose first argument is a call, which is moved from hook to hook, and
-/// needs no `Clone`.
+/// Definition of a slot whose first argument is a call, which is moved from hook to hook, without
+/// `Clone`.
 pub trait Relay: SlotDef<Last = ()> {
     /// The first argument.
     type Call: MaybeSend;
-    /// The other arguments as a tuple, which every hook is given alike.
+    /// The other arguments as a tuple, which every hook gets.
     type Context<'a>: MaybeSend;
 
-    /// Takes the arguments apart.
+    /// Splits the arguments.
     fn part<'a>(args: Self::Args<'a>) -> (Self::Call, Self::Context<'a>);
-    /// Puts them together.
+    /// Joins the arguments.
     fn join<'a>(call: Self::Call, context: Self::Context<'a>) -> Self::Args<'a>;
-    /// The other arguments for one more hook.
+    /// Clones the other arguments for one more hook.
     #[must_use]
     fn context<'a>(context: &Self::Context<'a>) -> Self::Context<'a>;
 }
 
-/// One dispatch of a custom pipeline. `D` makes the future of a default that may wait.
+/// Policy of a custom pipeline. `D` creates the future of a default that may suspend.
 pub(crate) struct Relayed<'a, S: Relay + ?Sized, C, D> {
-    /// Nothing while a hook has it, and once the dispatch has its answer.
+    /// `None` while a hook has it, and after the dispatch has its result.
     call: Option<S::Call>,
-    /// Nothing once the default has it.
+    /// `None` after the default has it.
     context: Option<S::Context<'a>>,
     later: D,
     answer: Option<S::Out>,

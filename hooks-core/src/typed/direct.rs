@@ -1,10 +1,9 @@
 //! Functions as hooks, called with the slot's own borrowed arguments.
 //!
-//! `#[impl_hook]` does not see the slot's definition, so it cannot know whether the
-//! function takes what the slot passes. It asks the compiler: the first of the three
-//! traits that fits the function is chosen by method resolution. Where none fits, the
-//! hook goes the way of a hand-written one ([`Owned`]), and a function of the wrong shape
-//! is one mistake, in the hook's `call`.
+//! `#[impl_hook]` does not see the slot's definition, so it cannot know the slot's argument types.
+//! The compiler decides: method resolution selects the first of three traits that the function
+//! implements. If none matches, the hook is called like a hand-written one ([`Owned`]), so a
+//! function with a wrong signature causes one error, in the hook's `call`.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -13,7 +12,7 @@ use crate::bounds::MaybeSend;
 use crate::hook_future::HookFuture;
 use crate::typed::slot_def::{Lent, SlotDef, Started};
 
-/// A function `F` as a hook of the slot `S`; `READY` says whether its body cannot wait.
+/// A function `F` as a hook of the slot `S`; `READY` is `true` if its body cannot suspend.
 #[derive(Debug)]
 pub struct Function<S: ?Sized, F, const READY: bool> {
     function: F,
@@ -21,7 +20,7 @@ pub struct Function<S: ?Sized, F, const READY: bool> {
 }
 
 impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
-    /// Nothing is known of the function yet.
+    /// Wraps a function.
     pub fn new(function: F) -> Self {
         Function {
             function,
@@ -44,7 +43,7 @@ pub trait Plain<'b, 'a, S: SlotDef + ?Sized> {
 
 /// The function takes something else.
 pub trait Owned<'b, 'a, S: SlotDef + ?Sized> {
-    /// Gives back what it was given.
+    /// Returns the arguments unchanged.
     fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
 }
 
@@ -84,17 +83,17 @@ where
     }
 }
 
-/// A function that takes these arguments.
+/// A function with these parameters.
 pub trait CallPlain<Args> {
-    /// The future it returns.
+    /// Future that it returns.
     type Answer;
     /// Calls it.
     fn call_plain(&self, args: Args) -> Self::Answer;
 }
 
-/// A function that takes these arguments and `last`.
+/// A function with these parameters and `last`.
 pub trait CallLast<Args, Last> {
-    /// The future it returns.
+    /// Future that it returns.
     type Answer;
     /// Calls it.
     fn call_last(&self, args: Args, last: Last) -> Self::Answer;
@@ -132,7 +131,7 @@ macro_rules! arities {
     };
 }
 
-// As many parameters as `#[hooks]` allows, and `last`.
+// The number of parameters that `#[hooks]` allows, and `last`.
 arities! {
     ()
     (A)

@@ -8,14 +8,14 @@ use crate::bounds::HookObject;
 use crate::hook_future::HookFuture;
 use crate::typed::slot_def::{CallMethod, DynHook};
 
-/// A value whose hooks can be registered with a set, as `#[impl_hooks]` generates it.
-/// A borrow of such a value, or an `Arc` of it, is one too.
+/// A value with several hooks of a set; `#[impl_hooks]` implements it. Also implemented for
+/// references and `Arc`s of such a value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` provides no hooks for `{Set}`; put `#[impl_hooks(…)]` with the name of the set above the `impl` block of the hook trait",
     label = "no hooks for this set"
 )]
 pub trait HookGroup<'h, Set>: Sized {
-    /// Registers the methods present in the `impl` block, for a value that `provider` points at.
+    /// Registers the methods of the `impl` block, for a value behind `provider`.
     #[doc(hidden)]
     fn __hooks_register<P>(provider: &Arc<HookGroupPtr<P>>, set: &mut Set)
     where
@@ -59,7 +59,7 @@ impl<'h, Set, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Ar
     }
 }
 
-/// A value that provides several hooks, in one allocation for all of them; `P` points at it.
+/// A value with several hooks, in one allocation; `P` is a pointer to it.
 #[derive(Debug)]
 pub struct HookGroupPtr<P>(pub P);
 
@@ -74,7 +74,7 @@ where
     }
 }
 
-/// A value held where it is, as what points at itself.
+/// An owned value that dereferences to itself.
 #[derive(Debug)]
 pub struct Held<T>(pub T);
 
@@ -87,16 +87,16 @@ impl<T> Deref for Held<T> {
     }
 }
 
-/// The slot of a method that no slot has.
+/// The slot of a method that is in no slot.
 #[derive(Debug)]
 pub struct NoSlot;
 
 impl NoSlot {
-    /// Registers nothing.
+    /// Does nothing.
     pub fn __hooks_register<P>(self, _: &Arc<HookGroupPtr<P>>) {}
 }
 
-/// Whether a method is among those whose bodies contain nothing that could wait.
+/// Returns `true` if the body of a method cannot suspend, by the list of such methods.
 #[must_use]
 pub const fn is_ready(ready: &[&str], method: &str) -> bool {
     let mut at = 0;
@@ -117,8 +117,8 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
     at == a.len() && at == b.len()
 }
 
-/// Whether the set that `#[impl_hooks(…)]` names is the one of the block's hook trait.
-/// Every set is its own.
+/// Checks that the set that `#[impl_hooks(…)]` names belongs to the block's hook trait. Every set
+/// implements it for itself.
 #[diagnostic::on_unimplemented(
     message = "`{Given}` is not the set of this hook trait; name `{Self}`, which `#[hooks]` generated from it",
     label = "not the set of this trait"

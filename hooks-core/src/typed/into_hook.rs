@@ -1,8 +1,8 @@
 //! The forms of a hook: a value that implements the slot's trait, a closure, a [`Stateful`], an
 //! [`Entry`] of any of these, and hooks behind a pointer.
 //!
-//! The compiler finds the form, which is the parameter `M` of [`IntoHook`]: it is the one whose
-//! conditions the value meets. The forms do not overlap, so `M` never has to be written.
+//! The compiler infers the form, which is the parameter `M` of [`IntoHook`], from the traits that
+//! the value implements. The forms do not overlap, so `M` never has to be written.
 
 use std::any::type_name;
 use std::future::Future;
@@ -28,14 +28,14 @@ use crate::typed::slot_def::{CallHook, CallStateful, DynHook, OwnedArgs, SlotDef
 /// - a [`Stateful`] of a value that implements the slot's `Stateful…` trait,
 /// - an [`Entry`] of any of these, with a key, a name or a priority.
 ///
-/// The compiler finds `M`, the form of the hook. The trait cannot be implemented by hand.
+/// The compiler infers `M`, the form of the hook. The trait cannot be implemented by hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a hook of this slot; implement the slot's trait for it, or its `Stateful…` trait and register it as `Stateful::new(…)`",
     label = "not a hook of this slot",
     note = "a closure is a hook if it takes what the `call` of the slot's trait takes, returns a future of its output, and is `Send` and `Sync`; an `async` closure that moves what it captures is none, but `move |…| {{ let own = own.clone(); async move {{ … }} }}` is"
 )]
 pub trait IntoHook<S: SlotDef + ?Sized, M> {
-    /// Turns the value into what the slot stores.
+    /// Converts the value into the stored form.
     #[doc(hidden)]
     fn __hooks_into_entry<'h>(self) -> Entry<Arc<dyn DynHook<S> + 'h>>
     where
@@ -43,7 +43,7 @@ pub trait IntoHook<S: SlotDef + ?Sized, M> {
         S: 'h;
 }
 
-/// A value that is called as a hook of the slot `S`, in the form `M`.
+/// A hook of the slot `S`, in the form `M`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a hook of this slot; implement the slot's trait for it, or its `Stateful…` trait and register it as `Stateful::new(…)`",
     label = "not a hook of this slot"
@@ -52,7 +52,7 @@ pub trait Hook<S: SlotDef + ?Sized, M>: HookObject {
     /// Starts the hook.
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> HookFuture<'b, S::Out>;
 
-    /// Returns the name of the type by which people know the hook.
+    /// Returns the type name to display for the hook.
     #[must_use]
     fn type_name() -> &'static str {
         type_name::<Self>()

@@ -1,23 +1,23 @@
-//! The kinds of slot: when the default runs, and what a registration does.
+//! The kinds of slot: when the default runs, and the effect of a registration.
 
 /// A kind of slot, as a type.
 pub trait Kind {
     /// The word in `#[hook(…)]`.
     const NAME: &'static str;
-    /// Whether the default stands in where hooks are registered but none stopped a chain.
+    /// `true` if the default runs when hooks are registered but none stopped a chain.
     const FALLS_BACK: bool;
-    /// Whether a registration replaces the one before.
+    /// `true` if a registration replaces the one before.
     const IS_SINGLE: bool = false;
 
-    /// Whether the default runs before the hooks.
+    /// Returns `true` if the default runs before the hooks.
     fn default_runs_first(hooks: usize) -> bool;
 }
 
-/// The default always runs, and first.
+/// The default always runs, before the hooks.
 #[derive(Debug)]
 pub enum Always {}
 
-/// The default runs only where no hook is registered.
+/// The default runs only if no hook is registered.
 #[derive(Debug)]
 pub enum Fallback {}
 

@@ -67,7 +67,7 @@ where
         }
     }
 
-    /// Whether the default runs after the hooks.
+    /// `true` if the default runs after the hooks.
     const DEFAULT_RUNS_LAST: bool = M::FALLS_BACK && G::IS_PRESENT && !K::STORES_ALL;
 
     #[inline(always)]

@@ -46,8 +46,8 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
     /// Registers a hook.
     ///
     /// # Panics
-    /// If the hook is an [`Entry`] with a timeout, or with a failure policy that keeps failures
-    /// from the caller.
+    /// If the hook is an [`Entry`] with a timeout, or with a failure policy that does not
+    /// propagate.
     #[track_caller]
     pub fn register<M>(&mut self, hook: impl IntoHook<S, M> + 'h) -> &mut Self
     where
@@ -106,7 +106,7 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
         self.insert(Entry::with_type_name(hook, type_name::<P::Target>()));
     }
 
-    /// Puts an entry in its place; the last registration of a singleton wins.
+    /// Inserts an entry; in a singleton, it replaces all others.
     #[track_caller]
     pub(crate) fn insert(&mut self, entry: Entry<Arc<dyn DynHook<S> + 'h>>) {
         entry.meta().admit_unguarded(S::NAME);

@@ -22,11 +22,11 @@ use crate::typed::policy::SlotPolicy;
 use crate::typed::registrations::Registrations;
 use crate::typed::slot_def::{DynHook, SlotDef};
 
-/// The field of a generated set: `S` is its shape, `M` its kind, `G` its chain, `E` its
-/// aggregate or finalizer.
+/// A slot of a generated set: `S` is its definition, `M` its kind, `G` its chain, `E` its aggregate
+/// or finalizer.
 ///
-/// A set calls its methods as methods, which are found in less time than functions whose type the
-/// compiler has to infer. Their names are reserved, so that no trait of the user's can have one.
+/// A set uses method calls, which the compiler resolves faster than functions whose type it has to
+/// infer. The methods' names are reserved, so that no trait of the user has one of them.
 pub struct TypedSlot<'h, S: SlotDef + ?Sized, M, G = NoCompanion, E = NoCompanion> {
     slot: Slot<dyn DynHook<S> + 'h>,
     gate: G,
@@ -34,7 +34,7 @@ pub struct TypedSlot<'h, S: SlotDef + ?Sized, M, G = NoCompanion, E = NoCompanio
     kind: PhantomData<fn() -> M>,
 }
 
-/// The field of a slot with a chain `C`.
+/// A slot with a chain `C`.
 pub type ChainedSlot<'h, S, M, C> = TypedSlot<'h, S, M, Chained<'h, C, <S as SlotDef>::Out>>;
 
 /// Registration.
@@ -45,7 +45,7 @@ impl<'h, S: SlotDef + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
         self.__hooks_mut().register(hook);
     }
 
-    /// The registrations.
+    /// Returns the registrations.
     pub fn __hooks_mut(&mut self) -> Registrations<'_, 'h, S> {
         Registrations::new(&mut self.slot, M::IS_SINGLE)
     }
@@ -53,7 +53,7 @@ impl<'h, S: SlotDef + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
 
 /// Merging.
 impl<S: SlotDef + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
-    /// Takes over the entries and the companions of another slot of the same set.
+    /// Moves the entries and the companions of another slot of an equal set into this one.
     pub fn __hooks_extend(&mut self, other: Self) {
         let mut own = Registrations::new(&mut self.slot, M::IS_SINGLE);
         for node in other.slot.cursor() {
@@ -83,13 +83,13 @@ impl<'h, S: SlotDef + ?Sized, M, G, C, I, O> TypedSlot<'h, S, M, G, Finalized<'h
 }
 
 impl<S: SlotDef + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
-    /// The chain.
+    /// Returns the chain.
     #[inline]
     pub fn __hooks_gate(&self) -> &G {
         &self.gate
     }
 
-    /// The aggregate or the finalizer.
+    /// Returns the aggregate or the finalizer.
     #[inline]
     pub fn __hooks_end(&self) -> &E {
         &self.end
@@ -102,7 +102,7 @@ where
     S: SlotDef + ?Sized,
     M: Kind,
 {
-    /// The latest output is the answer; a chain may stop after any.
+    /// Dispatches; the last output is the result, and a chain may stop after any output.
     #[inline]
     pub fn __hooks_dispatch_chained<'a, C>(
         &'a self,
@@ -115,7 +115,7 @@ where
         self.run::<LastOutput<S::Out>, _>(chain, args)
     }
 
-    /// The outputs go through the aggregate.
+    /// Dispatches; the aggregate converts the outputs into the result.
     #[inline]
     pub fn __hooks_dispatch_aggregated<'a, C, A, O>(
         &'a self,
@@ -134,7 +134,7 @@ where
         })
     }
 
-    /// The result goes through the finalizer.
+    /// Dispatches; the finalizer converts the result.
     #[inline]
     pub fn __hooks_dispatch_finalized<'a, C, T, O>(
         &'a self,
@@ -152,7 +152,7 @@ where
         })
     }
 
-    /// The call goes from hook to hook, and to the default.
+    /// Dispatches; the call passes from hook to hook, and to the default.
     #[inline]
     pub fn __hooks_dispatch_custom<'a, C>(
         &'a self,
@@ -188,7 +188,7 @@ where
     S: SlotDef + ?Sized,
     M: Kind,
 {
-    /// The latest output is the answer.
+    /// Dispatches; the last output is the result.
     #[inline]
     pub fn __hooks_dispatch<'a>(
         &'a self,
@@ -200,7 +200,7 @@ where
 
 /// Listing.
 impl<S: SlotDef + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
-    /// What is registered, in execution order.
+    /// Returns the registrations, in execution order.
     pub fn __hooks_describe(&self) -> SlotDescription {
         let companions = [self.gate.role(), self.end.role()];
         SlotDescription::new(S::NAME, M::NAME, companions, &self.slot.metas())
@@ -208,7 +208,7 @@ impl<S: SlotDef + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
 }
 
 impl<S: SlotDef + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
-    /// A slot without hooks.
+    /// Creates a slot without hooks.
     pub fn new(gate: G, end: E) -> Self {
         TypedSlot {
             slot: Slot::new(),
@@ -220,14 +220,14 @@ impl<S: SlotDef + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
 }
 
 impl<S: SlotDef + ?Sized, M> TypedSlot<'_, S, M> {
-    /// A slot without hooks and without companions.
+    /// Creates a slot without hooks and without companions.
     pub fn without_companions() -> Self {
         TypedSlot::new(NoCompanion, NoCompanion)
     }
 }
 
 impl<'h, S: SlotDef + ?Sized, M, C> TypedSlot<'h, S, M, Chained<'h, C, S::Out>> {
-    /// A slot without hooks, with the chain that its definition names.
+    /// Creates a slot without hooks, with the chain that its definition names.
     pub fn with_chain(chain: C) -> Self {
         TypedSlot::new(Companion::new(chain), NoCompanion)
     }

@@ -36,8 +36,8 @@ pub trait SlotDef {
         never()
     }
 
-    /// Clones the arguments for one more hook. Slots that pass their arguments once (singletons and
-    /// custom pipelines) leave it out.
+    /// Clones the arguments for one more hook. Not implemented by slots that pass their arguments
+    /// once (singletons and custom pipelines).
     #[must_use]
     fn clone_args<'a>(_: &Self::Args<'a>) -> Self::Args<'a> {
         unreachable!("a slot that passes its arguments once does not clone them")

@@ -15,7 +15,7 @@ pub fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Suspends exactly once, and asks to be polled again.
+/// Suspends exactly once, and wakes its task.
 pub async fn yield_once() {
     YieldOnce { yielded: false }.await;
 }
@@ -37,12 +37,11 @@ impl Future for YieldOnce {
     }
 }
 
-/// Runs `act` with `subscriber` listening on this thread.
+/// Runs `act` with `subscriber` as the default of this thread.
 ///
-/// While only one subscriber is known to the process, `tracing` asks the thread
-/// that reaches a call site first for its subscriber, and caches the result
-/// for all threads. Tests run on many threads; a second subscriber, which
-/// wants nothing, turns the cache off.
+/// While the process has only one subscriber, `tracing` queries the subscriber of the thread that
+/// reaches a call site first, and caches the result for all threads. Tests run on many threads; a
+/// second subscriber, which records nothing, disables the cache.
 pub fn listen<R>(subscriber: impl Subscriber + Send + Sync, act: impl FnOnce() -> R) -> R {
     static SECOND: OnceLock<Dispatch> = OnceLock::new();
     SECOND.get_or_init(|| Dispatch::new(WantsNothing));

@@ -1,10 +1,9 @@
-//! The dispatch table, row by row, against the model of it.
+//! Compares the dispatch table, row by row, with a model of it.
 //!
-//! Every legal combination of kind and options is a slot of its own, declared
-//! with a default that is ready and with one that suspends. A case registers
-//! hooks that follow a script, written in every form there is, dispatches once,
-//! and compares the result, the order of all calls and every `last` with what
-//! [`model`] says.
+//! Every valid combination of kind and options has a separate slot, declared with a default that is
+//! ready and with one that suspends. A case registers scripted hooks in every form, dispatches
+//! once, and compares the result, the order of all calls and every `last` with the output of
+//! [`model`].
 
 // Millions of steps: too slow for miri, which runs the engine by `failures.rs`.
 #![cfg(not(miri))]
@@ -78,8 +77,8 @@ fn compare(driver: &Driver, setting: &Setting) -> Result<(), String> {
     ))
 }
 
-/// Plays every row with every form, number of hooks and break position, and with
-/// each of `abandoned_after`; says how many cases there were.
+/// Plays every row with every form, number of hooks and break position, and with each of
+/// `abandoned_after`; returns the number of cases.
 fn walk(abandoned_after: &[Option<usize>]) -> usize {
     let mut settings = Vec::new();
     for form in FORMS {
@@ -127,14 +126,14 @@ fn every_row_of_the_dispatch_table_holds() {
     );
 }
 
-/// A dispatch that is dropped, wherever it stands, ran what comes first and runs
-/// nothing more; the next one on the same set does everything from the start.
+/// A dispatch that is dropped, at any point, ran the first hooks and runs nothing more; the next
+/// one on the set starts anew.
 #[test]
 fn a_dispatch_dropped_at_any_point_ran_a_beginning_and_left_nothing_behind() {
     walk(&[Some(0), Some(1), Some(2), Some(3), Some(4), Some(6)]);
 }
 
-/// A subscriber that wants every span and keeps none.
+/// A subscriber that records every span and keeps none.
 struct Listener(Arc<AtomicU64>);
 
 impl tracing::Subscriber for Listener {
@@ -157,7 +156,7 @@ impl tracing::Subscriber for Listener {
     fn exit(&self, _span: &tracing::span::Id) {}
 }
 
-/// Dispatch table: whether somebody listens to spans changes nothing.
+/// Dispatch table: a subscriber of spans changes nothing.
 #[test]
 fn every_row_holds_while_somebody_listens_to_spans() {
     let spans = Arc::new(AtomicU64::new(0));
@@ -166,7 +165,7 @@ fn every_row_holds_while_somebody_listens_to_spans() {
     assert_ne!(spans.load(Ordering::Relaxed), 0, "nothing was heard");
 }
 
-/// Dispatch table: what is walked is the whole table, each row with both sorts of default.
+/// Dispatch table: the rows are the whole table, each with both kinds of default.
 #[test]
 fn the_table_has_every_legal_combination_once() {
     let mut rows: Vec<String> = DRIVERS
@@ -184,9 +183,8 @@ fn the_table_has_every_legal_combination_once() {
 const KEYS: [&str; 3] = ["a", "b", "c"];
 
 prop_compose! {
-    /// Hooks written through `#[impl_hooks]` are registered without key and
-    /// priority; a key goes with one priority in a case, because what a changed
-    /// priority does to the place among equals is a rule of its own.
+    /// Hooks written through `#[impl_hooks]` are registered without key and priority; in a case, a
+    /// key has one priority, because another test covers changed priorities.
     fn registration(priorities: [i32; 3])(
         form in proptest::sample::select(FORMS),
         breaks in proptest::bool::weighted(0.2),
@@ -210,8 +208,8 @@ fn change(priorities: [i32; 3]) -> impl Strategy<Value = Change<Form>> {
     ]
 }
 
-/// Gives every hook an id of its own; those written with `#[impl_hook]` are one
-/// value, so they share one script.
+/// Assigns a unique id to every hook; those written with `#[impl_hook]` are one value, so they
+/// share one script.
 fn number(changes: &mut [Change<Form>], shared: Script) {
     let mut next = 1;
     let mut give = |registration: &mut Registration<Form>| {
@@ -269,8 +267,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Dispatch table over random sets: how many hooks, in which form, with which keys and
-    /// priorities, what was removed or came in by `extend`, and who breaks.
+    /// Dispatch table over random sets: number of hooks, forms, keys, priorities, removals,
+    /// `extend`, and breaks.
     #[test]
     fn random_sets_follow_the_table(
         driver in proptest::sample::select(DRIVERS),
@@ -280,7 +278,7 @@ proptest! {
     }
 }
 
-/// The model itself: one case a line of the table, spelled out by hand.
+/// The model itself: one case per row of the table, written by hand.
 #[test]
 fn the_model_says_what_the_table_says() {
     let case = |kind, chain, end, breaks: [bool; 3]| {

@@ -1,8 +1,8 @@
 //! The dispatch table as a plain synchronous program.
 //!
-//! Written from the text alone, to be compared with what the framework does. It
-//! knows nothing of sets, futures or traits: a slot is a [`Row`], a hook is a
-//! [`Script`], and a dispatch is a function from those to a [`Run`].
+//! Written from the specification alone, to compare it with the framework. It contains no sets,
+//! futures or traits: a slot is a [`Row`], a hook is a [`Script`], and a dispatch is a function
+//! from those to a [`Run`].
 
 /// When a slot's default runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub(crate) enum Kind {
     Singleton,
 }
 
-/// What happens to the outputs at the end; aggregate and finalize exclude each
-/// other (T-31), and `…Into` is the form with `output = Type`.
+/// Processing of the outputs at the end; aggregate and finalize exclude each other (T-31), and
+/// `…Into` is the form with `output = Type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Plain,
@@ -32,18 +32,18 @@ pub(crate) struct Row {
     pub(crate) unit: bool,
 }
 
-/// What one hook, or the default, does when it is called.
+/// Behaviour of one hook, or of the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Script {
     pub(crate) id: usize,
-    /// Whether the chain companion breaks on this one's output.
+    /// `true` if the chain companion breaks at this output.
     pub(crate) breaks: bool,
 }
 
 /// The default's id; hooks have others.
 pub(crate) const DEFAULT: usize = 0;
 
-/// What a hook was given as `last`.
+/// Value of a hook's parameter `last`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
     /// The slot has no such parameter.
@@ -64,7 +64,7 @@ pub(crate) enum Event {
     Finalize { value: String },
 }
 
-/// What a dispatch did and returned.
+/// Calls and result of a dispatch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) events: Vec<Event>,
@@ -72,7 +72,7 @@ pub(crate) struct Run {
 }
 
 impl Row {
-    /// Slots that fold pass `last`; a unit return has nothing to pass (T-24).
+    /// Slots that fold pass `last`; a unit return has no value to pass (T-24).
     pub(crate) fn passes_last(self) -> bool {
         let collects = matches!(self.end, End::Aggregate | End::AggregateInto);
         self.kind != Kind::Singleton && !self.chain && !collects && !self.unit
@@ -82,7 +82,7 @@ impl Row {
         matches!(self.end, End::Aggregate | End::AggregateInto)
     }
 
-    /// How the output of `id` looks.
+    /// Returns the output of `id`.
     pub(crate) fn output(self, id: usize) -> String {
         if self.unit {
             "()".into()
@@ -91,7 +91,7 @@ impl Row {
         }
     }
 
-    /// How the aggregate of `outputs` looks.
+    /// Returns the aggregate of `outputs`.
     pub(crate) fn aggregated(self, outputs: &[String]) -> String {
         let joined = outputs.join(",");
         match self.end {
@@ -101,7 +101,7 @@ impl Row {
         }
     }
 
-    /// How the finalised `value` looks.
+    /// Returns the finalized `value`.
     pub(crate) fn finalized(self, value: &str) -> String {
         match self.end {
             End::FinalizeInto => format!("finished[{value}]"),
@@ -111,7 +111,7 @@ impl Row {
     }
 }
 
-/// Dispatches `hooks`, already in execution order, the way `row` says.
+/// Dispatches `hooks`, already in execution order, by the rules of `row`.
 pub(crate) fn dispatch(row: Row, default: Script, hooks: &[Script]) -> Run {
     let mut run = Run::default();
     let result = match row.kind {
@@ -212,8 +212,8 @@ impl Run {
         result
     }
 
-    /// Without the calls of the chain about which the table says nothing, because
-    /// its answer could not change the outcome: on a default that nothing follows.
+    /// Removes calls of the chain that the table leaves open, because they cannot change the
+    /// result: on a default that nothing follows.
     pub(crate) fn without_idle_chain_calls(mut self, row: Row, hooks: usize) -> Self {
         if row.kind == Kind::Fallback || hooks == 0 {
             let mut after_default = false;
@@ -238,7 +238,7 @@ pub(crate) enum Change<F> {
     Extend(Vec<Registration<F>>),
 }
 
-/// One registration; `form` is how the hook is written, which changes nothing.
+/// One registration; `form` is the way of writing the hook, which changes nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Registration<F> {
     pub(crate) form: F,
@@ -247,9 +247,9 @@ pub(crate) struct Registration<F> {
     pub(crate) priority: i32,
 }
 
-/// The hooks that a slot of `kind` holds after `changes`, in execution order:
-/// lower priority first, among equals first in first out; a key that exists is
-/// replaced in its place; a singleton holds the last one.
+/// Returns the hooks of a slot of `kind` after `changes`, in execution order: lower priority first,
+/// equal ones in registration order; an existing key is replaced in place; a singleton contains the
+/// last one.
 pub(crate) fn execution_order<F: Clone>(kind: Kind, changes: &[Change<F>]) -> Vec<Script> {
     let mut entries: Vec<Registration<F>> = Vec::new();
     for change in changes {

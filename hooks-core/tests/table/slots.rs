@@ -44,7 +44,7 @@ macro_rules! table {
     };
 }
 
-/// Says how a slot's hooks take `last`, and what they note of it.
+/// Defines how a slot's hooks take `last`, and what they record of it.
 macro_rules! slot {
     (last $($rest:tt)*) => {
         slot! { @ [, last: Option<Answer>] [given(last)] $($rest)* }
@@ -185,7 +185,7 @@ macro_rules! slot {
                 }
             }
 
-            /// Registers plainly where an entry would say nothing more.
+            /// Registers without an entry if it would have no options.
             fn entry<'h, M: 'static>(
                 set: &mut TableSet<'h>,
                 registration: &Registration<Form>,

@@ -1,5 +1,5 @@
-//! Where the scripted hooks of the table play: outputs, companions and the list
-//! of calls, kept per thread so that no slot needs an argument for it.
+//! Scripted hooks of the table: outputs, companions and the list of calls, stored per thread so
+//! that no slot needs an argument for it.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -10,7 +10,7 @@ use hooks_core::{Aggregate, AggregateInto, Chain, Finalize, FinalizeInto};
 use crate::kit::{poll_once, yield_once};
 use crate::model::{Change, End, Event, Kind, Last, Row, Run, Script};
 
-/// How a hook is written. None of this may change what a dispatch does.
+/// Form of a hook. The form must not affect a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// The slot trait, implemented by hand.
@@ -53,7 +53,7 @@ pub(crate) const FORMS: &[Form] = &[
 ];
 
 impl Form {
-    /// Whether `register_<slot>_entry` takes such a hook.
+    /// Returns `true` if such a hook can be registered as an entry.
     pub(crate) fn takes_entry(self) -> bool {
         !matches!(
             self,
@@ -66,21 +66,21 @@ impl Form {
     }
 }
 
-/// One case: how the set is built, and how everybody in it behaves.
+/// One case: the construction of the set, and the scripts of its hooks.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) default: Script,
     pub(crate) changes: Vec<Change<Form>>,
     pub(crate) companions_suspend: bool,
-    /// After how many polls a first dispatch is dropped, before the one that counts.
+    /// Number of polls after which a first dispatch is dropped, before the compared one.
     pub(crate) abandoned_after: Option<usize>,
 }
 
-/// What happened in one case.
+/// Record of one case.
 #[derive(Debug)]
 pub(crate) struct Played {
     pub(crate) run: Run,
-    /// What an abandoned dispatch before it had called.
+    /// Calls of an earlier, dropped dispatch.
     pub(crate) abandoned: Vec<Event>,
 }
 
@@ -97,7 +97,7 @@ impl Setting {
     }
 }
 
-/// One slot of the table, and how to play a case on it.
+/// One slot of the table, and the function that plays a case on it.
 #[derive(Clone, Debug)]
 pub(crate) struct Driver {
     pub(crate) name: &'static str,
@@ -145,7 +145,7 @@ struct Stage {
     events: Vec<Event>,
     default: Option<Script>,
     function: Option<Script>,
-    /// Whether the last answer given is to break the chain; units carry nothing.
+    /// `true` if the last output breaks the chain; units carry no script.
     breaking: bool,
     companions_suspend: bool,
 }
@@ -158,7 +158,7 @@ fn on_stage<R>(act: impl FnOnce(&mut Stage) -> R) -> R {
     STAGE.with_borrow_mut(act)
 }
 
-/// Plays what `dispatch` starts with `setting`, and returns what was called and came out.
+/// Plays the dispatch that `dispatch` starts with `setting`, and returns its calls and its result.
 pub(crate) fn play<R: Output, F: Future<Output = R>>(
     setting: &Setting,
     dispatch: impl Fn() -> F,
@@ -185,7 +185,7 @@ pub(crate) fn play<R: Output, F: Future<Output = R>>(
     Played { run, abandoned }
 }
 
-/// What a hook of the table returns, and what a dispatch does.
+/// Output of a hook of the table, and of a dispatch.
 pub(crate) trait Output {
     fn show(&self) -> String;
 }
@@ -197,7 +197,7 @@ pub(crate) struct Answer {
     breaks: bool,
 }
 
-/// What `AggregateInto` and `FinalizeInto` make.
+/// Output of `AggregateInto` and `FinalizeInto`.
 #[derive(Debug)]
 pub(crate) struct Product(String);
 
@@ -219,7 +219,7 @@ impl Output for Product {
     }
 }
 
-/// What a hook can return: made from its script.
+/// Output of a hook, created from its script.
 pub(crate) trait Scripted: Output {
     fn answer(script: Script) -> Self;
 }
@@ -237,7 +237,7 @@ impl Scripted for () {
     fn answer(_: Script) -> Self {}
 }
 
-/// An owned argument; every call must be given the same.
+/// An owned argument; every call must receive an equal one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Number(pub(crate) u64);
 
@@ -249,7 +249,7 @@ fn check_arguments(number: &Number, text: &str) {
     assert_eq!(text, TEXT);
 }
 
-/// What every default does.
+/// Behaviour of every default.
 pub(crate) fn play_default<R: Scripted>(number: &Number, text: &str) -> R {
     check_arguments(number, text);
     let script = on_stage(|stage| {
@@ -261,7 +261,7 @@ pub(crate) fn play_default<R: Scripted>(number: &Number, text: &str) -> R {
     R::answer(script)
 }
 
-/// What every hook does.
+/// Behaviour of every hook.
 pub(crate) fn play_hook<R: Scripted>(script: Script, number: &Number, text: &str, last: Last) -> R {
     check_arguments(number, text);
     on_stage(|stage| {
@@ -274,7 +274,7 @@ pub(crate) fn play_hook<R: Scripted>(script: Script, number: &Number, text: &str
     R::answer(script)
 }
 
-/// What every hook written with `#[impl_hook]` does.
+/// Behaviour of every hook written with `#[impl_hook]`.
 pub(crate) fn play_function<R: Scripted>(number: &Number, text: &str, last: Last) -> R {
     let script = on_stage(|stage| stage.function.unwrap());
     play_hook(script, number, text, last)
@@ -294,7 +294,7 @@ async fn companion_called(event: Event) {
     }
 }
 
-/// Breaks where the script says.
+/// Breaks if the script requires it.
 #[derive(Default)]
 pub(crate) struct Breaks;
 

@@ -1,4 +1,4 @@
-//! From the model to the trait and its set.
+//! Expands the model into the trait and its set.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -20,7 +20,7 @@ use crate::spans;
 // trait AppHooks { fn check(&self, prompt: &str, last: Option<…>) -> impl Future<…> }
 // struct AppHooksSet<'h> { check: TypedSlot<'h, dyn Check, Always> }
 // impl<'h> AppHooksSet<'h> { new, with_check, register_check, …, check, with_hooks, extend, … }
-// and what `slot` generates for each slot
+// and the items that `slot` generates for each slot
 pub(crate) fn expand(set: &Set) -> TokenStream {
     let Set {
         attrs,
@@ -32,8 +32,8 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         slots,
         nested,
     } = set;
-    // What is generated for the set as a whole, and refused, is shown at its keyword: at its name,
-    // an editor would show all of it.
+    // Refused code that belongs to the set as a whole is reported at its keyword: at its name, an
+    // editor would show all of it.
     let trait_name = spans::generated(name);
     let place = spans::generated_at(trait_token.span);
     let h = &Lifetime::new(&lifetime.to_string(), place);
@@ -41,7 +41,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let root = &spans::respan(krate::root(), place);
     let cfgs: Vec<_> = attrs::everywhere(attrs).collect();
     let optional = nested.is_empty() && slots.iter().all(Slot::is_optional);
-    // The items of one block have a short name for what they call.
+    // The items of one block have a short name for the module that they use.
     let short = &quote_spanned!(place=> __hooks);
     let inner: Vec<_> = slots
         .iter()
@@ -61,7 +61,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let impls = inner.iter().map(SlotExpansion::impls);
 
     let nested_fields: Vec<_> = nested.iter().map(|nested| &nested.field).collect();
-    // What the compiler refuses of a set is shown where it is named.
+    // Errors about a nested set are reported at its name.
     let nested_sets = nested.iter().map(|Nested { set, .. }| {
         let (_, end) = spans::ends(set);
         quote_spanned!(spans::generated_at(end)=> #set<#h>)
@@ -72,11 +72,11 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         .map(|nested| SlotNames(&nested.field).method("with", ""));
     let nested_names = nested.iter().map(|nested| nested.field.unraw().to_string());
 
-    // A set all of whose slots may be configured away still has its lifetime.
+    // If all slots of a set may be configured away, the set still needs its lifetime.
     let marker = optional.then(|| quote!(__hooks_lifetime));
     let marker: Vec<_> = marker.iter().collect();
 
-    // The lint speaks of the user's bodies as well, so it is left out where it can be.
+    // The lint also applies to the user's bodies, so it is left out if possible.
     let all_attrs = slots
         .iter()
         .map(SlotExpansion::slot_attrs)
@@ -129,7 +129,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #(#cfgs)*
         #[allow(missing_docs, dead_code, non_snake_case, clippy::all, clippy::pedantic #deprecated)]
         impl<#h> #set_name<#h> {
-            /// A set without hooks: every slot answers with its default.
+            /// Creates a set without hooks: every slot runs its default.
             #[inline]
             #vis fn new() -> Self {
                 #set_name {
@@ -142,7 +142,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #(#set_methods)*
 
             #(
-                /// Puts a set in the place of the nested one.
+                /// Replaces the nested set.
                 #[inline]
                 #vis fn #with_nested(mut self, set: #nested_sets) -> Self {
                     self.#nested_fields = set;
@@ -168,20 +168,20 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
                 self
             }
 
-            /// Registers the entries of another set behind one's own; equal keys replace.
+            /// Registers the entries of another set after those of this set; equal keys replace.
             #vis fn with_extended(mut self, other: Self) -> Self {
                 Self::extend(&mut self, other);
                 self
             }
 
-            /// Registers the entries of another set behind one's own; equal keys replace.
+            /// Registers the entries of another set after those of this set; equal keys replace.
             #vis fn extend(&mut self, other: Self) -> &mut Self {
                 #(#slot_cfgs self.#fields.__hooks_extend(other.#fields);)*
                 #(<#nested_sets>::extend(&mut self.#nested_fields, other.#nested_fields);)*
                 self
             }
 
-            /// Returns what is registered, in execution order.
+            /// Returns the registrations, in execution order.
             #vis fn describe(&self) -> #root::SetDescription {
                 let #mutable description = #root::SetDescription::__new(#set_text);
                 #(#slot_cfgs description.__slot(self.#fields.__hooks_describe());)*

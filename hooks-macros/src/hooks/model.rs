@@ -1,4 +1,4 @@
-//! A hook set in which a forbidden combination cannot be written down.
+//! Model of a hook set, in which an invalid combination cannot be represented.
 
 use proc_macro2::Group;
 use proc_macro2::Span;
@@ -14,17 +14,17 @@ pub(crate) struct Set {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) trait_token: Token![trait],
-    /// The trait as the user named it.
+    /// The trait, in the user's spelling.
     pub(crate) name: Ident,
     /// `<Trait>Set`.
     pub(crate) set: Ident,
-    /// For which it holds its hooks.
+    /// Lifetime of its hooks.
     pub(crate) lifetime: Lifetime,
     pub(crate) slots: Vec<Slot>,
     pub(crate) nested: Vec<Nested>,
 }
 
-/// A set within the set.
+/// A nested set.
 pub(crate) struct Nested {
     pub(crate) field: Ident,
     pub(crate) set: Path,
@@ -38,15 +38,15 @@ pub(crate) struct Slot {
     /// The slot's trait.
     pub(crate) name: Ident,
     pub(crate) params: Vec<Param>,
-    /// Where the list of them stands.
+    /// Span of the parameter list.
     pub(crate) parens: Span,
-    /// The parameters of the default as the user wrote them.
+    /// The parameters of the default, as the user wrote them.
     pub(crate) inputs: Vec<syn::PatType>,
-    /// What hooks return; `()` where nothing is written.
+    /// Return type of hooks; `()` by default.
     pub(crate) output: Type,
     pub(crate) kind: Kind,
     pub(crate) body: Group,
-    /// Whether the default's body can wait.
+    /// `true` if the default's body cannot suspend.
     pub(crate) ready: bool,
 }
 
@@ -54,7 +54,7 @@ pub(crate) enum Kind {
     Always(Companions),
     Fallback(Companions),
     Singleton,
-    /// `fallback`, with the pipeline that says what becomes of the call.
+    /// `fallback`, with the pipeline that interprets outputs.
     Custom(Path),
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Companions {
 pub(crate) struct End {
     pub(crate) role: Role,
     pub(crate) companion: Type,
-    /// What the dispatch answers, where it is not what hooks return.
+    /// Result of the dispatch, if it differs from the hooks' output.
     pub(crate) output: Option<Type>,
 }
 
@@ -100,7 +100,7 @@ impl Slot {
         self.companions()?.end.as_ref()
     }
 
-    /// The types that the user wrote.
+    /// Returns the types that the user wrote.
     pub(crate) fn types(&self) -> impl Iterator<Item = &Type> {
         let params = self.params.iter().map(|param| &param.ty);
         let end = self.end().into_iter();
@@ -109,7 +109,7 @@ impl Slot {
         params.chain([&self.output]).chain(options)
     }
 
-    /// Whether hooks are given the previous output.
+    /// Returns `true` if hooks receive the previous output.
     pub(crate) fn passes_last(&self) -> bool {
         let aggregates = self.end().is_some_and(|end| end.role == Role::Aggregate);
         self.companions().is_some() && self.chain().is_none() && !aggregates && !self.is_unit()
@@ -119,14 +119,14 @@ impl Slot {
         is_unit(&self.output)
     }
 
-    /// What the dispatch answers.
+    /// Returns the type of the dispatch's result.
     pub(crate) fn answer(&self) -> &Type {
         self.end()
             .and_then(|end| end.output.as_ref())
             .unwrap_or(&self.output)
     }
 
-    /// Whether the slot may be configured away, and the set stays.
+    /// Returns `true` if the slot may be configured away while the set stays.
     pub(crate) fn is_optional(&self) -> bool {
         attrs::is_optional(&self.attrs)
     }
@@ -135,17 +135,17 @@ impl Slot {
         SlotNames(&self.method)
     }
 
-    /// The trait of hooks with state.
+    /// Returns the name of the trait of stateful hooks.
     pub(crate) fn stateful(&self) -> Ident {
         format_ident!("Stateful{}", self.name)
     }
 
-    /// The traits that users see.
+    /// Returns the names of the public traits.
     pub(crate) fn public_traits(&self) -> [Ident; 2] {
         [self.name.clone(), self.stateful()]
     }
 
-    /// The methods of the set that users see.
+    /// Returns the names of the set's public methods.
     pub(crate) fn public_methods(&self) -> Vec<Ident> {
         let names = self.names();
         let mut methods = vec![
@@ -164,7 +164,7 @@ impl Slot {
 }
 
 impl End {
-    /// The trait that the companion implements.
+    /// Returns the name of the trait that the companion implements.
     pub(crate) fn trait_name(&self) -> Ident {
         let role = match self.role {
             Role::Aggregate => "Aggregate",
@@ -176,7 +176,7 @@ impl End {
         }
     }
 
-    /// What the framework makes of a type with that trait: the last step of a dispatch.
+    /// Returns the name of the framework's wrapper of a type with that trait.
     pub(crate) fn wrapper(&self) -> Ident {
         format_ident!("By{}", self.trait_name())
     }
@@ -191,7 +191,7 @@ impl Role {
     }
 }
 
-/// `()`, also where it comes from a macro's fragment or stands in parentheses.
+/// Returns `true` for `()`, also from a macro's fragment or in parentheses.
 pub(super) fn is_unit(ty: &Type) -> bool {
     match ty {
         Type::Tuple(tuple) => tuple.elems.is_empty(),

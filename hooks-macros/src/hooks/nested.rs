@@ -1,4 +1,4 @@
-//! `#[nested_hooks(field = path::OtherHooksSet)]` as it is written.
+//! Parses `#[nested_hooks(field = path::OtherHooksSet)]`.
 
 use syn::parse::ParseStream;
 use syn::{Ident, Meta, Path, Token};
@@ -10,7 +10,7 @@ use crate::names;
 use crate::options;
 use crate::syntax::Trait;
 
-/// The sets that a trait nests.
+/// Returns the sets that a trait nests.
 pub(super) fn read(definition: &Trait, errors: &mut Errors) -> Vec<Nested> {
     let mut all = Vec::new();
     for attr in attrs::named(&definition.attrs, &["nested_hooks"]) {

@@ -1,9 +1,8 @@
-//! A trait with its mistakes taken out, once they are reported.
+//! Removes reported errors from a trait.
 //!
-//! Its set is generated as if it had been written so: the blocks that implement its hooks and
-//! the code that uses them are in order, and nothing is reported for want of them. Where a
-//! mistake cannot be taken out without touching what hooks are compared with, nothing is
-//! mended.
+//! The set is generated from the rest, so that blocks that implement its hooks and code that uses
+//! them cause no further errors. If an error cannot be removed without changing the signature of
+//! hooks, nothing is generated.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -23,7 +22,7 @@ pub(super) fn recover(definition: &Trait) -> Option<Trait> {
     for item in &definition.items {
         match item {
             Item::Method(found) => items.push(Item::Method(Box::new(method(found)?))),
-            // Of no use to hooks; bodies may name it.
+            // Hooks do not need it; bodies may name it.
             Item::Other(_) => return None,
         }
     }
@@ -79,8 +78,8 @@ fn method(method: &Method) -> Option<Method> {
     })
 }
 
-/// The attribute of a slot; where it is mistaken, what is likely to be meant, as far as hooks can
-/// tell the difference.
+/// Returns the attribute of a slot; if it is invalid, a guess of the intended one, as far as hooks
+/// depend on it.
 fn hook(method: &Method) -> Attribute {
     let attrs: Vec<_> = attrs::named(&method.attrs, &["hook"]).collect();
     let mut errors = Errors::default();
@@ -101,7 +100,8 @@ fn hook(method: &Method) -> Attribute {
     syn::parse_quote!(#[hook(#kind #(, name = #name)* #(, chain = #chain)*)])
 }
 
-/// Whether the hooks of a slot, which may be mistaken, are likely to be given the output before.
+/// Returns `true` if the hooks of a slot, which may be invalid, probably receive the previous
+/// output.
 pub(super) fn takes_last(method: &Method) -> bool {
     let guess = Guess::of(method);
     !is_unit(&params::answer(&method.sig))
@@ -109,11 +109,11 @@ pub(super) fn takes_last(method: &Method) -> bool {
         && !matches!(guess.kind, KindWord::Singleton)
 }
 
-/// What a slot is likely to be, by its first attribute.
+/// Guess of a slot's kind and options, from its first attribute.
 struct Guess {
     kind: KindWord,
     name: Option<Ident>,
-    /// Whether a companion looks at every output, and hooks are given none.
+    /// `true` if a companion sees every output, so hooks receive none.
     is_looked_at: bool,
 }
 
@@ -125,7 +125,7 @@ impl Guess {
         let kind = hook.kind.as_ref().map(|(kind, _)| *kind);
         let kind = kind.or(hook.unknown_kind.as_deref().map(guess_kind));
         let kind = kind.unwrap_or(KindWord::Always);
-        // By its first letter, of one that is misspelt.
+        // By the first letter, which is right in most misspelt keys.
         let looks = |key: &Ident| key.to_string().starts_with(['a', 'c']);
         let has_companion = hook.chain.is_some()
             || hook.aggregate.is_some()
@@ -138,7 +138,7 @@ impl Guess {
     }
 }
 
-/// What a word in the place of the kind is likely to stand for.
+/// Returns the probable meaning of a word in the place of the kind.
 fn guess_kind(word: &str) -> KindWord {
     match word
         .trim_start_matches('"')

@@ -1,4 +1,4 @@
-//! What is generated for one slot: here what all of it shares, and the slot's part in the
+//! Generates the items of one slot. This file has their shared parts, and the slot's part in the
 //! set's struct and in the trait that applications implement.
 
 mod definition;
@@ -20,17 +20,17 @@ use crate::spans;
 
 /// One slot, with the tokens that several of its items need.
 ///
-/// Tokens that a hook is compared with stand where the user wrote what they come from:
-/// there the compiler shows what it expected.
+/// Tokens that the compiler compares with a hook have the span of the user's tokens: the compiler
+/// reports the expected type there.
 pub(crate) struct SlotExpansion<'a> {
     slot: &'a Slot,
     set: &'a Set,
     private: TokenStream,
-    /// The attributes of the slot and of the trait that go everywhere.
+    /// `cfg` and lint attributes of the slot and of the trait.
     cfgs: Vec<&'a Attribute>,
-    /// What users of the slot see.
+    /// Attributes that users of the slot see.
     attrs: Vec<&'a Attribute>,
-    /// The slot, for generated tokens: not its name, at which an editor would show all of them.
+    /// Span of generated tokens: not the slot's name, at which an editor would show all of them.
     place: Span,
     /// `prompt, count`
     idents: Vec<&'a Ident>,
@@ -38,12 +38,12 @@ pub(crate) struct SlotExpansion<'a> {
     args_type: TokenStream,
     /// `Option<Out>` or `()`
     last_type: TokenStream,
-    /// `prompt: String, count: usize, last: Option<Out>`, with the last one where the
-    /// slot passes it: what a hook takes.
+    /// `prompt: String, count: usize, last: Option<Out>`, with `last` if the slot passes it: the
+    /// parameters of a hook.
     hook_params: TokenStream,
     /// `prompt, count, last`
     hook_args: TokenStream,
-    /// `impl Future<Output = Out> + MaybeSend`: what a hook returns.
+    /// `impl Future<Output = Out> + MaybeSend`: the return type of a hook.
     hook_future: TokenStream,
 }
 
@@ -101,7 +101,7 @@ impl<'a> SlotExpansion<'a> {
         &self.slot.method
     }
 
-    /// That of the set, at the slot's place.
+    /// Returns the lifetime of the set, at the slot's span.
     fn lifetime(&self) -> Lifetime {
         Lifetime::new(&self.set.lifetime.to_string(), self.place)
     }
@@ -172,7 +172,7 @@ impl<'a> SlotExpansion<'a> {
         quote!(#private::TypedSlot::new(#chain, #end))
     }
 
-    /// The method of the trait that applications implement, which answers with the default.
+    /// Returns the method of the trait that applications implement, which runs the default.
     pub(crate) fn trait_method(&self) -> TokenStream {
         let SlotExpansion {
             slot,
@@ -187,15 +187,16 @@ impl<'a> SlotExpansion<'a> {
         } = self;
         let types = slot.params.iter().map(|param| &param.ty);
         let method = &slot.method;
-        // Neither is there for the default.
+        // Variables that cannot clash with the default's.
         let hidden = Span::mixed_site().located_at(method.span());
         let receiver = quote_spanned!(hidden=> &self);
         let last = slot.passes_last().then(|| Ident::new("last", hidden));
         let last: Vec<_> = last.into_iter().collect();
         let name = &slot.name;
         let mut default = quote!(#private::default::<dyn #name>((#(#idents,)*)));
-        // The future borrows all arguments for one lifetime, which the signature does not name if
-        // they have several. That of an `async` block does not show it.
+        // The future borrows all arguments for one lifetime, which the signature cannot name if
+        // they have several. The future of an `async` block does not have this lifetime in its
+        // type.
         if slot
             .params
             .iter()
@@ -214,7 +215,7 @@ impl<'a> SlotExpansion<'a> {
         }
     }
 
-    /// The default, as a method of the slot's definition.
+    /// Returns the default, as a method of the slot's definition.
     fn default(&self) -> TokenStream {
         let SlotExpansion {
             slot,
@@ -230,7 +231,7 @@ impl<'a> SlotExpansion<'a> {
                 fn later<#a>((#(#idents,)*): Self::Args<#a>) -> #hook_future #body
             };
         }
-        // In a plain function the compiler refuses an `.await`.
+        // In a function that is not async, the compiler refuses an `.await`.
         let has_attrs = slot.inputs.iter().any(|input| !input.attrs.is_empty());
         if has_attrs || !self.default_attrs().is_empty() {
             let body = self.default_call(quote!(fn));
@@ -247,7 +248,7 @@ impl<'a> SlotExpansion<'a> {
         }
     }
 
-    /// A call of the default as a function of its own, with this `head`.
+    /// Returns a call of the default as a separate function, with this `head`.
     fn default_call(&self, head: TokenStream) -> TokenStream {
         let SlotExpansion {
             slot,
@@ -269,8 +270,9 @@ impl<'a> SlotExpansion<'a> {
         }}
     }
 
-    /// The attributes of the default's body, which are written for a function of the slot's name:
-    /// as the function of a type, it is not in the way of another one.
+    /// Returns the attributes of the default's body. They were written for a function with the
+    /// slot's name; the generated function is a function of a type, which cannot clash with another
+    /// one.
     fn default_attrs(&self) -> Vec<&'a Attribute> {
         let of_the_body = |attr: &&Attribute| {
             !attrs::is_or_contains(attr, SHOWN) && !attrs::is_one_of(attr, &["cfg"])
@@ -278,8 +280,8 @@ impl<'a> SlotExpansion<'a> {
         self.slot.attrs.iter().filter(of_the_body).collect()
     }
 
-    /// The default's body. The names of a slot's parameters are for its hooks; a default may
-    /// ignore them.
+    /// Returns the default's body. Parameter names document a slot for its hooks, so a default may
+    /// leave parameters unused.
     fn default_body(&self) -> TokenStream {
         let (idents, body) = (&self.idents, &self.slot.body);
         if idents.is_empty() {
@@ -288,71 +290,71 @@ impl<'a> SlotExpansion<'a> {
         quote!({ let _ = (#(&#idents,)*); #body })
     }
 
-    /// The slot's traits.
+    /// Returns the slot's traits.
     pub(crate) fn traits(&self) -> TokenStream {
         let (hook, stateful) = (self.hook_trait(), self.stateful_trait());
         quote!(#hook #stateful)
     }
 
-    /// The slot's definition, and how the framework calls its hooks.
+    /// Returns the slot's definition, and the impls that call its hooks.
     pub(crate) fn impls(&self) -> TokenStream {
         let (definition, relay, calls) = (self.definition(), self.relay(), self.calls());
         quote!(#definition #relay #calls)
     }
 
-    /// The lifetime of the arguments.
+    /// Returns the lifetime of the arguments.
     fn args_lifetime(&self) -> Lifetime {
         args_lifetime(self.slot)
     }
 
-    /// The visibility of the set, at the slot: there begins what it is part of.
+    /// Returns the visibility of the set, with the slot's span.
     fn vis(&self) -> TokenStream {
         spans::respan(self.set.vis.to_token_stream(), self.place)
     }
 
-    /// `&self`, at the name of the slot: so begins what the compiler shows of its parameters.
+    /// Returns `&self`, with the span of the slot's name, so that the compiler shows it there.
     fn receiver(&self) -> TokenStream {
         spans::respan_prefix(&self.slot.method, quote!(&self), self.place)
     }
 
-    /// `<Out>` or `<Out, Answer>`: the arguments of the trait of a companion that ends a
-    /// dispatch.
+    /// Returns `<Out>` or `<Out, Answer>`: the arguments of the trait of an aggregate or a
+    /// finalizer.
     fn end_args(&self, end: &End) -> TokenStream {
         let (output, answer) = (&self.slot.output, end.output.iter());
         quote!(<#output #(, #answer)*>)
     }
 
-    /// The framework's crate, at the slot.
+    /// Returns the framework's crate, at the slot's span.
     fn root(&self) -> TokenStream {
         spans::respan(krate::root(), self.place)
     }
 
-    /// Whether the user documented the slot.
+    /// Returns `true` if the user documented the slot.
     fn is_documented(&self) -> bool {
         attrs::given(&self.slot.attrs, &["doc"]).next().is_some()
     }
 
-    /// The slot as text, for spans and descriptions.
+    /// Returns the slot's name, for spans and descriptions.
     fn text(&self) -> String {
         self.slot.method.unraw().to_string()
     }
 }
 
-/// The lifetime for which a dispatch borrows the arguments of a slot.
+/// Returns the lifetime for which a dispatch borrows the arguments of a slot.
 fn args_lifetime(slot: &Slot) -> Lifetime {
     names::lifetime("a", slot.types())
 }
 
-/// The attributes that users of a slot see.
+/// Attributes that users of a slot see.
 const SHOWN: &[&str] = &["doc", "deprecated", "must_use"];
 
-/// `last`, where the slot passes it.
+/// Returns `last`, if the slot passes it.
 fn last(slot: &Slot) -> Vec<Ident> {
     let last = slot.passes_last().then(|| format_ident!("last"));
     last.into_iter().collect()
 }
 
-/// `impl Future<Output = Out> + MaybeSend`, at the output.
+/// Returns `impl Future<Output = Out> + MaybeSend`, at the span of the output.
 fn hook_future(output: &Type) -> TokenStream {
     let root = krate::root();
     let (first, last) = spans::ends(output);
@@ -362,7 +364,7 @@ fn hook_future(output: &Type) -> TokenStream {
     quote_spanned!(last=> #keyword #future<Output = #output> + #send)
 }
 
-/// A tuple that is blamed where the parameters are for what one of them lacks.
+/// Returns a tuple whose errors are reported at the parameters.
 fn tuple(of: TokenStream, place: Span) -> TokenStream {
     let mut tuple = Group::new(Delimiter::Parenthesis, of);
     tuple.set_span(place);

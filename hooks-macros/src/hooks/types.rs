@@ -1,5 +1,5 @@
-//! Types that cannot be in the signature of a slot, as far as their tokens tell. The compiler would
-//! refuse each in everything that is generated from it.
+//! Finds types that cannot be in the signature of a slot, as far as their tokens show it. The
+//! compiler would refuse each of them in every generated item.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -11,14 +11,14 @@ use syn::{
 
 use crate::params;
 
-/// What cannot be there, and the message.
+/// The invalid tokens, and the message.
 pub(super) type Mistake = (TokenStream, &'static str);
 
-/// Generics of a trait and of its slot. They are a mistake where they are declared, and not again
-/// where they are used.
+/// Generics of a trait and of its slot. They are reported at their declaration, and not at their
+/// uses.
 pub(super) type Refused<'a> = [&'a Generics; 2];
 
-/// What is wrong with the type of a parameter.
+/// Returns the error of a parameter's type.
 pub(super) fn of_param(ty: &Type, refused: Refused<'_>) -> Option<Mistake> {
     const NAMED: &str = "a slot declares no lifetimes; leave this one out, or write `'_` for it";
     let lifetimes = refused.into_iter().flat_map(Generics::lifetimes);
@@ -32,7 +32,7 @@ pub(super) fn of_param(ty: &Type, refused: Refused<'_>) -> Option<Mistake> {
     })
 }
 
-/// What is wrong with the type that a slot answers.
+/// Returns the error of a slot's output type.
 pub(super) fn of_output(ty: &Type) -> Option<Mistake> {
     const NAMED: &str = "a slot declares no lifetimes; answer an owned value";
     mistake(ty, NAMED, Vec::new(), |shape| match shape {
@@ -42,7 +42,7 @@ pub(super) fn of_output(ty: &Type) -> Option<Mistake> {
     })
 }
 
-/// What is wrong with the type of a companion.
+/// Returns the error of a companion's type.
 pub(super) fn of_companion(ty: &Type) -> Option<Mistake> {
     const OWNS: &str = "a companion owns what it holds; name a type without lifetimes";
     mistake(
@@ -66,7 +66,8 @@ fn mistake(
     })
 }
 
-/// Whether the compiler would refuse a function of this signature for a type that was reported.
+/// Returns `true` if the compiler would refuse a function of this signature for a type that was
+/// reported.
 pub(super) fn cannot_stand(sig: &Signature, generics: &Generics) -> bool {
     let refused = [generics, &sig.generics];
     let answer = params::answer(sig);
@@ -75,16 +76,16 @@ pub(super) fn cannot_stand(sig: &Signature, generics: &Generics) -> bool {
         || params::typed(&sig.inputs).any(|input| of_param(&input.ty, refused).is_some())
 }
 
-/// There is no type that it could mean.
+/// A slot belongs to no type, so `Self` has no meaning.
 pub(super) const NO_SELF: &str = "a slot belongs to no type; name one in place of `Self`";
 
-/// What can be nowhere in a type of a slot. `named` is the message for a lifetime that is, but for
-/// those `declared` around it.
+/// Returns an error for types that are invalid at any place. `named` is the message for a named
+/// lifetime, except the lifetimes in `declared`.
 fn anywhere(ty: &Type, named: &'static str, declared: Vec<Ident>) -> Option<Mistake> {
     struct Find {
         found: Option<Mistake>,
         named: &'static str,
-        /// The lifetimes declared around it, and those of `for<'x>`.
+        /// The declared lifetimes, and those of `for<'x>`.
         bound: Vec<Ident>,
     }
     impl<'a> Visit<'a> for Find {
@@ -145,7 +146,7 @@ enum Unsized {
     Object,
 }
 
-/// The part of a type that has no size, and that the whole holds by value.
+/// Returns the unsized part of a type that the whole contains by value.
 fn without_size(ty: &Type) -> Option<(&Type, Unsized)> {
     match ty {
         Type::Group(group) => without_size(&group.elem),
@@ -162,7 +163,7 @@ fn without_size(ty: &Type) -> Option<(&Type, Unsized)> {
     }
 }
 
-/// The same of what the standard library's types hold by value.
+/// As above, for the standard library's types that contain their argument by value.
 fn held(segment: &PathSegment) -> Option<(&Type, Unsized)> {
     let arguments = match &segment.arguments {
         PathArguments::AngleBracketed(arguments) if is_holder(&segment.ident) => &arguments.args,

@@ -1,5 +1,4 @@
-//! From the trait as written to the model: every mistake is reported, at the tokens
-//! that make it.
+//! Converts a trait into the model: every error is reported, at the tokens that cause it.
 
 use std::collections::HashMap;
 
@@ -117,7 +116,7 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
     let name = kind.as_ref().and_then(|(_, name)| name.clone());
     let sig = &method.sig;
     if sig.asyncness.is_none() && attrs::named(&method.attrs, &["hook"]).next().is_none() {
-        // That it is no slot was reported, and may be what was meant.
+        // Already reported as a non-slot method.
         return None;
     }
     signature(method, errors);
@@ -176,7 +175,7 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
     })
 }
 
-/// The name of the slot's trait: the one given, else the method's in another case.
+/// Returns the name of the slot's trait: the given one, else the method's name in camel case.
 fn trait_name(method: &Ident, given: Option<Ident>, errors: &mut Errors) -> Option<Ident> {
     let name = match given {
         Some(given) => Some(spans::generated(&given)),
@@ -191,7 +190,7 @@ fn trait_name(method: &Ident, given: Option<Ident>, errors: &mut Errors) -> Opti
     name
 }
 
-/// The attribute that makes a slot of a method.
+/// Returns the attribute that makes a method a slot.
 fn hook_attr<'a>(method: &'a Method, errors: &mut Errors) -> Option<&'a Attribute> {
     if let Some(attr) = method.attrs.iter().find(|attr| is_conditional(attr)) {
         errors.error(
@@ -259,7 +258,7 @@ pub(super) fn kind(method: &Method, errors: &mut Errors) -> Option<(Kind, Option
     Some((kind, name))
 }
 
-/// The keys of the companions that are given. `output` is of another one, if there is one.
+/// Returns the keys of the companions. `output` belongs to another option, if there is one.
 fn companion_keys(attr: &HookAttr) -> impl Iterator<Item = &Ident> {
     let ends = [&attr.aggregate, &attr.finalize];
     let has_end = ends.iter().any(|end| end.is_some());
@@ -268,7 +267,7 @@ fn companion_keys(attr: &HookAttr) -> impl Iterator<Item = &Ident> {
     companions.chain(output).map(|option| &option.key)
 }
 
-/// A pipeline hands its call from hook to hook, so it has to be there, and to be owned.
+/// Checks that a pipeline has a call, and that it is owned: it is passed from hook to hook.
 fn call(method: &Method, inputs: &[syn::PatType], errors: &mut Errors) {
     match inputs.first() {
         None => errors.error(
@@ -283,7 +282,7 @@ fn call(method: &Method, inputs: &[syn::PatType], errors: &mut Errors) {
     }
 }
 
-/// Whether the option of this key gives what ends a dispatch.
+/// Returns `true` for the keys of an aggregate or a finalizer.
 fn is_end(key: &Ident) -> bool {
     key == "aggregate" || key == "finalize"
 }
@@ -307,7 +306,7 @@ fn companions(attr: HookAttr, errors: &mut Errors) -> Companions {
         .map(|option| (Role::Aggregate, option.value))
         .or(finalize.map(|option| (Role::Finalize, option.value)));
     let chain = chain.map(|option| option.value);
-    // One whose value could not be read is not missing.
+    // An option with an invalid value is not missing.
     let is_there = companion.is_some() || unread.iter().any(is_end);
     if let (false, Some(output)) = (is_there, &output) {
         errors.error(
@@ -398,7 +397,7 @@ fn signature(method: &Method, errors: &mut Errors) {
     }
 }
 
-/// A `Self` in a body, unless the body may declare what it is of.
+/// Returns a `Self` in a body, unless the body may declare the type that it refers to.
 pub(super) fn self_type(body: TokenStream) -> Option<Ident> {
     const DECLARE: &[&str] = &["enum", "impl", "struct", "trait", "union"];
     let found = syntax::idents(body);
@@ -447,8 +446,8 @@ fn output(sig: &syn::Signature, errors: &mut Errors) -> Option<Type> {
     answer(&ty, borrows, errors).then_some(ty)
 }
 
-/// Whether a dispatch can answer with the type; `may_borrow` says whether there is anything that
-/// it could be meant to borrow from.
+/// Checks that a dispatch can return the type; `may_borrow` is `true` if there is an argument to
+/// borrow from.
 fn answer(ty: &Type, may_borrow: bool, errors: &mut Errors) -> bool {
     let mut mistakes = Errors::default();
     if let Some(found) = params::impl_trait(ty) {
@@ -469,7 +468,7 @@ fn answer(ty: &Type, may_borrow: bool, errors: &mut Errors) -> bool {
     !errors.found_in(mistakes)
 }
 
-/// Who has a generated name, and whether it may be configured away.
+/// Owner of a generated name; it may be configured away.
 #[derive(Clone)]
 struct Owner {
     text: String,
@@ -484,15 +483,15 @@ impl Owner {
         }
     }
 
-    /// Gives it the name; who else has it, if both can be there at once. Which of two that are
-    /// configured is there, is not for a macro to know.
+    /// Takes the name, and returns its earlier owner, if both can exist at once. A macro cannot
+    /// evaluate `cfg`s, so two configured owners are accepted.
     fn take(&self, name: &Ident, names: &mut HashMap<Ident, Owner>) -> Option<String> {
         let other = names.insert(name.clone(), self.clone())?;
         (!(self.is_optional && other.is_optional)).then_some(other.text)
     }
 }
 
-/// Generated names that would meet each other, or the set's own.
+/// Reports generated names that clash with each other, or with the set's own.
 fn collisions(set: &Set, errors: &mut Errors) {
     let mut methods: HashMap<Ident, Owner> = names::RESERVED
         .iter()

@@ -1,4 +1,4 @@
-//! Every name that is generated is on the page of generated code, under the names of its examples.
+//! Every generated name is on the page of generated code, under the names of its examples.
 
 use std::collections::BTreeSet;
 
@@ -102,7 +102,7 @@ fn the_names_of_a_tool_set_are_listed() {
     for public in ["ToolsHooks", "ToolsHooksSet", "WeatherHook", "weather"] {
         assert!(names.contains(public), "`{public}` of {names:?}");
     }
-    // It is a set like any other, and the page lists the names of sets by another example.
+    // It is an ordinary set, and the page lists the names of sets in another example.
     let alike = [
         ("ToolsHooks", "AppHooks"),
         ("WeatherHook", "ValidatePrompt"),
@@ -127,11 +127,11 @@ fn all_are_listed(names: &BTreeSet<String>) {
     }
 }
 
-/// What these items are called, and what stands in them: not in bodies, and not in the
-/// implementation of a trait, whose names are the trait's.
+/// Returns the names of these items and of their contents, without bodies and without
+/// implementations of traits, whose names are the trait's.
 fn names(items: TokenStream) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    // The keyword that a name follows, and whether a trait is being implemented.
+    // The keyword before a name, and `true` within the implementation of a trait.
     let (mut keyword, mut implements, mut is_function) = (false, false, false);
     for token in items {
         match token {

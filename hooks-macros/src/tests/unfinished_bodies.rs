@@ -1,5 +1,5 @@
-//! Bodies that do not parse, as an editor sees them while somebody types: every macro lets
-//! them through as they are.
+//! Bodies that do not parse, as in an editor during typing: every macro passes them through
+//! unchanged.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
@@ -37,8 +37,7 @@ fn an_unfinished_function_passes_through_impl_hook() {
     assert!(contains_body(impl_hook::entry(quote!(Check), item)));
 }
 
-/// An editor puts a name in the place of a body that it cannot mend, and the body in the
-/// place of the name afterwards.
+/// An editor replaces a body that it cannot repair by a name, and the name by the body afterwards.
 #[test]
 fn a_name_in_the_place_of_a_body_passes_through() {
     let default = "trait AppHooks { #[hook(always)] async fn check(prompt: &str) -> bool mended }";
@@ -58,7 +57,7 @@ fn a_name_in_the_place_of_a_body_passes_through() {
     }
 }
 
-/// An item with the body in its place: syn could not read the whole.
+/// Returns an item with an unparsed body.
 fn item(text: &str) -> TokenStream {
     let item: TokenStream = text
         .replace("BODY", BODY)

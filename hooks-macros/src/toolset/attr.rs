@@ -1,4 +1,4 @@
-//! `#[tool(output = Type, name = "…", hook = Name)]` as it is written.
+//! Parses `#[tool(output = Type, name = "…", hook = Name)]`.
 
 use proc_macro2::TokenStream;
 use syn::parse::ParseStream;
@@ -20,7 +20,7 @@ pub(crate) struct ToolAttr {
 const SHAPE: &str = "`#[tool(…)]` needs an option; write `#[tool(output = Type)]`";
 
 impl ToolAttr {
-    /// Reads the attributes of a variant, and reports every mistake in them.
+    /// Parses the attributes of a variant, and reports every error in them.
     pub(crate) fn read(attrs: &[Attribute], errors: &mut Errors) -> Self {
         let mut tool = ToolAttr::default();
         for attr in attrs::named(attrs, &["tool"]) {

@@ -1,4 +1,4 @@
-//! From the model to the hook set of the tools, and the way of a call through it.
+//! Expands the model into the hook set of the tools, and the code that runs a call.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -17,12 +17,12 @@ use crate::syntax;
 // enum Tools { #[tool(output = Forecast)] Weather(WeatherArgs) }
 //
 // Output:
-// what `#[hooks]` makes of
+// the expansion of `#[hooks]` on
 //     trait ToolsHooks {
 //         #[hook(fallback, custom = ToolPipeline, name = WeatherHook)]
 //         async fn weather(input: WeatherArgs, context: ToolCallContext) -> ToolDecision<WeatherArgs, Forecast> { Run(input) }
 //     }
-// impl ToolSet for Tools { the names, and how each input is read }
+// impl ToolSet for Tools { the names, and the parser of each input }
 // impl<X: ExecuteTool<WeatherArgs, Forecast>> RunTools<X> for Tools { the hooks of the variant, then the tool }
 pub(crate) fn expand(set: &ToolSet<'_>) -> syn::Result<TokenStream> {
     let toolset = &krate::toolset();
@@ -32,9 +32,9 @@ pub(crate) fn expand(set: &ToolSet<'_>) -> syn::Result<TokenStream> {
     Ok(quote!(#hooks #impls))
 }
 
-/// The name without its place among the user's tokens. Of what a derive generates there, the
-/// compiler says that it might be given a type parameter wherever a type is not found: once for
-/// every item. What the macro itself finds wrong with a name is shown at its place before.
+/// Returns the name without its place among the user's tokens. For generated items at such a place,
+/// the compiler suggests a type parameter wherever a type is not found: once per item. The macro
+/// reports its own errors about a name at its place before.
 fn of_the_derive(name: &Ident) -> Ident {
     let mut name = name.clone();
     name.set_span(Span::call_site());
@@ -68,7 +68,7 @@ fn slot(tool: &Tool<'_>, toolset: &TokenStream, placed: fn(&Ident) -> Ident) -> 
         hook,
         ..
     } = tool;
-    // What `cfg` leaves out, a derive does not see.
+    // A derive does not see variants that `cfg` removes.
     let kept = attrs::named(tool.attrs, &["doc", "deprecated"]);
     let undocumented = tool.description.is_empty().then(|| {
         let doc = format!("The calls of the tool `{}`.", tool.name);
@@ -157,8 +157,8 @@ fn impls(set: &ToolSet<'_>, toolset: &TokenStream) -> TokenStream {
     }
 }
 
-/// A name for the type of what runs the tools: the compiler shows it beside errors of the
-/// user's, so it is a plain one, and none that the set or the types of the tools contain.
+/// Returns a name for the executor's type. The compiler shows it beside errors of the user, so it
+/// is short, and differs from all names in the set and in the types of the tools.
 fn executor(set: &ToolSet<'_>) -> Ident {
     let types = set.tools.iter().map(|tool| {
         let (input, output) = (tool.input, &tool.output);

@@ -1,4 +1,4 @@
-//! A tool set in which every variant is a tool.
+//! Model of a tool set, in which every variant is a valid tool.
 
 use syn::{Attribute, Ident, Type, Visibility};
 
@@ -19,9 +19,9 @@ pub(crate) struct Tool<'a> {
     /// The input.
     pub(crate) input: &'a Type,
     pub(crate) output: Type,
-    /// What calls give as its name.
+    /// Name in calls.
     pub(crate) name: String,
-    /// What the variant's documentation says.
+    /// Documentation of the variant.
     pub(crate) description: String,
     /// The slot of its hooks.
     pub(crate) slot: Ident,

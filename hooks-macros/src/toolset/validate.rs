@@ -1,5 +1,4 @@
-//! From the enum as written to the model: every mistake is reported, at the tokens that make
-//! it.
+//! Converts an enum into the model: every error is reported, at the tokens that cause it.
 
 use std::collections::HashMap;
 
@@ -124,7 +123,7 @@ fn tool<'a>(variant: &'a Variant, errors: &mut Errors) -> Option<Tool<'a>> {
     })
 }
 
-/// The one type that a variant holds.
+/// Returns the type that a variant contains.
 fn input<'a>(variant: &'a Variant, errors: &mut Errors) -> Option<&'a Type> {
     let ident = &variant.ident;
     match &variant.fields {
@@ -157,10 +156,10 @@ fn without_input(ident: &Ident) -> String {
     )
 }
 
-/// `WebSearch` → `web_search`; nothing for `_1`.
+/// Converts `WebSearch` into `web_search`; `None` for `_1`.
 fn slot(variant: &Ident) -> Option<Ident> {
     let name = variant.unraw().to_string().to_snake_case();
-    // `r#crate` and the like are no names.
+    // `r#crate` and similar ones are not valid names.
     [name.clone(), format!("r#{name}"), format!("{name}_")]
         .into_iter()
         .find_map(|name| syn::parse_str::<Ident>(&name).ok())
@@ -171,7 +170,7 @@ fn slot(variant: &Ident) -> Option<Ident> {
         })
 }
 
-/// The documentation of a variant as one text.
+/// Returns the documentation of a variant as one text.
 fn description(attrs: &[Attribute]) -> String {
     let lines = attrs::named(attrs, &["doc"]).filter_map(|attr| match &attr.meta {
         Meta::NameValue(meta) => match &meta.value {
@@ -189,7 +188,7 @@ fn description(attrs: &[Attribute]) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// Names that would meet each other.
+/// Reports names that clash.
 fn collisions(set: &ToolSet<'_>, data: &DataEnum, errors: &mut Errors) {
     let mut tools: HashMap<&str, &Ident> = HashMap::new();
     let mut traits: HashMap<Ident, String> =
@@ -226,7 +225,7 @@ fn collisions(set: &ToolSet<'_>, data: &DataEnum, errors: &mut Errors) {
     }
 }
 
-/// Where the name of a tool was written.
+/// Returns the span of a tool's name.
 fn name_token(tool: &Tool<'_>, data: &DataEnum) -> Span {
     let mut ignored = Errors::default();
     data.variants

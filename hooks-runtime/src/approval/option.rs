@@ -1,8 +1,8 @@
-//! The answers that a question offers, and what each of them means.
+//! The options of a question, and the effect of each.
 
 use serde::{Deserialize, Serialize};
 
-/// One answer to choose from.
+/// An option of a question.
 ///
 /// ```
 /// use hooks_runtime::HookResult;
@@ -16,29 +16,29 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalOption {
-    /// What the user sees, verbatim.
+    /// Label that the user sees, verbatim.
     pub label: String,
-    /// What choosing it means.
+    /// Effect of choosing this option.
     pub effect: ApprovalEffect,
 }
 
-/// What an answer means.
+/// Effect of an option.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalEffect {
-    /// No.
+    /// Denies.
     #[default]
     Deny,
-    /// Yes, this time.
+    /// Allows this time.
     AllowOnce,
-    /// Yes, and the same question is not asked again in this session.
+    /// Allows, and remembers the answer for this session.
     AllowAlways,
 }
 
 impl ApprovalOption {
-    /// An answer with this effect.
+    /// Creates an option with this effect.
     pub fn new(label: impl Into<String>, effect: ApprovalEffect) -> Self {
         ApprovalOption {
             label: label.into(),
@@ -46,23 +46,23 @@ impl ApprovalOption {
         }
     }
 
-    /// An answer that allows it this time.
+    /// Creates an option that allows the action this time.
     pub fn allow_once(label: impl Into<String>) -> Self {
         ApprovalOption::new(label, ApprovalEffect::AllowOnce)
     }
 
-    /// An answer that allows it for the rest of the session.
+    /// Creates an option that allows the action for the rest of the session.
     pub fn allow_always(label: impl Into<String>) -> Self {
         ApprovalOption::new(label, ApprovalEffect::AllowAlways)
     }
 
-    /// An answer that denies it.
+    /// Creates an option that denies the action.
     pub fn deny(label: impl Into<String>) -> Self {
         ApprovalOption::new(label, ApprovalEffect::Deny)
     }
 
-    /// Options of plain labels: `Allow` and `Deny` where there are none, else with
-    /// the effects that their first words say.
+    /// Creates options from plain labels: `Allow` and `Deny` if there are no labels, else one
+    /// option per label, with the effect of its first words.
     ///
     /// | First words, in any case | Effect |
     /// |---|---|
@@ -98,7 +98,7 @@ impl ApprovalOption {
 }
 
 impl ApprovalEffect {
-    /// The name in JSON.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             ApprovalEffect::Deny => "deny",
@@ -107,19 +107,19 @@ impl ApprovalEffect {
         }
     }
 
-    /// Whether what was asked about may happen.
+    /// Returns `true` if the action may happen.
     pub fn is_allowed(self) -> bool {
         self != ApprovalEffect::Deny
     }
 }
 
-/// What the first words of a label say.
+/// Meaning of the first words of a label.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
     Always,
     Yes,
     Denial,
-    /// A denial that does not make a yes of the labels beside it.
+    /// A denial that is no evidence that the labels beside it allow.
     Refusal,
     Unknown,
 }
@@ -140,27 +140,27 @@ impl Reading {
             [word, ..] if WITHDRAWALS.contains(word) => Reading::Refusal,
             // `Always deny`, `Go back`, `Please don't`.
             _ if is_refused() => Reading::Refusal,
-            // Nobody can mean a yes by it.
+            // A label without words cannot mean yes.
             [] => Reading::Refusal,
             _ => Reading::Unknown,
         }
     }
 }
 
-/// First words that say no.
+/// First words that deny.
 const DENIALS: [&str; 13] = [
     "deny", "no", "not", "cancel", "reject", "block", "abort", "stop", "never", "don't", "skip",
     "keep", "later",
 ];
 
-/// First words that say no as well, but are no sign of what the labels beside them mean.
+/// First words that deny, but are no evidence for the meaning of the labels beside them.
 const WITHDRAWALS: [&str; 21] = [
     "dont", "disallow", "decline", "refuse", "forbid", "prevent", "dismiss", "ignore", "quit",
     "exit", "close", "nothing", "none", "nope", "wait", "leave", "discard", "revert", "undo",
     "back", "hold",
 ];
 
-/// Words that say no wherever they stand in a label whose first word says nothing.
+/// Words that deny at any place in a label whose first word has no meaning.
 const REFUSALS: [&str; 13] = [
     "deny", "denied", "don't", "dont", "not", "reject", "block", "refuse", "never", "nothing",
     "cancel", "abort", "back",

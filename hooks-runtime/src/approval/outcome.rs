@@ -1,4 +1,4 @@
-//! What came of a question.
+//! Decisions on approval requests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,41 +9,41 @@ use super::option::ApprovalOption;
 use super::request::ApprovalRequest;
 use crate::{ApprovalDefault, Map};
 
-/// What came of a question, and of which one.
+/// A decision and its request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[must_use = "it may be a denial"]
 #[non_exhaustive]
 pub struct Approval {
     /// The question.
     pub request: Arc<ApprovalRequest>,
-    /// How it was decided.
+    /// The decision.
     pub decision: ApprovalDecision,
 }
 
-/// How a question was decided.
+/// Decision on a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ApprovalDecision {
-    /// The user chose one of the options.
+    /// The user chose this option.
     Chosen(ApprovalOption),
-    /// The answer was none of the options: a denial.
+    /// The answer is not one of the options: a denial.
     NotOffered(String),
-    /// An earlier "allow always" of this session.
+    /// Covered by an earlier "allow always" of this session.
     Remembered,
-    /// Nobody answered in time; the default of the question counts.
+    /// Timeout; the default of the question applies.
     TimedOut,
-    /// Asking failed; the default of the question counts.
+    /// The provider failed; the default of the question applies.
     Failed(String),
-    /// The time could not be kept, so that the question was not asked to its end: a denial,
-    /// whatever the default.
+    /// The timeout could not be enforced, so the question was abandoned: a denial, whatever the
+    /// default.
     NoTime(String),
-    /// There is nobody to ask: a denial, whatever the default.
+    /// There is no provider: a denial, whatever the default.
     NobodyToAsk,
 }
 
 impl Approval {
-    /// Whether what was asked about may happen.
+    /// Returns `true` if the action may happen.
     pub fn is_allowed(&self) -> bool {
         match &self.decision {
             ApprovalDecision::Chosen(option) => option.effect.is_allowed(),
@@ -57,8 +57,8 @@ impl Approval {
         }
     }
 
-    /// The label that was chosen, where one was: what the options say besides yes and no, such
-    /// as "Create backup and overwrite", is for the caller to do.
+    /// Returns the chosen label, if there is one. The caller implements further meanings of a
+    /// label, such as "Create backup and overwrite".
     pub fn label(&self) -> Option<&str> {
         match &self.decision {
             ApprovalDecision::Chosen(option) => Some(&option.label),
@@ -66,13 +66,14 @@ impl Approval {
         }
     }
 
-    /// Whether these are the data that are approved. Data that have changed since the question
-    /// was put are not: ask again.
+    /// Returns `true` if these data are the approved data. Changed data are not approved: ask
+    /// again.
     pub fn covers(&self, data: &Map) -> bool {
         self.is_allowed() && self.request.covers(data)
     }
 
-    /// Why it is denied, if it is: who said so, the question, and the reason of the hook.
+    /// Returns the reason of a denial: the source of the decision, the question, and the hook's
+    /// reason.
     pub fn denial(&self) -> Option<String> {
         if self.is_allowed() {
             return None;

@@ -11,13 +11,13 @@ use super::request::{ApprovalAnswer, ApprovalRequest};
 use crate::HookError;
 use crate::lock::lock;
 
-/// Puts questions to somebody, and brings the answers.
+/// Delivers questions to a user, and returns the answers.
 ///
-/// The [`Coordinator`](crate::Coordinator) looks after everything else: time limits, defaults,
-/// what an answer means, what is remembered, identical questions at the same time. An error or
-/// a panic of the provider counts as no answer: the default of the question applies.
+/// The [`Coordinator`](crate::Coordinator) implements everything else: timeouts, defaults, the
+/// effect of an answer, grants, and equal questions at one time. If the provider returns an error
+/// or panics, the default of the question applies.
 ///
-/// The future is dropped when nobody waits for the answer any more: the question is withdrawn.
+/// If no caller waits for the answer, the future is dropped: the question is withdrawn.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -43,11 +43,10 @@ use crate::lock::lock;
     label = "not an approval provider"
 )]
 pub trait ApprovalProvider: Send + Sync {
-    /// Asks the user, and returns the label of one of the options. Written as
-    /// an `async fn`.
+    /// Asks the user, and returns the label of one of the options. Implement it as an `async fn`.
     ///
     /// # Errors
-    /// If there is no answer to be had.
+    /// If there is no answer.
     fn ask(
         &self,
         request: &Arc<ApprovalRequest>,
@@ -80,9 +79,9 @@ impl<P: ApprovalProvider> DynApprovalProvider for P {
     }
 }
 
-/// Answers without asking anybody: for tests, and for hosts where nobody is there to ask.
+/// An [`ApprovalProvider`] with fixed answers: for tests, and for hosts without a user.
 ///
-/// A clone is the same one: it knows what has been asked.
+/// Clones share one state: the questions asked, and the remaining answers.
 ///
 /// ```
 /// use hooks_runtime::approval::FixedAnswers;
@@ -108,18 +107,20 @@ enum Script {
 }
 
 impl FixedAnswers {
-    /// Chooses the first option that allows, preferably once only. Where none does, it has no
-    /// answer.
+    /// Creates a provider that chooses the first option that allows, preferably once only. If no
+    /// option allows, it returns an error.
     pub fn allow() -> Self {
         FixedAnswers::of(Script::Effect(ApprovalEffect::AllowOnce))
     }
 
-    /// Chooses the first option that denies. Where none does, it has no answer.
+    /// Creates a provider that chooses the first option that denies. If no option denies, it
+    /// returns an error.
     pub fn deny() -> Self {
         FixedAnswers::of(Script::Effect(ApprovalEffect::Deny))
     }
 
-    /// Gives these labels, one a question; after the last one it has no answer.
+    /// Creates a provider that returns these labels, one per question; after the last label it
+    /// returns an error.
     pub fn labels(labels: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let labels = labels.into_iter().map(Into::into).collect();
         FixedAnswers::of(Script::Labels(labels))
@@ -132,7 +133,7 @@ impl FixedAnswers {
         }
     }
 
-    /// What has been asked, in order.
+    /// Returns the questions asked, in order.
     pub fn asked(&self) -> Vec<Arc<ApprovalRequest>> {
         let state = lock(&self.state);
         state.asked.clone()
@@ -153,7 +154,8 @@ impl ApprovalProvider for FixedAnswers {
 }
 
 impl ApprovalRequest {
-    /// The label of the first option with this effect, or else with one that is as good.
+    /// Returns the label of the first option with this effect, or else of an option that is
+    /// equivalent.
     fn first(&self, effect: ApprovalEffect) -> Option<String> {
         let with = |matches: &dyn Fn(ApprovalEffect) -> bool| {
             let mut options = self.options.iter();

@@ -1,5 +1,5 @@
-//! Questions for a user interface: they wait in a queue, and are answered by their id, from
-//! any task and in any order.
+//! A queue of questions for a user interface. Questions are answered by id, from any task and in
+//! any order.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,11 +11,10 @@ use super::request::{ApprovalAnswer, ApprovalRequest};
 use crate::HookError;
 use crate::lock::lock;
 
-/// The questions that wait for an answer. A clone is the same queue.
+/// The pending questions. Clones share one queue.
 ///
-/// A question that waits costs its entry here and its future: no thread, and no lock. When
-/// nobody waits for its answer any more, because its time is up or the caller is gone, it
-/// leaves the queue.
+/// A pending question costs an entry here and its future: no thread, and no lock. On timeout, or if
+/// the caller drops its future, the question leaves the queue.
 ///
 /// ```
 /// use hooks_runtime::approval::ApprovalQueue;
@@ -38,7 +37,7 @@ pub struct ApprovalQueue {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// By their number, which is the order in which they came.
+    /// By number, in order of arrival.
     waiting: Mutex<Waiting>,
     arrivals: Notify,
 }
@@ -47,7 +46,7 @@ struct Inner {
 struct Waiting {
     by_id: HashMap<Arc<str>, u64>,
     questions: BTreeMap<u64, Question>,
-    /// Those that [`ApprovalQueue::next`] has not given yet.
+    /// Questions that [`ApprovalQueue::next`] has not returned yet.
     unseen: BTreeSet<u64>,
     last: u64,
 }
@@ -58,28 +57,28 @@ struct Question {
     reply: oneshot::Sender<ApprovalAnswer>,
 }
 
-/// Nobody waits for the answer to this question.
+/// No caller waits for the answer to this question.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the question `{id}` waits for no answer; it has been answered, its time is up, or whoever asked is gone"
 )]
 #[non_exhaustive]
 pub struct NotWaiting {
-    /// The id that was given.
+    /// The id that was passed.
     pub id: String,
 }
 
 impl ApprovalQueue {
-    /// A queue without questions.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         ApprovalQueue::default()
     }
 
-    /// The next question that has not been given to anybody, in the order in which they came;
-    /// waits for one. Giving it out does not answer it, and a question that is not answered is
-    /// still [`pending`](Self::pending).
+    /// Returns the next question that has not been returned yet, in order of arrival; waits for one
+    /// if there is none. Returning a question does not answer it: it stays
+    /// [`pending`](Self::pending).
     ///
-    /// Cancel safe: a question is given out only to a future that ends.
+    /// Cancel safe: dropping the future loses no question.
     pub async fn next(&self) -> Arc<ApprovalRequest> {
         loop {
             let arrival = self.inner.arrivals.notified();
@@ -90,7 +89,7 @@ impl ApprovalQueue {
         }
     }
 
-    /// As [`next`](Self::next), without waiting.
+    /// Like [`next`](Self::next), without waiting.
     pub fn try_next(&self) -> Option<Arc<ApprovalRequest>> {
         let mut waiting = self.lock();
         let number = waiting.unseen.pop_first()?;
@@ -98,13 +97,13 @@ impl ApprovalQueue {
         let is_more = !waiting.unseen.is_empty();
         drop(waiting);
         if is_more {
-            // Another one may be waiting for what is left.
+            // Another caller may wait for the remaining questions.
             self.inner.arrivals.notify_one();
         }
         Some(request)
     }
 
-    /// All questions that wait for an answer, in the order in which they came.
+    /// Returns all pending questions, in order of arrival.
     pub fn pending(&self) -> Vec<Arc<ApprovalRequest>> {
         let waiting = self.lock();
         let questions = waiting.questions.values();
@@ -113,21 +112,20 @@ impl ApprovalQueue {
             .collect()
     }
 
-    /// How many questions wait for an answer.
+    /// Returns the number of pending questions.
     pub fn len(&self) -> usize {
         self.lock().questions.len()
     }
 
-    /// Whether no question waits for an answer.
+    /// Returns `true` if no question is pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Answers a question, for all who ask it.
+    /// Answers a question, for all its callers.
     ///
     /// # Errors
-    /// If nobody waits for this answer; two answers to one question are one answer and an
-    /// error.
+    /// If the question is not pending. The second answer to a question is an error.
     pub fn answer(&self, id: &str, answer: impl Into<ApprovalAnswer>) -> Result<(), NotWaiting> {
         let question = self.lock().take_by_id(id);
         let sent = question.map(|question| question.reply.send(answer.into()));
@@ -151,7 +149,7 @@ impl Waiting {
     fn take(&mut self, number: u64) -> Option<Question> {
         self.unseen.remove(&number);
         let question = self.questions.remove(&number)?;
-        // The same question may have been put again since.
+        // An equal question may have been asked since.
         if self.by_id.get(&question.request.id) == Some(&number) {
             self.by_id.remove(&question.request.id);
         }
@@ -192,7 +190,7 @@ impl ApprovalQueue {
     }
 }
 
-/// A place in the queue, which is given up when nobody waits any more.
+/// A place in the queue; dropping it removes the question.
 struct Place<'q> {
     queue: &'q ApprovalQueue,
     number: u64,

@@ -1,4 +1,4 @@
-//! A question for the user, and its answer, as values that can be stored.
+//! Questions for the user and their answers, as values that can be stored.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,66 +13,64 @@ use crate::events::result::{APPROVAL_EFFECTS, APPROVAL_KEY};
 use crate::events::table::TIMESTAMP;
 use crate::{Action, ApprovalDefault, Emission, HookResult, Map};
 
-/// A question for the user: what is to happen, which hook asks, and the answers to choose
-/// from.
+/// A question for the user: the announced action, the hook, and the options.
 ///
-/// It holds all that its answer needs, so that it can be serialised, stored and answered
-/// later by another task or program ([`Coordinator::resolve`](crate::Coordinator::resolve)).
-/// What is approved are [`data`](Self::data), the data after all hooks have run.
+/// The request is complete: it can be serialised, stored and answered later by another task or
+/// program ([`Coordinator::resolve`](crate::Coordinator::resolve)). An approval covers
+/// [`data`](Self::data), the data after all hooks have run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
-    /// Identifies the question; no two have the same.
+    /// Unique id of the question.
     pub id: Arc<str>,
-    /// The session in which it is asked.
+    /// Session of the question.
     pub session: Arc<str>,
-    /// The event that is to be approved.
+    /// Event that needs approval.
     pub event: Arc<str>,
-    /// The hook that asks.
+    /// Hook that returned the question.
     pub hook: Arc<str>,
     /// The question.
     pub prompt: String,
-    /// The answers, in the order of the hook.
+    /// Options, in the hook's order.
     pub options: Vec<ApprovalOption>,
-    /// Why the hook asks, if it says so.
+    /// Reason of the hook, if it has one.
     pub reason: Option<String>,
-    /// The tool that is to run, if the data name one.
+    /// Name of the tool, if the data name one.
     pub tool: Option<String>,
-    /// What is approved: the data as the last hook left them.
+    /// Data to approve, as the last hook left them.
     pub data: Arc<Map>,
-    /// Whether a later hook changed the data after the question had been put: the prompt may
-    /// tell of something else than [`data`](Self::data).
+    /// `true` if a later hook changed the data after the question: the prompt may not describe
+    /// [`data`](Self::data) exactly.
     pub has_changed: bool,
-    /// How long the question waits, from [`asked_at`](Self::asked_at) on; in JSON, in seconds,
-    /// or null where it waits without an end.
+    /// Timeout from [`asked_at`](Self::asked_at); in JSON, in seconds, or null without a limit.
     #[serde(with = "seconds")]
     pub timeout: Duration,
-    /// What counts where nobody answers in time.
+    /// Default on timeout.
     pub default: ApprovalDefault,
-    /// When the question was put.
+    /// Time of the question.
     #[serde(serialize_with = "crate::timestamp::serialize")]
     pub asked_at: Timestamp,
-    /// What the hook wants "allow always" remembered under, if it says so.
+    /// Key under which the hook lets "allow always" be remembered.
     pub(crate) key: Option<String>,
-    /// Whether the question is the generic one.
+    /// `true` for the generic question.
     pub(crate) is_generic: bool,
-    /// Whether the host vouches for the hook.
+    /// `true` if the host trusts the hook.
     pub(crate) is_trusted: bool,
-    /// The type of the hook: names may be shared.
+    /// Type of the hook: several hooks may share a name.
     #[serde(default)]
     pub(crate) hook_type: String,
 }
 
-/// What the user chose.
+/// Answer of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalAnswer {
-    /// The label of the option, verbatim. Any other text is a denial.
+    /// Label of the chosen option, verbatim. Any other text is a denial.
     pub label: String,
 }
 
 impl ApprovalAnswer {
-    /// The option with this label.
+    /// Creates an answer with this label.
     pub fn new(label: impl Into<String>) -> Self {
         ApprovalAnswer {
             label: label.into(),
@@ -92,11 +90,11 @@ impl From<&ApprovalOption> for ApprovalAnswer {
     }
 }
 
-/// The question where a hook has none.
+/// Question of a hook that provides none.
 const GENERIC: &str = "Allow this operation?";
 
 impl ApprovalRequest {
-    /// The question of an emission, if that is to ask the user.
+    /// Returns the question of an emission, if a hook asks for approval.
     pub(crate) fn of(emission: &Emission, session: Option<&Arc<str>>) -> Option<Self> {
         if emission.action != Action::AskUser {
             return None;
@@ -125,7 +123,7 @@ impl ApprovalRequest {
             tool: word(&data, &TOOL),
             has_changed: question.is_some_and(|question| question.has_changed),
             timeout: time(result.approval_timeout),
-            // What nobody vouches for may restrict, and never relax.
+            // An untrusted hook may restrict, never relax.
             default: match is_trusted {
                 true => result.approval_default,
                 false => ApprovalDefault::Deny,
@@ -144,15 +142,15 @@ impl ApprovalRequest {
         })
     }
 
-    /// What the hook wants an "allow always" remembered under, whatever the input, if it is
-    /// trusted and says so ([`HookResult::approval_key`]).
+    /// Returns the key under which "allow always" is remembered for every input, if the hook is
+    /// trusted and sets one ([`HookResult::approval_key`]).
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// What "allow always" is remembered under: an explicit key of the hook's, unless
-    /// the data have changed since it gave that; else the prompt, the tool and its input. The
-    /// generic question is never remembered.
+    /// Returns the identity under which "allow always" is remembered: the hook's own key, if the
+    /// data have not changed since; else the prompt, the tool and its input. The generic question
+    /// is never remembered.
     pub(crate) fn memory(&self) -> Option<Digest> {
         if self.is_generic {
             return None;
@@ -169,7 +167,7 @@ impl ApprovalRequest {
         Some(parts.finish())
     }
 
-    /// What is the same in two requests for which one question is enough.
+    /// Returns the digest that is equal for requests that share one question.
     pub(crate) fn identity(&self) -> Digest {
         let mut parts = self.origin();
         for ApprovalOption { label, effect } in &self.options {
@@ -186,33 +184,32 @@ impl ApprovalRequest {
         parts.finish()
     }
 
-    /// Who asks. Hooks may share a name: those of different types have nothing in common, nor
-    /// has one that is not trusted with one that is.
+    /// Returns the identity of the hook. Hooks may share a name: hooks of different types share no
+    /// grants, nor do a trusted and an untrusted hook.
     fn origin(&self) -> digest::Parts {
         let trust = ["other", "trusted"][usize::from(self.is_trusted)];
         let (hook, hook_type) = (&*self.hook, &*self.hook_type);
         digest::Parts::new(&[&self.session, &self.event, hook, hook_type, trust])
     }
 
-    /// Whether these are the data that are approved: after any change the question has to be
-    /// asked again.
+    /// Returns `true` if these data are the approved data: after a change, ask again.
     pub fn covers(&self, data: &Map) -> bool {
         *data == *self.data
     }
 
-    /// How long the question still waits; 0 when its time is up.
+    /// Returns the remaining time; 0 after the timeout.
     pub fn time_left(&self, now: Timestamp) -> Duration {
         if self.timeout == Duration::MAX {
             return Duration::MAX;
         }
         let waited = now.duration_since(self.asked_at);
-        // A clock that was set back gives no more time than there was.
+        // A clock that was set back does not extend the timeout.
         let waited = Duration::try_from(waited).unwrap_or_default();
         self.timeout.saturating_sub(waited)
     }
 
-    /// What an answer means: a denial, where it is none of the options. Where a
-    /// label occurs twice, the stricter one counts.
+    /// Returns the option of an answer; `None` is a denial. If several options share a label, the
+    /// strictest applies.
     pub(crate) fn option(&self, answer: &ApprovalAnswer) -> Option<&ApprovalOption> {
         let offered = self.options.iter();
         offered
@@ -221,7 +218,7 @@ impl ApprovalRequest {
     }
 }
 
-/// The options of an answer: with the effects that a trusted hook says, else by their labels.
+/// Returns the options of a result: a trusted hook sets their effects; else labels decide.
 fn options(result: &HookResult, is_trusted: bool) -> Vec<ApprovalOption> {
     let labels = result.approval_options.as_deref().unwrap_or_default();
     let effects = result.extra.as_ref().filter(|_| is_trusted);
@@ -229,7 +226,7 @@ fn options(result: &HookResult, is_trusted: bool) -> Vec<ApprovalOption> {
     let effects = effects
         .and_then(|effects| Vec::<(String, ApprovalEffect)>::deserialize(effects).ok())
         .unwrap_or_default();
-    // Of other labels they say nothing.
+    // Effects for other labels do not apply.
     let is_of_these = labels.iter().eq(effects.iter().map(|(label, _)| label));
     if labels.is_empty() || !is_of_these {
         return ApprovalOption::of_labels(labels, is_trusted);
@@ -240,11 +237,11 @@ fn options(result: &HookResult, is_trusted: bool) -> Vec<ApprovalOption> {
         .collect()
 }
 
-/// Where the data of an event say which tool is to run, and with what.
+/// Fields of an event's data that hold the tool and its input.
 const TOOL: [&str; 2] = ["tool_name", "tool"];
 const INPUT: [&str; 2] = ["tool_input", "args"];
 
-/// The first of these fields that has a value: as it is where it is text, else as JSON.
+/// Returns the first of these fields that has a value: text as it is, anything else as JSON.
 fn word(data: &Map, fields: &[&str]) -> Option<String> {
     let values = fields.iter().filter_map(|field| data.get(*field));
     let mut words = values.map(|value| match value {
@@ -255,8 +252,8 @@ fn word(data: &Map, fields: &[&str]) -> Option<String> {
     words.find(|word| !word.is_empty())
 }
 
-/// Seconds as a time: none where the number is no time, and one without an end where it is
-/// larger than any.
+/// Converts seconds to a duration: zero for a number that is not a time, unlimited for a number
+/// that is too large.
 fn time(seconds: f64) -> Duration {
     match Duration::try_from_secs_f64(seconds) {
         Ok(time) => time,
@@ -265,8 +262,8 @@ fn time(seconds: f64) -> Duration {
     }
 }
 
-/// The digest of the tool's input; of all data where there is none, but for the time at which
-/// they were made.
+/// Returns the digest of the tool's input, or of all data without their time stamp if there is no
+/// input.
 fn input(data: &Map) -> Digest {
     let is_given = |field: &&str| data.get(*field).is_some_and(|value| !value.is_null());
     let has_input = INPUT.iter().any(is_given);
@@ -280,12 +277,12 @@ fn input(data: &Map) -> Digest {
     }
 }
 
-/// The data but for when they were made, which makes no other question of one.
+/// Returns the fields of the data without the time stamp, which does not distinguish questions.
 fn but_for_the_time(data: &Map) -> impl Iterator<Item = (&String, &Value)> {
     data.iter().filter(|(field, _)| *field != TIMESTAMP)
 }
 
-/// A duration in JSON: seconds, or null for one without an end.
+/// A duration in JSON: seconds, or null for an unlimited one.
 mod seconds {
     use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Questions at the terminal of the program.
+//! Asks questions at the terminal of the program.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -21,15 +21,14 @@ use super::request::{ApprovalAnswer, ApprovalRequest};
 use crate::display::escape;
 use crate::{ApprovalDefault, HookError};
 
-/// Asks at the terminal of this program, one question at a time.
+/// An [`ApprovalProvider`] that asks at the terminal of this program, one question at a time.
 ///
-/// The user answers with the number of an option, its label, or as much of a label's start as
-/// tells it from the others. What was typed before the question is thrown away, so that it
-/// cannot answer it. Everything shown is escaped ([`display`](crate::display)), and the data
-/// that would be approved are shown with the question.
+/// The user answers with the number of an option, its label, or an unambiguous prefix of the label.
+/// Input typed before the question is discarded, so it cannot answer the question. All text is
+/// escaped ([`display`](crate::display)), and the data to approve are shown with the question.
 ///
-/// It waits for the terminal without a thread, and needs a tokio runtime. Without a terminal,
-/// or when that is closed, asking fails, and the default of the question applies.
+/// Waiting needs no thread, but a tokio runtime. If there is no terminal, or if it is closed, the
+/// request fails, and the default of the question applies.
 ///
 /// ```
 /// use hooks_runtime::Coordinator;
@@ -37,26 +36,26 @@ use crate::{ApprovalDefault, HookError};
 ///
 /// let coordinator = match TerminalPrompt::is_available() {
 ///     true => Coordinator::builder().provider(TerminalPrompt::new()),
-///     // Nobody is there to ask.
+///     // No user answers here.
 ///     false => Coordinator::builder().provider(FixedAnswers::deny()),
 /// };
 /// let coordinator = coordinator.build();
 /// ```
 #[derive(Debug)]
 pub struct TerminalPrompt {
-    /// Whose turn it is.
+    /// Serialises the questions.
     turn: Semaphore,
 }
 
 impl TerminalPrompt {
-    /// Questions at the terminal of this program.
+    /// Creates a provider for the terminal of this program.
     pub fn new() -> Self {
         TerminalPrompt {
             turn: Semaphore::new(1),
         }
     }
 
-    /// Whether there is a terminal to ask at.
+    /// Returns `true` if the program has a terminal.
     pub fn is_available() -> bool {
         Terminal::open().is_ok()
     }
@@ -94,14 +93,14 @@ impl ApprovalProvider for TerminalPrompt {
 
 const AGAIN: &[u8] = b"Answer with the number of an option: ";
 
-/// A terminal, opened for this program alone, so that it may be read without blocking.
+/// A terminal, opened for this program alone, so that it can be read without blocking.
 #[derive(Debug)]
 struct Terminal(File);
 
 impl Terminal {
     fn open() -> io::Result<Self> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        // By its own name, where it has one: not every system can wait for `/dev/tty`.
+        // Opened by its own name if it has one: not every system can wait for `/dev/tty`.
         let file = open(Terminal::name(), flags, Mode::empty())
             .or_else(|_| open(CONTROLLING, flags, Mode::empty()))
             .map_err(|error| {
@@ -131,10 +130,10 @@ impl Terminal {
     }
 }
 
-/// The terminal of this program, if it has one.
+/// Path of the program's terminal.
 const CONTROLLING: &str = "/dev/tty";
 
-/// Ends the line of a question that nobody has answered.
+/// Ends the line of a question that was not answered.
 struct Asked {
     terminal: Terminal,
     is_answered: bool,
@@ -143,13 +142,13 @@ struct Asked {
 impl Drop for Asked {
     fn drop(&mut self) {
         if !self.is_answered {
-            // A terminal that is closed shows nothing.
+            // A write to a closed terminal fails; ignore it.
             let _ = self.terminal.0.write_all(b"\n(no longer asked)\n");
         }
     }
 }
 
-/// The next line that is typed.
+/// Reads the next line.
 async fn line(reader: &mut BufReader<Receiver>) -> io::Result<String> {
     let mut line = Vec::new();
     reader.read_until(b'\n', &mut line).await?;
@@ -159,7 +158,7 @@ async fn line(reader: &mut BufReader<Receiver>) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&line).into_owned())
 }
 
-/// The question as it is shown.
+/// Returns the question as text.
 fn question(request: &ApprovalRequest) -> String {
     let mut shown = format!(
         "\n{} (asked by hook `{}`",
@@ -196,7 +195,8 @@ fn question(request: &ApprovalRequest) -> String {
     shown
 }
 
-/// What is approved, as text; what is too long to be read ends with how much is missing.
+/// Returns the data to approve as text; a long text is cut, and ends with the number of missing
+/// characters.
 fn subject(request: &ApprovalRequest) -> String {
     let subject = serde_json::to_string(&*request.data).unwrap_or_default();
     let shown = escape(&subject);
@@ -209,10 +209,10 @@ fn subject(request: &ApprovalRequest) -> String {
     }
 }
 
-/// The most characters that are shown of what is approved.
+/// Maximum length of the data in characters.
 const SUBJECT: usize = 4000;
 
-/// The option that an input names: by its number, its label, or the start of one label only.
+/// Returns the option for an input: a number, a label, or an unambiguous prefix of a label.
 fn choice(request: &ApprovalRequest, input: &str) -> Option<ApprovalAnswer> {
     let options = &request.options;
     let is_named = |label: &str| label.trim() == input;

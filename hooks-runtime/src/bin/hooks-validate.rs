@@ -1,5 +1,6 @@
-//! Puts a program that is an event hook through the contract of
-//! [`testing::contract`](hooks_runtime::testing::contract).
+//! Runs the contract of [`testing::contract`](hooks_runtime::testing::contract) against an event
+//! hook that is a program. Takes the program's command line; prints a list or a JSON object, and
+//! returns the verdict as exit status.
 
 #![forbid(unsafe_code)]
 
@@ -50,7 +51,7 @@ Exit status: 0 when the program holds every case; 1 when it does not; 2 for a ba
 line, a program that cannot be started, or an outcome that cannot be printed; 128 and its \
 number when a signal ends it, which ends the program, too";
 
-/// A time that can be written and read as a number.
+/// A duration that is parsed and printed as a number of seconds.
 #[derive(Debug, Clone, Copy)]
 struct Seconds(Duration);
 
@@ -76,8 +77,8 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let stop = Stop::new();
-    // Before the program is started: it is in a process group of its own, which a signal from
-    // the terminal does not reach.
+    // Installed before the program is started: it runs in a process group of its own, which signals
+    // from the terminal do not reach.
     let told = match on_signals(stop.clone()) {
         Ok(told) => told,
         Err(error) => return trouble(&error.to_string()),
@@ -93,7 +94,7 @@ fn main() -> ExitCode {
     let outcomes = subject
         .cases()
         .map(|case| (case, case.check(&subject).err()))
-        // Of a case that was stopped there is nothing to say.
+        // A stopped case has no result.
         .take_while(|_| told.get().is_none());
     let mut out = io::stdout().lock();
     let printed = if args.json {
@@ -122,11 +123,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// The time that this process has to end once it was told to.
+/// Time that this process has to end after a signal.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Ends the runs of the program when this process is told to end, and says with which exit
-/// status it then does.
+/// Stops the runs of the program when this process receives a signal, and returns the cell that
+/// then holds the exit status.
 fn on_signals(stop: Stop) -> io::Result<Arc<OnceLock<u8>>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -140,18 +141,18 @@ fn on_signals(stop: Stop) -> io::Result<Arc<OnceLock<u8>>> {
     thread::Builder::new().spawn(move || {
         runtime.block_on(async {
             let status = signals.status().await;
-            // In this order: whoever sees the end of a run has to know why.
+            // In this order: a reader that sees the end of a run needs the reason.
             let _ = tell.set(status);
             stop.stop();
             tokio::time::sleep(GRACE).await;
-            // Nobody reads what is printed, perhaps.
+            // Standard output may be closed or blocked.
             std::process::exit(i32::from(status));
         });
     })?;
     Ok(told)
 }
 
-/// The signals that tell a process to end, with the exit statuses that say so.
+/// Signals that end a process, with their exit statuses.
 struct Signals {
     #[cfg(unix)]
     each: Vec<(u8, tokio::signal::unix::Signal)>,
@@ -195,19 +196,19 @@ impl Signals {
     async fn status(self) -> u8 {
         match tokio::signal::ctrl_c().await {
             Ok(()) => 130,
-            // Then nobody tells this process anything.
+            // Without a handler, no signal arrives.
             Err(_) => std::future::pending().await,
         }
     }
 }
 
 fn trouble(why: &str) -> ExitCode {
-    // Where standard error is gone, too, the exit status says it.
+    // If standard error is closed too, the exit status has to do.
     let _ = writeln!(io::stderr(), "hooks-validate: {}", escape(why));
     ExitCode::from(2)
 }
 
-/// Starts the program, and ends it before it has done anything.
+/// Starts the program, and ends it at once.
 fn starts(hook: &CommandHook) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -231,7 +232,7 @@ fn starts(hook: &CommandHook) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints each case once it is done, and says how many hold, and how many do not.
+/// Prints each case when it is done, and returns how many passed and failed.
 fn as_list(
     out: &mut impl Write,
     outcomes: impl Iterator<Item = (&'static ContractCase, Option<ContractFailure>)>,
@@ -251,13 +252,13 @@ fn as_list(
                 writeln!(out, "      remedy: {}", failure.remedy)?;
             }
         }
-        // A case may take its time.
+        // A case may take long.
         out.flush()?;
     }
     Ok((passed, failed))
 }
 
-/// Prints all cases as one object, and says how many do not hold.
+/// Prints all cases as one object, and returns how many failed.
 fn as_json(out: &mut impl Write, command: &[OsString], cases: Vec<Value>) -> io::Result<usize> {
     let failed = cases.iter().filter(|case| case["passed"] == false).count();
     let command: Vec<_> = command.iter().map(|part| part.to_string_lossy()).collect();

@@ -1,4 +1,4 @@
-//! How an engine is put together.
+//! Builder of the engine.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::tools::ToolTable;
 use super::workspace::Workspace;
 use crate::{PhaseRegistry, RegisterOptions};
 
-/// What an engine is to know.
+/// Builder of a [`HookEngine`].
 ///
 /// ```
 /// use hooks_runtime::HookEngine;
@@ -38,9 +38,8 @@ use crate::{PhaseRegistry, RegisterOptions};
 /// # Ok::<_, hooks_runtime::engine::EngineError>(())
 /// ```
 ///
-/// Whatever is not said here can be said to the hook itself, which
-/// is made from the [context](HookEngine::context) and registered in the place of the built-in
-/// one.
+/// For other options, build the hook itself from the [context](HookEngine::context) and register it
+/// in place of the built-in hook.
 #[derive(Default)]
 #[must_use = "`build` makes the engine"]
 pub struct EngineBuilder {
@@ -57,38 +56,38 @@ pub struct EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// An engine that knows nothing but the usual tools.
+    /// Creates a builder with the default tools only.
     pub fn new() -> Self {
         EngineBuilder::default()
     }
 
-    /// The folder that the agent works in. Hooks write below it, to `.orchestration`, unless
-    /// another [storage](Self::storage) is named.
+    /// Sets the folder that the agent works in. Hooks write to its folder `.orchestration` by
+    /// default; see [`storage`](Self::storage).
     pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
         self.workspace = Some(folder.into());
         self
     }
 
-    /// The folder that hooks write to; a relative one begins at the workspace. It cannot be the
-    /// workspace, nor a folder that this lies in: no agent may change what is in it.
+    /// Sets the folder that hooks write to; a relative path starts at the workspace. It must
+    /// neither be the workspace nor contain it: no agent may change files in the storage.
     pub fn storage(mut self, folder: impl Into<PathBuf>) -> Self {
         self.storage = Some(folder.into());
         self
     }
 
-    /// What is known about tools, in place of the usual ones.
+    /// Replaces the default table of tools.
     pub fn tools(mut self, tools: ToolTable) -> Self {
         self.tools = tools;
         self
     }
 
-    /// Adds a tool that only looks.
+    /// Adds a read-only tool.
     pub fn safe_tool(mut self, name: impl Into<String>) -> Self {
         self.tools = self.tools.safe_tool(name);
         self
     }
 
-    /// Adds a tool that changes files, which these parameters name.
+    /// Adds a tool that changes the files that these parameters name.
     pub fn file_tool(
         mut self,
         name: impl Into<String>,
@@ -98,7 +97,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Adds a tool that changes files as a patch says, which one of these parameters holds.
+    /// Adds a tool that applies a patch, which one of these parameters contains.
     pub fn patch_tool(
         mut self,
         name: impl Into<String>,
@@ -114,14 +113,14 @@ impl EngineBuilder {
         self
     }
 
-    /// Takes the intents from a file: a JSON list, or one JSON object a line. It is read now,
-    /// and again whenever an intent is selected. A relative one is below the workspace.
+    /// Loads the intents from a file: a JSON list, or one JSON object a line. The file is read now,
+    /// and again whenever an intent is selected. A relative path starts at the workspace.
     pub fn intents_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.intents_file = Some(file.into());
         self
     }
 
-    /// Asks this whether the engine is all right, in place of looking at its files.
+    /// Sets the health probe; by default, the engine checks its files.
     pub fn health(mut self, probe: impl HealthProbe + 'static) -> Self {
         self.health = Some(Arc::new(probe));
         self
@@ -133,30 +132,28 @@ impl EngineBuilder {
         self
     }
 
-    /// Limits each intent that is there; those that are not share one such limit.
+    /// Limits each known intent; all unknown intents share one such limit.
     pub fn intent_limits(mut self, limits: Limits) -> Self {
         self.intent_limits = limits;
         self
     }
 
-    /// Halts the same call when it is made so many times in a row; 3 by default.
+    /// Sets the number of equal calls in a row at which the agent is halted; 3 by default.
     pub fn repeat_threshold(mut self, threshold: u32) -> Self {
         self.threshold = Some(threshold);
         self
     }
 
-    /// What ids of intents look like, as a regular expression; `^REQ-[a-zA-Z0-9\-]+$` by
-    /// default.
+    /// Sets the regular expression for ids of intents; `^REQ-[a-zA-Z0-9\-]+$` by default.
     pub fn intent_pattern(mut self, pattern: impl Into<String>) -> Self {
         self.pattern = Some(pattern.into());
         self
     }
 
-    /// Makes the engine. Reads the file of the intents and makes the storage folder, so it may
-    /// block.
+    /// Builds the engine. May block: it reads the file of intents and creates the storage folder.
     ///
     /// # Errors
-    /// If something of what was said cannot be used.
+    /// If an option is invalid.
     pub fn build(self) -> Result<HookEngine, EngineError> {
         let workspace = self.workspace.map(Workspace::new).transpose()?;
         let below = |path: PathBuf| match &workspace {
@@ -204,18 +201,18 @@ impl EngineBuilder {
 }
 
 impl HookEngine {
-    /// An engine without files, intents and limits. No tool may change a file with it, because
-    /// no intent owns any; a command that names an intent may run. Hooks that write keep quiet.
+    /// Creates an engine without files, intents and limits. No tool may change a file, because no
+    /// intent owns one; a command that names an intent may run. Hooks that write do nothing.
     pub fn new() -> Self {
         HookEngine::of(EngineContext::default())
     }
 
-    /// An engine that is told more.
+    /// Returns a builder.
     pub fn builder() -> EngineBuilder {
         EngineBuilder::new()
     }
 
-    /// An engine with the sixteen hooks as they are by themselves, on this context.
+    /// Creates an engine with the sixteen default hooks on this context.
     pub fn of(context: EngineContext) -> Self {
         let registry = PhaseRegistry::new();
         fill(&registry, &context);

@@ -1,4 +1,4 @@
-//! What the hooks of the engine are given: a call of a tool, and what came of it.
+//! Input of the engine's hooks: a tool call, and its result.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::Map;
 
-/// One call that an agent wants to make, as PRE hooks see it.
+/// A tool call that an agent requests; input of PRE hooks.
 ///
 /// ```
 /// use hooks_runtime::ToolRequest;
@@ -21,25 +21,24 @@ use crate::Map;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolRequest {
-    /// The name of the tool, as the agent spells it.
+    /// Name of the tool, as the agent spells it.
     pub tool: String,
-    /// What the tool is given.
+    /// Parameters of the tool.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub params: Map,
-    /// The intent for which the call is made. The engine fills in none: a call without one
-    /// belongs to no intent.
+    /// Intent of the call. The engine sets no default: a call without one belongs to no intent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent_id: Option<String>,
-    /// The session of the agent, for what is written down.
+    /// Session of the agent, for records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// The id of the call, for what is written down where POST is not told another one.
+    /// Id of the call, for records; POST may get another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }
 
 impl ToolRequest {
-    /// A call of this tool, without parameters.
+    /// Creates a call of this tool, without parameters.
     pub fn new(tool: impl Into<String>) -> Self {
         ToolRequest {
             tool: tool.into(),
@@ -47,7 +46,7 @@ impl ToolRequest {
         }
     }
 
-    /// Adds a parameter, in the place of one with the same name.
+    /// Sets a parameter; replaces one with an equal name.
     #[must_use]
     pub fn param(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.params.insert(name.into(), value.into());
@@ -61,48 +60,48 @@ impl ToolRequest {
         self
     }
 
-    /// Says for which intent the call is made.
+    /// Sets the intent of the call.
     #[must_use]
     pub fn intent(mut self, id: impl Into<String>) -> Self {
         self.intent_id = Some(id.into());
         self
     }
 
-    /// Names the session of the agent.
+    /// Sets the session of the agent.
     #[must_use]
     pub fn session(mut self, id: impl Into<String>) -> Self {
         self.session_id = Some(id.into());
         self
     }
 
-    /// Names the call.
+    /// Sets the id of the call.
     #[must_use]
     pub fn request_id(mut self, id: impl Into<String>) -> Self {
         self.request_id = Some(id.into());
         self
     }
 
-    /// A parameter, if it is there and a text.
+    /// Returns a parameter, if it exists and is text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.params.get(name).and_then(Value::as_str)
     }
 }
 
-/// What a call used up. The model's tokens and the cost are what the host was told; without
-/// them a budget can only count calls.
+/// Resources that a call used. The host reports the model's tokens and the cost; without them a
+/// budget can only count calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
     /// Tokens of the model.
     #[serde(default)]
     pub tokens: u64,
-    /// The price, in millionths of the host's currency.
+    /// Cost, in millionths of the host's currency.
     #[serde(default)]
     pub cost_micros: u64,
 }
 
 impl Usage {
-    /// This many tokens and millionths of the host's currency.
+    /// Creates a usage of this many tokens and millionths of the host's currency.
     pub fn new(tokens: u64, cost_micros: u64) -> Self {
         Usage {
             tokens,
@@ -111,7 +110,7 @@ impl Usage {
     }
 }
 
-/// What came of a call, as POST hooks see it.
+/// Result of a call; input of POST hooks.
 ///
 /// ```
 /// use hooks_runtime::{ToolRequest, ToolResult};
@@ -126,33 +125,33 @@ pub struct ToolResult {
     /// The call.
     #[serde(flatten)]
     pub request: ToolRequest,
-    /// Whether the tool did what it was asked. `false` unless it is said.
+    /// `true` if the tool succeeded. `false` by default.
     #[serde(default)]
     pub success: bool,
-    /// What the tool said.
+    /// Output of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// The exit code, of a tool that ran a program.
+    /// Exit code, if the tool ran a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Files that the call read or wrote, by their paths, each with the whole content that it
-    /// read or left; `None` where only the path is known. Files that the parameters name need
-    /// not be here: their content is then read from the workspace.
+    /// Files that the call read or wrote, by path, each with the whole content read or written;
+    /// `None` if only the path is known. Files that the parameters name may be omitted: their
+    /// content is then read from the workspace.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, Option<String>>,
-    /// What kind of change it is, in the host's words.
+    /// Kind of the change, in the host's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutation_class: Option<String>,
-    /// What the call did, in one sentence.
+    /// Summary of the call in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// What it used up.
+    /// Resources used.
     #[serde(default)]
     pub usage: Usage,
 }
 
 impl ToolResult {
-    /// The result of this call, which has not succeeded until that is said.
+    /// Creates the result of this call; `success` is `false` at first.
     pub fn of(request: ToolRequest) -> Self {
         ToolResult {
             request,
@@ -160,7 +159,7 @@ impl ToolResult {
         }
     }
 
-    /// Says that the tool did what it was asked, and what it said.
+    /// Marks the call as successful, with the tool's output.
     #[must_use]
     pub fn succeeded(mut self, output: impl Into<String>) -> Self {
         self.success = true;
@@ -168,7 +167,7 @@ impl ToolResult {
         self
     }
 
-    /// Says that the tool failed, and what it said.
+    /// Marks the call as failed, with the tool's output.
     #[must_use]
     pub fn failed(mut self, output: impl Into<String>) -> Self {
         self.success = false;
@@ -176,42 +175,42 @@ impl ToolResult {
         self
     }
 
-    /// Gives the exit code of the program that the tool ran.
+    /// Sets the exit code of the program that the tool ran.
     #[must_use]
     pub fn exit_code(mut self, code: i32) -> Self {
         self.exit_code = Some(code);
         self
     }
 
-    /// Adds a file that was read or written, with the whole content that was read or left.
+    /// Adds a file that was read or written, with its whole content.
     #[must_use]
     pub fn file(mut self, path: impl Into<String>, content: impl Into<String>) -> Self {
         self.files.insert(path.into(), Some(content.into()));
         self
     }
 
-    /// Adds a file that was read or written, whose content is read from the workspace.
+    /// Adds a file that was read or written; its content is read from the workspace.
     #[must_use]
     pub fn touched(mut self, path: impl Into<String>) -> Self {
         self.files.entry(path.into()).or_default();
         self
     }
 
-    /// Says what kind of change it is.
+    /// Sets the kind of the change.
     #[must_use]
     pub fn mutation_class(mut self, class: impl Into<String>) -> Self {
         self.mutation_class = Some(class.into());
         self
     }
 
-    /// Says what the call did, in one sentence.
+    /// Sets the summary in one sentence.
     #[must_use]
     pub fn summary(mut self, summary: impl Into<String>) -> Self {
         self.summary = Some(summary.into());
         self
     }
 
-    /// Says what the call used up.
+    /// Sets the resources used.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = usage;

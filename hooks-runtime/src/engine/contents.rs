@@ -1,4 +1,4 @@
-//! What is in the files that a call has touched.
+//! Content of the files that a call has touched.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -13,40 +13,41 @@ use crate::HookError;
 /// A file that a call has touched.
 #[derive(Debug, Clone)]
 pub(crate) struct Touched {
-    /// As the call spells it.
+    /// Path in the spelling of the call.
     pub(crate) path: String,
-    /// From the workspace on, if it lies there.
+    /// Path relative to the workspace, if the file is inside.
     pub(crate) located: Option<String>,
-    /// The hash and the size of what it holds; `None` if there is none, or nobody can tell.
+    /// Hash and size of the content; `None` if there is no file, or it cannot be read.
     pub(crate) content: Option<(String, u64)>,
 }
 
 impl Touched {
-    /// The name by which it is written down.
+    /// Returns the name used in records.
     pub(crate) fn name(&self) -> &str {
         self.located.as_deref().unwrap_or(&self.path)
     }
 
-    /// The hash of what it holds.
+    /// Returns the hash of the content.
     pub(crate) fn hash(&self) -> Option<String> {
         self.content.as_ref().map(|(hash, _)| hash.clone())
     }
 }
 
 tokio::task_local! {
-    /// What was found for the result that hooks are being told of.
+    /// Cache for the result that the POST hooks are handling.
     static SEEN: Seen;
 }
 
 #[derive(Clone)]
 struct Seen {
-    /// Where the context and the result are. Both stay there while hooks are being told.
+    /// Addresses of the context and the result. Both are borrowed while the hooks run.
     of: (usize, usize),
     files: Arc<OnceCell<Arc<[Touched]>>>,
 }
 
 impl EngineContext {
-    /// Tells hooks of a result: they all see the same in its files, and each file is read once.
+    /// Runs hooks on a result with a shared cache: they all see equal content, and each file is
+    /// read once.
     pub(crate) async fn seen_once<T>(
         &self,
         result: &ToolResult,
@@ -63,8 +64,8 @@ impl EngineContext {
         (self.address(), std::ptr::from_ref(result).addr())
     }
 
-    /// The files that a call has touched, with what is in each: what the tool gave, else what
-    /// the workspace has. What was found for a hook before is found again.
+    /// Returns the files that a call has touched, with their content: from the result, else from
+    /// the workspace. Cached for the hooks of one run.
     pub(crate) async fn contents(&self, result: &ToolResult) -> Result<Arc<[Touched]>, HookError> {
         let seen = SEEN.try_with(Seen::clone).ok();
         match seen.filter(|seen| seen.of == self.place(result)) {
@@ -101,7 +102,7 @@ impl EngineContext {
         let given = given.map(|text| (content_hash(&text), text.len() as u64));
         let content = given.or_else(|| {
             let (workspace, path) = (self.workspace()?, located.as_deref()?);
-            // What cannot be read has no hash; whether it may be written is asked before.
+            // An unreadable file has no hash; PRE checks whether it may be written.
             workspace.hash(path).ok().flatten()
         });
         Touched {

@@ -1,4 +1,4 @@
-//! What the hooks of an engine share.
+//! State that the hooks of an engine share.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use super::tools::{ToolRole, ToolTable};
 use super::workspace::{PathRefusal, Workspace, normal};
 use crate::HookError;
 
-/// What the hooks of an engine share: what is known about tools and intents, the
-/// session, and where files are. A clone is the same.
+/// State that the hooks of an engine share: tools, intents, the session, and the location of files.
+/// Clones share one state.
 ///
-/// Every hook of the engine can be made from one, and then works in any
-/// [`PhaseRegistry<ToolRequest, ToolResult>`](crate::PhaseRegistry). The default knows the usual
-/// tools, no intents, and no files: hooks that write keep quiet.
+/// Every hook of the engine can be built from a context, and then works in any
+/// [`PhaseRegistry<ToolRequest, ToolResult>`](crate::PhaseRegistry). The default has the usual
+/// tools, no intents, and no files: hooks that write do nothing.
 #[derive(Debug, Clone, Default)]
 pub struct EngineContext {
     shared: Arc<Shared>,
@@ -33,7 +33,7 @@ struct Shared {
 }
 
 impl EngineContext {
-    /// What hooks are to share, with a session that begins.
+    /// Creates a context with a new session.
     pub fn new(
         tools: ToolTable,
         intents: IntentCatalogue,
@@ -51,32 +51,32 @@ impl EngineContext {
         }
     }
 
-    /// What is known about tools.
+    /// Returns the table of tools.
     pub fn tools(&self) -> &ToolTable {
         &self.shared.tools
     }
 
-    /// The intents.
+    /// Returns the intents.
     pub fn intents(&self) -> &IntentCatalogue {
         &self.shared.intents
     }
 
-    /// What is remembered between calls.
+    /// Returns the state between calls.
     pub fn session(&self) -> &Session {
         &self.shared.session
     }
 
-    /// The folder that the agent works in.
+    /// Returns the folder that the agent works in.
     pub fn workspace(&self) -> Option<&Workspace> {
         self.shared.workspace.as_ref()
     }
 
-    /// Where hooks write.
+    /// Returns the folder that hooks write to.
     pub fn storage(&self) -> Option<&Storage> {
         self.shared.storage.as_ref()
     }
 
-    /// The intent of a result: that of its call, or the one that the call selects.
+    /// Returns the intent of a result: the intent of its call, or the intent that the call selects.
     pub(crate) fn intent_of<'a>(&self, request: &'a ToolRequest) -> Option<&'a str> {
         request
             .intent_id
@@ -84,13 +84,13 @@ impl EngineContext {
             .or_else(|| self.selected(request))
     }
 
-    /// The intent that a call selects.
+    /// Returns the intent that a call selects.
     pub(crate) fn selected<'a>(&self, request: &'a ToolRequest) -> Option<&'a str> {
         let selects = self.tools().role(&request.tool) == ToolRole::SelectIntent;
         request.text("intent_id").filter(|_| selects)
     }
 
-    /// The path from the workspace on by which a file is known.
+    /// Returns the path of a file relative to the workspace.
     pub(crate) fn locate(&self, path: &str) -> Result<String, PathRefusal> {
         match self.workspace() {
             Some(workspace) => workspace.locate(path),
@@ -98,26 +98,26 @@ impl EngineContext {
         }
     }
 
-    /// What tells it from others, while it lives.
+    /// Returns an address that is unique while the context lives.
     pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.shared).addr()
     }
 
-    /// Runs what may block away from the runtime, where there is one.
+    /// Runs blocking work away from the runtime, if there is one.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&EngineContext) -> T + Send + 'static,
     ) -> Result<T, HookError> {
         let context = self.clone();
         match tokio::runtime::Handle::try_current() {
-            // A worker that panicked must look like a hook that failed, not like an answer.
+            // Report a panic in a worker as a failure of the hook, not as a result.
             Ok(runtime) => Ok(runtime.spawn_blocking(move || work(&context)).await?),
             Err(_) => Ok(work(&context)),
         }
     }
 
-    /// Appends lines to a file of the storage, away from the runtime. Without a storage
-    /// nothing happens.
+    /// Appends lines to a file of the storage, away from the runtime. Does nothing without a
+    /// storage.
     pub(crate) async fn write(
         &self,
         file: &'static str,
@@ -133,13 +133,13 @@ impl EngineContext {
         Ok(written.await??)
     }
 
-    /// Whether there are files that the engine needs.
+    /// Returns `true` if the engine uses files.
     pub(crate) fn has_files(&self) -> bool {
         self.storage().is_some() || self.intents().file().is_some()
     }
 
-    /// Whether the files that the engine needs are there: its storage takes lines, and its
-    /// intents can be read.
+    /// Checks the files that the engine uses: lines can be appended to its storage, and its intents
+    /// can be read.
     pub(crate) fn check_files(&self) -> Result<(), EngineError> {
         if let Some(storage) = self.storage() {
             storage.probe(&FILES).map_err(|source| EngineError::Path {

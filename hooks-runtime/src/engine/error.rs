@@ -1,9 +1,8 @@
-//! The errors of the engine and of its hooks.
+//! Errors of the engine and of its hooks.
 
 use std::path::PathBuf;
 
-/// A call that changes something cannot be traced to an intent. A PRE run ends with it
-/// as its `Err`.
+/// A destructive call cannot be traced to an intent. A PRE run returns it as its `Err`.
 ///
 /// ```
 /// use hooks_runtime::engine::{EngineContext, Traceability, TraceabilityError};
@@ -26,116 +25,116 @@ pub enum TraceabilityError {
         /// The tool.
         tool: String,
     },
-    /// What it names is no id of an intent.
+    /// The call's intent is not a valid id.
     #[error("`{intent}` is no id of an intent; it has to match `{pattern}`")]
     Invalid {
-        /// What the call names.
+        /// The value in the call.
         intent: String,
-        /// What ids look like.
+        /// Pattern of ids.
         pattern: String,
     },
 }
 
-/// A file is not what the agent last saw. A PRE run ends with it as its `Err`.
+/// A file is not as the agent last saw it. A PRE run returns it as its `Err`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConcurrencyError {
-    /// It has changed, or is gone.
+    /// The file has changed, or is gone.
     #[error("`{path}` has changed since it was read; read it again before writing to it")]
     Stale {
-        /// The file, from the workspace on.
+        /// Path relative to the workspace.
         path: String,
-        /// The hash of what the agent saw.
+        /// Hash of the content that the agent saw.
         expected: String,
-        /// The hash of what is there; `None` if nothing is.
+        /// Hash of the current content; `None` if there is no file.
         found: Option<String>,
     },
-    /// It was never read, where that is required.
+    /// The file was never read, although reading is required.
     #[error("`{path}` exists and has not been read; read it before writing to it")]
     NotRead {
-        /// The file, from the workspace on.
+        /// Path relative to the workspace.
         path: String,
     },
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("`{path}` cannot be compared with what was read; make it readable")]
     Unreadable {
-        /// The file, from the workspace on.
+        /// Path relative to the workspace.
         path: String,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
 }
 
-/// The engine cannot be built, or its intents not be used.
+/// The engine cannot be built, or an intent cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// A folder or a file of the engine's is not usable.
+    /// A folder or a file of the engine is not usable.
     #[error("`{}` is not usable; {remedy}", path.display())]
     Path {
         /// The folder or the file.
         path: PathBuf,
-        /// What would help.
+        /// Remedy.
         remedy: &'static str,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
-    /// The intents are not in the form that they must have.
+    /// The file of intents has the wrong format.
     #[error("`{}` holds no intents; write a JSON list, or one JSON object a line", path.display())]
     Intents {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: serde_json::Error,
     },
-    /// A glob of an intent's scope is none.
+    /// A glob of an intent's scope is invalid.
     #[error("`{glob}`, in the scope of `{intent}`, is no glob; write one such as `src/**`")]
     Glob {
         /// The intent.
         intent: String,
-        /// What is no glob.
+        /// The glob.
         glob: String,
-        /// Why.
+        /// Cause.
         source: globset::Error,
     },
-    /// A glob of an intent's scope is one, and can match no file.
+    /// A glob of an intent's scope is valid, but matches no file.
     #[error("`{glob}`, in the scope of `{intent}`, matches no file; {remedy}")]
     DeadGlob {
         /// The intent.
         intent: String,
-        /// What matches nothing.
+        /// The glob.
         glob: String,
-        /// What would help.
+        /// Remedy.
         remedy: &'static str,
     },
-    /// Two intents have one id.
+    /// Two intents share one id.
     #[error("there are two intents `{0}`; give each an id of its own")]
     TwoIntents(String),
-    /// A pattern is no regular expression.
+    /// A pattern is not a regular expression.
     #[error("`{pattern}` is no regular expression; write one such as `^REQ-[0-9]+$`")]
     Pattern {
         /// The pattern.
         pattern: String,
-        /// Why.
+        /// Cause.
         source: regex::Error,
     },
-    /// A call selected an intent that is not there, or may not be worked on.
+    /// A call selected an intent that does not exist, or whose status does not allow work.
     #[error("intent `{0}` cannot be selected; select one that is pending or active")]
     NotSelectable(String),
-    /// A call is said to complete an intent that is not the one of the session, or that may not
-    /// be worked on.
+    /// A call completes an intent that is not the session's, or whose status does not allow work.
     #[error("intent `{0}` is not completed; complete the one that is selected, while it may act")]
     NotCompletable(String),
-    /// A circuit breaker that would halt every call, or could not count.
+    /// A threshold at which the circuit breaker would halt every call, or could not count.
     #[error("a circuit breaker cannot halt the call number {0}; give it 2 or more")]
     Threshold(u32),
-    /// A relative path has nothing to begin at.
+    /// A relative path needs a workspace.
     #[error("a relative path begins at the workspace, and there is none; name one")]
     NoWorkspace,
-    /// The workspace is the storage, or lies in it; every file of it would be the engine's.
+    /// The workspace is the storage, or inside it; the engine would own every file of the
+    /// workspace.
     #[error("`{}` holds the workspace; name a storage below it, or elsewhere", .0.display())]
     StorageHoldsWorkspace(PathBuf),
-    /// Intents were given, and a file of them as well.
+    /// The builder got both intents and a file of intents.
     #[error("intents come from the program or from a file; leave one of them out")]
     TwoSources,
 }

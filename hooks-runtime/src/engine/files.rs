@@ -1,5 +1,5 @@
-//! How the engine opens files that an agent can get at: what is put in their place must neither
-//! keep it waiting nor fill its memory.
+//! Opens files at paths that an agent controls, without blocking on pipes or reading without a
+//! limit.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -7,15 +7,15 @@ use std::path::Path;
 
 use crate::digest;
 
-/// Files of more bytes have no hash: they are not read on every call.
+/// Maximum size of a file to hash, in bytes: larger files are not read on every call.
 const HASH_LIMIT: u64 = 256 << 20;
 
-/// Rules and intents of more bytes are not read.
+/// Maximum size of a file of rules or intents, in bytes.
 const TEXT_LIMIT: u64 = 16 << 20;
 
-/// Opens a regular file; anything else that is there is an error.
+/// Opens a regular file; anything else is an error.
 pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    // Whoever opens a pipe otherwise waits for its other end.
+    // Opening a pipe would block until its other end is opened.
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
@@ -31,7 +31,7 @@ pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     }
 }
 
-/// What a file holds, as text.
+/// Returns the content of a file as text.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     let file = open(OpenOptions::new().read(true), path)?;
     let mut text = String::new();
@@ -42,7 +42,7 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// The digest and the size of what a file holds, which is read piece by piece.
+/// Returns the digest and the size of a file, which is read in pieces.
 pub(crate) fn digest(path: &Path) -> io::Result<(digest::Digest, u64)> {
     let file = open(OpenOptions::new().read(true), path)?;
     let (mut found, known) = (digest::Stream::new(), file.metadata()?.len());
@@ -55,8 +55,8 @@ pub(crate) fn digest(path: &Path) -> io::Result<(digest::Digest, u64)> {
     Ok((found.finish(), size))
 }
 
-/// Reads up to one byte more than the limit, which is then too much: a file may grow while it
-/// is read.
+/// Reads up to one byte more than the limit, which is then an error: a file may grow while it is
+/// read.
 fn within(limit: u64, read: impl FnOnce(u64) -> io::Result<u64>) -> io::Result<u64> {
     match read(limit + 1)? {
         size if size > limit => Err(too_large(limit)),

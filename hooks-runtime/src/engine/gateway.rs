@@ -1,4 +1,4 @@
-//! The engine: one registry, filled with the sixteen hooks.
+//! The engine: one registry with the sixteen hooks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use super::session::Session;
 use super::tools::{ToolClass, ToolRole};
 use crate::{HookError, HookResponse, PhaseRegistry, Report, ResponseAction};
 
-/// What stands around the tools of one session of an agent: it is asked before each call, and
-/// told after it. A clone is the same engine.
+/// Checks each tool call of an agent's session before it runs, and records its result. Clones share
+/// one engine.
 ///
-/// It does nothing but run the hooks of its [`registry`](Self::registry), into which it
-/// was built with seven [PRE](super::pre) and nine [POST](super::post) hooks. One more is one
-/// registration; one with the id of another takes its place.
+/// The engine only runs the hooks of its [`registry`](Self::registry), which starts with seven
+/// [PRE](super::pre) and nine [POST](super::post) hooks. Register more hooks there; a hook with the
+/// id of another one replaces it.
 ///
 /// ```
 /// use hooks_runtime::engine::Intent;
@@ -49,13 +49,13 @@ pub struct HookEngine {
 }
 
 impl HookEngine {
-    /// Asks the PRE hooks about a call, and adds what class the tool is of to a response that
-    /// lets it go on.
+    /// Runs the PRE hooks on a call, and adds the tool's class to a response that lets the call
+    /// continue.
     ///
-    /// Dropping the future asks no more hooks; what hooks have counted stays counted.
+    /// Dropping the future starts no further hooks; counts that hooks have made stay.
     ///
     /// # Errors
-    /// If a hook fails; the call must not happen then. Built-in hooks answer with a
+    /// If a hook fails; the call must not happen then. Built-in hooks fail with a
     /// [`TraceabilityError`](super::TraceabilityError) or a
     /// [`ConcurrencyError`](super::ConcurrencyError).
     pub async fn pre_tool_use(&self, request: &ToolRequest) -> Result<HookResponse, HookError> {
@@ -63,11 +63,11 @@ impl HookEngine {
         self.conclude(request, answer)
     }
 
-    /// As [`pre_tool_use`](Self::pre_tool_use), with what became of each hook: a response does
-    /// not name the hook that gave it, the report does.
+    /// Like [`pre_tool_use`](Self::pre_tool_use), with a report on each hook. A response does not
+    /// name the hook that returned it, the report does.
     ///
     /// # Errors
-    /// As of [`pre_tool_use`](Self::pre_tool_use); the report is there in any case.
+    /// As [`pre_tool_use`](Self::pre_tool_use); the report is returned in any case.
     pub async fn pre_tool_use_reported(
         &self,
         request: &ToolRequest,
@@ -76,7 +76,7 @@ impl HookEngine {
         (self.conclude(request, answer), report)
     }
 
-    /// What the answer of the hooks is to the host.
+    /// Converts the result of the run into the response for the host.
     fn conclude(
         &self,
         request: &ToolRequest,
@@ -93,17 +93,17 @@ impl HookEngine {
         Ok(response)
     }
 
-    /// Tells the POST hooks about a result. Those that fail are logged. The built-in
-    /// ones look at each file of it once, together: what they note about it does not differ.
+    /// Runs the POST hooks on a result. Failures are logged. The built-in hooks read each file
+    /// once, together, so their records agree.
     ///
-    /// Dropping the future stops the hook that runs, and no more is started; see
+    /// Dropping the future cancels the running hook, and starts no further ones; see
     /// [`post_tool_use_detached`](Self::post_tool_use_detached).
     pub async fn post_tool_use(&self, result: &ToolResult, request_id: Option<&str>) {
         let told = self.registry.execute_post(result, request_id);
         self.context.seen_once(result, told).await;
     }
 
-    /// As [`post_tool_use`](Self::post_tool_use), with what became of each hook.
+    /// Like [`post_tool_use`](Self::post_tool_use), with a report on each hook.
     pub async fn post_tool_use_reported(
         &self,
         result: &ToolResult,
@@ -113,9 +113,9 @@ impl HookEngine {
         self.context.seen_once(result, told).await
     }
 
-    /// Tells the POST hooks in a task of its own, for which the caller does not wait.
+    /// Runs the POST hooks in a separate task, without making the caller wait.
     ///
-    /// Results that are told at the same time are noted in any order.
+    /// The order of concurrent results is unspecified.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -131,27 +131,27 @@ impl HookEngine {
         })
     }
 
-    /// The hooks: one more is one registration, one less is one deregistration.
+    /// Returns the registry, to register and unregister hooks.
     pub fn registry(&self) -> &PhaseRegistry<ToolRequest, ToolResult> {
         &self.registry
     }
 
-    /// What the built-in hooks share, to make others from.
+    /// Returns the state that the built-in hooks share, to build others from.
     pub fn context(&self) -> &EngineContext {
         &self.context
     }
 
-    /// What is remembered between calls.
+    /// Returns the state between calls.
     pub fn session(&self) -> &Session {
         self.context.session()
     }
 
-    /// Whether a tool only looks; one that nobody knows does not.
+    /// Returns the class of a tool; an unknown tool is destructive.
     pub fn classify(&self, tool: &str) -> ToolClass {
         self.context.tools().classify(tool)
     }
 
-    /// Forgets repeated calls and the turn context, as [`Session::reset`].
+    /// Resets repeated calls and the turn context, as [`Session::reset`].
     pub fn reset(&self) {
         self.session().reset();
     }

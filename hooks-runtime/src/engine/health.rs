@@ -1,4 +1,4 @@
-//! Whether the engine is in a state in which its answers mean something.
+//! Checks of the engine's state.
 
 use std::error::Error;
 use std::future::Future;
@@ -7,15 +7,15 @@ use hooks_core::BoxFuture;
 
 use super::context::EngineContext;
 
-/// Why a probe says that something is wrong.
+/// Reason for which a probe failed.
 pub type Unhealthy = Box<dyn Error + Send + Sync>;
 
-/// Asks whether everything that the hooks rely on is there.
+/// Checks that everything the hooks rely on is present.
 ///
-/// A function or closure that returns a future of a `bool`, a `Result<(), E>` or a
-/// `Result<bool, E>` is one.
+/// Implemented for functions and closures that return a future of a `bool`, a `Result<(), E>` or a
+/// `Result<bool, E>`.
 pub trait HealthProbe: Send + Sync {
-    /// Asks. An error says that something is wrong, as do a panic and a timeout.
+    /// Runs the check. An error, a panic and a timeout all count as unhealthy.
     fn check(&self) -> BoxFuture<'_, Result<(), Unhealthy>>;
 }
 
@@ -31,12 +31,12 @@ where
     }
 }
 
-/// What a function may answer as a [`HealthProbe`].
+/// Output of a function that is a [`HealthProbe`].
 pub trait IntoHealth {
-    /// Nothing if all is well, else what is wrong.
+    /// Converts the output into a result.
     ///
     /// # Errors
-    /// If something is wrong.
+    /// If the engine is unhealthy.
     fn into_health(self) -> Result<(), Unhealthy>;
 }
 
@@ -61,15 +61,15 @@ impl IntoHealth for () {
     }
 }
 
-/// The probe of an engine that is not given one: its storage folder takes lines, and the file
-/// of its intents holds intents. Without files all is well.
+/// The default probe: lines can be appended to the storage, and the file of intents is valid.
+/// Without files the engine is healthy.
 #[derive(Debug, Clone)]
 pub struct FilesProbe {
     context: EngineContext,
 }
 
 impl FilesProbe {
-    /// Looks at the files of this context.
+    /// Creates a probe for the files of this context.
     pub fn new(context: &EngineContext) -> Self {
         FilesProbe {
             context: context.clone(),

@@ -1,4 +1,4 @@
-//! Intents: what a session works on, and the files that belong to it.
+//! Intents: the work of a session, and the files that belong to it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::error::EngineError;
 use super::files;
 
-/// A piece of work that somebody asked for, and the files that belong to it.
+/// A piece of requested work, and the files that belong to it.
 ///
 /// ```
 /// use hooks_runtime::engine::Intent;
@@ -23,45 +23,45 @@ use super::files;
 pub struct Intent {
     /// Its id, such as `REQ-12`.
     pub id: String,
-    /// The files that it owns, as globs from the workspace on: `*` stays within a folder, `**`
-    /// does not. Nothing matches an empty scope. A glob that can match no file is refused: one
-    /// that begins or ends with `/`, or has `.`, `..` or nothing between two of them.
+    /// Files that it owns, as globs relative to the workspace: `*` stays within a folder, `**` does
+    /// not. An empty scope matches nothing. A glob that can match no file is refused: it begins or
+    /// ends with `/`, or has `.`, `..` or nothing between two of them.
     #[serde(default)]
     pub owned_scope: Vec<String>,
-    /// How far it is.
+    /// Status of the work.
     #[serde(default)]
     pub status: IntentStatus,
 }
 
-/// How far an intent is. In JSON the names are in capitals; an unknown one is an error.
+/// Status of an intent. In JSON the names are in capitals; an unknown one is an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum IntentStatus {
-    /// Not begun: it may be worked on, and keeps nobody from its files.
+    /// Not begun: work is allowed; other intents may change its files.
     Pending,
-    /// Being worked on: its files are its own.
+    /// In progress: other intents may not change its files.
     #[default]
     #[serde(alias = "IN_PROGRESS")]
     Active,
-    /// Stopped: it may not be worked on, and its files stay its own.
+    /// Blocked: no work is allowed; its files stay reserved.
     Blocked,
-    /// Done: it may not be worked on, and keeps nobody from its files.
+    /// Done: no work is allowed; other intents may change its files.
     Completed,
 }
 
 impl IntentStatus {
-    /// Whether files may be changed for such an intent.
+    /// Returns `true` if files may be changed for such an intent.
     pub fn may_act(self) -> bool {
         matches!(self, IntentStatus::Pending | IntentStatus::Active)
     }
 
-    /// Whether such an intent keeps others from its files.
+    /// Returns `true` if such an intent keeps others from its files.
     pub fn holds_files(self) -> bool {
         matches!(self, IntentStatus::Active | IntentStatus::Blocked)
     }
 
-    /// The one of two that allows less.
+    /// Returns the stricter of two statuses.
     fn stricter(self, other: Self) -> Self {
         let strictness = |status| match status {
             IntentStatus::Pending => 0,
@@ -77,7 +77,7 @@ impl IntentStatus {
 }
 
 impl Intent {
-    /// An active intent that owns nothing.
+    /// Creates an active intent that owns nothing.
     pub fn new(id: impl Into<String>) -> Self {
         Intent {
             id: id.into(),
@@ -93,7 +93,7 @@ impl Intent {
         self
     }
 
-    /// Says how far it is.
+    /// Sets the status.
     #[must_use]
     pub fn status(mut self, status: IntentStatus) -> Self {
         self.status = status;
@@ -101,7 +101,7 @@ impl Intent {
     }
 }
 
-/// An intent with its globs made ready.
+/// An intent with its compiled globs.
 #[derive(Debug, Clone)]
 struct Known {
     intent: Intent,
@@ -110,7 +110,7 @@ struct Known {
 
 type Table = BTreeMap<String, Known>;
 
-/// The intents that there are. A clone is the same catalogue.
+/// The known intents. Clones share one catalogue.
 ///
 /// ```
 /// use hooks_runtime::engine::{Intent, IntentCatalogue, IntentStatus};
@@ -130,8 +130,7 @@ pub struct IntentCatalogue {
 #[derive(Debug, Default)]
 struct State {
     intents: Table,
-    /// What was set since the file was read for the first time; reading it again does not
-    /// undo it.
+    /// Statuses set since the file was first read; reading it again does not undo them.
     set: BTreeMap<String, IntentStatus>,
 }
 
@@ -144,26 +143,26 @@ impl State {
     }
 }
 
-/// Whose a file is, as one intent sees it.
+/// Ownership of a file, from the view of one intent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ownership {
-    /// There is no such intent.
+    /// The intent does not exist.
     Unknown,
-    /// It may not be worked on.
+    /// The intent's status does not allow work.
     Resting(IntentStatus),
-    /// The file is not in its scope.
+    /// The file is outside its scope.
     Outside(Vec<String>),
-    /// It is in its scope, and in that of another one.
+    /// The file is in its scope, and in the scope of another intent.
     Contended(String),
-    /// It is in its scope alone.
+    /// The file is in its scope alone.
     Owned,
 }
 
 impl IntentCatalogue {
-    /// These intents.
+    /// Creates a catalogue of these intents.
     ///
     /// # Errors
-    /// If a glob is none or matches nothing, or an id is there twice.
+    /// If a glob is invalid or matches nothing, or if two intents share an id.
     pub fn new(intents: impl IntoIterator<Item = Intent>) -> Result<Self, EngineError> {
         Ok(IntentCatalogue {
             state: Arc::new(RwLock::new(State::of(table(intents)?))),
@@ -171,14 +170,14 @@ impl IntentCatalogue {
         })
     }
 
-    /// The intents of a file: a JSON list, or one JSON object a line.
+    /// Loads the intents of a file: a JSON list, or one JSON object a line.
     ///
     /// # Errors
-    /// If the file cannot be read, or holds anything else.
+    /// If the file cannot be read, or has another format.
     pub fn load(file: impl Into<PathBuf>) -> Result<Self, EngineError> {
         let file = file.into();
         let intents = table(read(&file)?)?;
-        // Where it is now is where it stays, whatever becomes of links on the way.
+        // Resolve links now: later changes of links have no effect.
         let file = file
             .canonicalize()
             .map_err(|error| unusable(&file, error))?;
@@ -188,14 +187,14 @@ impl IntentCatalogue {
         })
     }
 
-    /// Reads the file again, where the intents come from one. Without a file nothing happens.
+    /// Reads the file again, if the intents come from one; else does nothing.
     ///
-    /// A status that was [set](Self::set_status) meanwhile, by the host or by the end of the
-    /// work, stays: of it and the status in the file the stricter one counts, in the order
-    /// pending, active, completed, blocked. Intents that were [added](Self::insert) are gone.
+    /// A status that was [set](Self::set_status) meanwhile, by the host or by the end of the work,
+    /// stays: the stricter of it and the status in the file applies, in the order pending, active,
+    /// completed, blocked. Intents that were [added](Self::insert) are removed.
     ///
     /// # Errors
-    /// As [`load`](Self::load); the intents then stay as they were.
+    /// As [`load`](Self::load); the intents then stay unchanged.
     pub fn reload(&self) -> Result<(), EngineError> {
         if let Some(file) = &self.file {
             let mut read = table(read(file)?)?;
@@ -210,11 +209,10 @@ impl IntentCatalogue {
         Ok(())
     }
 
-    /// Adds an intent, in the place of one with the same id, and of the status that was set
-    /// for that.
+    /// Adds an intent; replaces one with an equal id, and the status that was set for it.
     ///
     /// # Errors
-    /// If a glob is none, or matches nothing.
+    /// If a glob is invalid, or matches nothing.
     pub fn insert(&self, intent: Intent) -> Result<(), EngineError> {
         let known = Known::new(intent)?;
         let mut state = self.write();
@@ -223,13 +221,13 @@ impl IntentCatalogue {
         Ok(())
     }
 
-    /// Says how far an intent is, and whether there is one with this id. It stays said when the
-    /// file is [read again](Self::reload).
+    /// Sets the status of an intent, and returns `true` if the intent exists. The status survives a
+    /// [reload](Self::reload).
     pub fn set_status(&self, id: &str, status: IntentStatus) -> bool {
         self.set_if(id, status, |_| true)
     }
 
-    /// Says that an intent is done, if it may be worked on. Answers whether it could be.
+    /// Completes an intent whose status allows work, and returns `true` if it did.
     pub(crate) fn complete(&self, id: &str) -> bool {
         self.set_if(id, IntentStatus::Completed, IntentStatus::may_act)
     }
@@ -244,29 +242,29 @@ impl IntentCatalogue {
         true
     }
 
-    /// The intent with this id.
+    /// Returns the intent with this id.
     pub fn get(&self, id: &str) -> Option<Intent> {
         let state = self.read();
         state.intents.get(id).map(|known| known.intent.clone())
     }
 
-    /// Whether there is an intent with this id.
+    /// Returns `true` if an intent with this id exists.
     pub(crate) fn has(&self, id: &str) -> bool {
         self.read().intents.contains_key(id)
     }
 
-    /// How far the intent with this id is.
+    /// Returns the status of the intent with this id.
     pub(crate) fn status(&self, id: &str) -> Option<IntentStatus> {
         let state = self.read();
         state.intents.get(id).map(|known| known.intent.status)
     }
 
-    /// Whether anybody has said which intents there are, if only that there are none.
+    /// Returns `true` if the host has set the intents, even to none.
     pub(crate) fn is_told(&self) -> bool {
         self.file.is_some() || !self.read().intents.is_empty()
     }
 
-    /// Reads the file without taking anything over, for probes.
+    /// Reads the file without applying it, for probes.
     pub(crate) fn probe(&self) -> Result<(), EngineError> {
         match &self.file {
             Some(file) => table(read(file)?).map(drop),
@@ -274,12 +272,12 @@ impl IntentCatalogue {
         }
     }
 
-    /// The file that the intents come from.
+    /// Returns the file of the intents.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
-    /// Whose this file is, from the workspace on, as the intent with this id sees it.
+    /// Returns the ownership of a file, relative to the workspace, for the intent with this id.
     pub(crate) fn ownership(&self, id: &str, path: &str) -> Ownership {
         let state = self.read();
         let Some(own) = state.intents.get(id) else {
@@ -300,7 +298,7 @@ impl IntentCatalogue {
         }
     }
 
-    // Nothing panics between two changes that belong together, so no half of them is seen.
+    // Nothing panics between two related changes, so no reader sees half of them.
     fn read(&self) -> std::sync::RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -338,7 +336,7 @@ impl Known {
     }
 }
 
-/// What to write in the place of a glob that no file of the workspace has a name for.
+/// Returns a replacement for a glob that no file of the workspace can match.
 fn dead(glob: &str) -> Option<&'static str> {
     if glob.starts_with('/') {
         return Some("begin it at the workspace, without a `/`");

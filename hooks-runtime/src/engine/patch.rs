@@ -7,12 +7,11 @@ const STARRED: [&str; 4] = ["Update File:", "Add File:", "Delete File:", "Move t
 /// Headers that git writes before the name of a file without `a/` or `b/`.
 const GIT: [&str; 4] = ["rename from ", "rename to ", "copy from ", "copy to "];
 
-/// The files that a patch names, or why nobody can tell which it does.
+/// Returns the files that a patch names, or the reason why they are unclear.
 ///
-/// Both forms are read in every patch, whichever it seems to have: the tool may read the other
-/// one. Where a line may or may not be a header, it is one. Names in unified patches begin with
-/// `a/` and `b/`, as git writes them: whether the first folder of others counts depends on the
-/// tool.
+/// Both formats are read in every patch, whichever it seems to have: the tool may read the other
+/// one. An ambiguous line counts as a header. Names in unified patches begin with `a/` and `b/`, as
+/// git writes them: for other names, it depends on the tool whether the first folder counts.
 pub(crate) fn files(patch: &str) -> Result<Vec<String>, &'static str> {
     let mut headers = Headers::default();
     let mut lines = patch.lines().peekable();
@@ -25,7 +24,7 @@ pub(crate) fn files(patch: &str) -> Result<Vec<String>, &'static str> {
         }
         headers.line(line, paired)?;
     }
-    // Without numbered hunks and pairs of headers, these are lines of the files themselves.
+    // Without numbered hunks and pairs of headers, these lines are content of the files.
     let unified = headers.numbered || headers.named.is_empty();
     let mut found = headers.named;
     for (name, paired) in headers.dashed {
@@ -39,16 +38,16 @@ pub(crate) fn files(patch: &str) -> Result<Vec<String>, &'static str> {
     }
 }
 
-/// The line as tools read it that take headers with something in front.
+/// Returns the line without the prefix that some tools accept before headers.
 fn bare(line: &str) -> &str {
     line.trim_start_matches([' ', '\t', 'X'])
 }
 
-/// With what a header may begin.
+/// Beginnings of headers.
 const HEADERS: [&str; 7] = ["***", "--- ", "+++ ", "diff ", "rename ", "copy ", "Index:"];
 
-/// Whether a header is in it for some tools, which end lines where others do not, or leave out
-/// what others keep in front.
+/// Returns `true` if some tools see a header in the line, because they split lines elsewhere or
+/// strip a prefix.
 fn is_disputed(line: &str) -> bool {
     let line = line.strip_suffix('\r').unwrap_or(line);
     let is_left_out = |c: char| c == 'X' || c == '\u{feff}' || c.is_whitespace() || c.is_control();
@@ -60,7 +59,7 @@ fn is_disputed(line: &str) -> bool {
     })
 }
 
-/// Whether some tools end a line here: those that split it as Python and Unicode do.
+/// Returns `true` if some tools end a line here: those that split it as Python and Unicode do.
 fn ends_a_line(c: char) -> bool {
     matches!(
         c,
@@ -70,15 +69,15 @@ fn ends_a_line(c: char) -> bool {
 
 #[derive(Default)]
 struct Headers {
-    /// Names that certainly are some.
+    /// Names that are unambiguous.
     named: Vec<String>,
-    /// What follows `---` and `+++`, and whether the two stand together.
+    /// Text after `---` and `+++`, and `true` if the two form a pair.
     dashed: Vec<(String, bool)>,
-    /// Whether there is a hunk that says how many lines it has, or a header of git's.
+    /// `true` if there is a hunk with line counts, or a header of git.
     numbered: bool,
-    /// The old and the new lines of the hunk that are still to come.
+    /// Old and new lines of the hunk that are still to come.
     ahead: (u64, u64),
-    /// Whether the line before was the first one of a pair.
+    /// `true` if the previous line was the first of a pair.
     pair: bool,
 }
 
@@ -119,7 +118,7 @@ impl Headers {
         Ok(())
     }
 
-    /// Takes what follows the stars; whether it was a header.
+    /// Reads the text after the stars, and returns `true` if it was a header.
     fn starred(&mut self, rest: &str, begins: bool) -> Result<bool, &'static str> {
         let name = STARRED.iter().find_map(|header| rest.strip_prefix(header));
         match name.map(str::trim) {
@@ -132,7 +131,7 @@ impl Headers {
         Ok(true)
     }
 
-    /// Whether this is one of the lines that the hunk has said to have.
+    /// Returns `true` if this is one of the lines that the hunk has announced.
     fn is_in_hunk(&mut self, line: &str) -> bool {
         let counted = match line.as_bytes().first() {
             None | Some(b' ') => Some((1, 1)),
@@ -155,7 +154,7 @@ impl Headers {
 const UNREADABLE: &str =
     "it has a name that is quoted, holds a space, or does not begin with `a/` or `b/`";
 
-/// A name that is not quoted, for nobody here takes quotes off.
+/// Returns a name that is not quoted; no reader here removes quotes.
 fn plain(name: &str) -> Result<&str, &'static str> {
     match name.trim() {
         "" => Err(UNREADABLE),
@@ -164,9 +163,9 @@ fn plain(name: &str) -> Result<&str, &'static str> {
     }
 }
 
-/// The name after `---` or `+++`; `None` stands for no file.
+/// Returns the name after `---` or `+++`; `None` for no file.
 fn unified_name(text: &str) -> Result<Option<String>, &'static str> {
-    // A date may follow, and some tools find one behind a space.
+    // A date may follow; some tools accept one after a space.
     let name = plain(text.split('\t').next().unwrap_or(text))?;
     if name == "/dev/null" {
         return Ok(None);
@@ -178,8 +177,8 @@ fn unified_name(text: &str) -> Result<Option<String>, &'static str> {
     }
 }
 
-/// The name in a header such as `a/src/x b/src/x`; `None` where there are two, which other
-/// headers then name as well.
+/// Returns the name in a header such as `a/src/x b/src/x`; `None` if there are two names, which
+/// other headers then name as well.
 fn git_name(names: &str) -> Result<Option<String>, &'static str> {
     let old = plain(names)?.strip_prefix("a/").ok_or(UNREADABLE)?;
     let mut splits = old.match_indices(" b/");
@@ -187,7 +186,7 @@ fn git_name(names: &str) -> Result<Option<String>, &'static str> {
     Ok(same.map(|(at, _)| old[..at].to_owned()))
 }
 
-/// The old and the new lines of a hunk, from `1,2 +3,4 @@`.
+/// Returns the old and new line counts of a hunk, from `1,2 +3,4 @@`.
 fn counts(text: &str) -> Option<(u64, u64)> {
     let (old, rest) = text.split_once(" +")?;
     let (new, _) = rest.split_once(" @@")?;
@@ -218,12 +217,12 @@ mod tests {
         let hunk = "@@ -1,3 +1,2 @@ fn\n--- a comment\n-b\n+++ c\n \n\\ No newline\n";
         let patch = format!("--- a/f\n+++ b/f\n{hunk}");
         assert_eq!(files(&patch).unwrap(), ["f", "f"]);
-        // One line more is not the hunk's.
+        // One more line is not part of the hunk.
         assert!(files(&format!("{patch}--- a comment\n")).is_err());
-        // A pair of headers is one, wherever it stands.
+        // A pair of headers counts at any place.
         let patch = "--- a/f\n+++ b/f\n@@ -1,9 +1,9 @@\n--- a/g\n+++ b/g\n";
         assert_eq!(files(patch).unwrap(), ["f", "f", "g", "g"]);
-        // As are those between stars, and those that are moved to the right.
+        // So do headers between stars, and indented ones.
         let patch = "--- a/f\n+++ b/f\n@@ -1,9 +1,9 @@\n*** Delete File: g\n";
         assert_eq!(files(patch).unwrap(), ["g", "f", "f"]);
         let patch = "*** Update File: f\n@@\n-x\n X+++ b/g\n@@ -1 +1 @@\n";
@@ -268,7 +267,7 @@ mod tests {
             ] {
                 assert!(files(&patch).is_err(), "{patch:?}");
             }
-            // What no tool takes for a header may have any of them.
+            // Lines that no tool reads as a header may contain any of them.
             let patch = format!("*** Add File: f\r\n+x{end}y\r\n+\u{feff}z\r\n");
             assert_eq!(files(&patch).unwrap(), ["f"], "{end:?}");
         }

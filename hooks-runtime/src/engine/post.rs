@@ -1,23 +1,23 @@
 //! The nine POST hooks of the engine, in their order.
 //!
-//! | Id | Type | Keeps |
+//! | Id | Type | Record |
 //! |---|---|---|
-//! | `mutation-log` | [`MutationLog`] | which file was changed for which intent, in `mutations.jsonl` |
-//! | `turn-context` | [`TurnUpdate`] | what the session knows: the selected intent, what was used, what was left in files |
-//! | `read-file-baseline` | [`ReadFileBaseline`] | what was seen in files, in the session |
-//! | `agent-trace` | [`AgentTrace`] | what the agent changed and why, in `agent_trace.jsonl` |
+//! | `mutation-log` | [`MutationLog`] | each file changed, with its intent, in `mutations.jsonl` |
+//! | `turn-context` | [`TurnUpdate`] | session state: the selected intent, resources used, content written |
+//! | `read-file-baseline` | [`ReadFileBaseline`] | content that was read, in the session |
+//! | `agent-trace` | [`AgentTrace`] | changes of the agent and their reasons, in `agent_trace.jsonl` |
 //! | `general-trace` | [`GeneralTrace`] | every call, in `trace.jsonl` |
 //! | `verification-failure` | [`VerificationFailure`] | checks that failed, in `verification_failures.jsonl` |
-//! | `intent-progress` | [`IntentProgress`] | how far an intent is, in `intent_progress.jsonl` |
+//! | `intent-progress` | [`IntentProgress`] | progress of an intent, in `intent_progress.jsonl` |
 //! | `scope-drift` | [`ScopeDrift`] | changes outside of the scope, in `scope_drift.jsonl` |
 //! | `shared-brain` | [`SharedBrain`] | lessons, in `lessons.jsonl` |
 //!
-//! None of them does anything for a result without an intent, but for two, whose records
-//! only make later checks stricter: `turn-context` adds up what was used, and
-//! `read-file-baseline` notes what was seen. The call that selects an intent counts as one of
-//! the intent that it selects. Without a storage nothing is written.
+//! They ignore a result without an intent, with two exceptions whose records only make later checks
+//! stricter: `turn-context` adds up the resources used, and `read-file-baseline` notes the content
+//! that was read. The call that selects an intent counts as a call of the selected intent. Without
+//! a storage nothing is written.
 
-/// A hook that is made from a context alone, and appends to one file.
+/// Defines a hook that is built from a context alone, and appends to one file.
 macro_rules! hook_with_file {
     ($(#[$doc:meta])* $name:ident, $file:path) => {
         $(#[$doc])*
@@ -27,10 +27,10 @@ macro_rules! hook_with_file {
         }
 
         impl $name {
-            /// The file that the lines go to.
+            /// The file that the hook appends to.
             pub const FILE: &'static str = $file;
 
-            /// Writes to the storage of this context.
+            /// Creates a hook that writes to the storage of this context.
             pub fn new(context: &$crate::engine::context::EngineContext) -> Self {
                 $name {
                     context: context.clone(),

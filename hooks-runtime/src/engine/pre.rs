@@ -1,14 +1,14 @@
 //! The seven PRE hooks of the engine, in their order.
 //!
-//! | Priority | Id | Type | Says no to |
+//! | Priority | Id | Type | Refuses |
 //! |---|---|---|---|
-//! | 1 | `fail-safe` | [`FailSafe`] | everything, while something is wrong with the engine |
-//! | 2 | `state-check` | [`StateCheck`] | acting before thinking |
-//! | 10 | `traceability` | [`Traceability`] | acting for no intent |
-//! | 20 | `concurrency` | [`Concurrency`] | writing over what others have changed |
-//! | 30 | `scope-enforcement` | [`ScopeEnforcement`] | files that are not the intent's |
-//! | 40 | `budget` | [`Budget`] | more than was granted |
-//! | 50 | `circuit-breaker` | [`CircuitBreaker`] | the same call again and again |
+//! | 1 | `fail-safe` | [`FailSafe`] | every call, while the engine is unhealthy |
+//! | 2 | `state-check` | [`StateCheck`] | actions before planning |
+//! | 10 | `traceability` | [`Traceability`] | actions without an intent |
+//! | 20 | `concurrency` | [`Concurrency`] | writes over unseen changes |
+//! | 30 | `scope-enforcement` | [`ScopeEnforcement`] | files that the intent does not own |
+//! | 40 | `budget` | [`Budget`] | calls above a limit |
+//! | 50 | `circuit-breaker` | [`CircuitBreaker`] | repeated equal calls |
 
 mod budget;
 mod circuit_breaker;

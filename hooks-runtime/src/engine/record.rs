@@ -1,11 +1,11 @@
-//! What the hooks write down about a call.
+//! Records of calls that the hooks write.
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::call::ToolResult;
 
-/// What every line says about the call that it is about.
+/// Fields of every line: the call that it is about.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Head {
     #[serde(serialize_with = "crate::timestamp::serialize")]
@@ -32,7 +32,7 @@ impl Head {
         }
     }
 
-    /// A line that says this and more.
+    /// Returns a line with these fields and more.
     pub(crate) fn with(&self, more: serde_json::Value) -> serde_json::Value {
         let mut line = serde_json::to_value(self).unwrap_or_default();
         if let (Some(line), serde_json::Value::Object(more)) = (line.as_object_mut(), more) {
@@ -42,7 +42,7 @@ impl Head {
     }
 }
 
-/// The beginning of a text, of so many characters at most.
+/// Returns the beginning of a text, of at most so many characters.
 pub(crate) fn clip(text: &str, characters: usize) -> &str {
     match text.char_indices().nth(characters) {
         Some((end, _)) => &text[..end],

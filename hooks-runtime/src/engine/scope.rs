@@ -1,27 +1,27 @@
-//! Whether a file may be changed for an intent: the one place where that is decided, for the
-//! hook that prevents and for the one that notes.
+//! Decides whether a file may be changed for an intent, both for the hook that prevents changes and
+//! for the hook that records them.
 
 use super::context::EngineContext;
 use super::intent::Ownership;
 use super::storage::Storage;
 use super::workspace::{IGNORE_FILE, Workspace, normal};
 
-/// Whether a file may be changed for an intent.
+/// Decision on a change of a file for an intent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Allowed,
-    /// The ignore file names it, or cannot be asked.
+    /// The ignore file names the file, or cannot be read.
     Ignored(String),
-    /// It is not in the scope.
+    /// The file is not in the scope.
     Violation(String),
-    /// It is in the scope of another intent as well.
+    /// The file is in the scope of another intent as well.
     Contention(String),
-    /// It is a folder, and what is in it may be anybody's.
+    /// The path is a folder, and may contain files of other intents.
     Folder(String),
 }
 
 impl EngineContext {
-    /// Whether a file may be changed for an intent. Reads the ignore file.
+    /// Decides whether a file may be changed for an intent. Reads the ignore file.
     pub(crate) fn judge(&self, intent: &str, path: &str) -> Verdict {
         let real = match self.locate(path) {
             Ok(real) => real,
@@ -31,7 +31,7 @@ impl EngineContext {
                 ));
             }
         };
-        // A link must not get round a rule, whether that names the link or its end.
+        // Check both the link and its target: a link must not bypass a rule.
         let spelled = normal(path).unwrap_or_else(|_| real.clone());
         let names = [&spelled, &real];
         if let Some(workspace) = self.workspace() {
@@ -57,8 +57,8 @@ impl EngineContext {
         }
     }
 
-    /// As [`judge`](Self::judge), for what is still to be done: a folder is then refused, for
-    /// it would be changed with all that is in it.
+    /// Like [`judge`](Self::judge), for a pending change: a folder is refused, because the change
+    /// would cover all files in it.
     pub(crate) fn judge_change(&self, intent: &str, path: &str) -> Verdict {
         let verdict = self.judge(intent, path);
         let workspace = self.workspace().filter(|_| verdict == Verdict::Allowed);
@@ -69,7 +69,7 @@ impl EngineContext {
         }
     }
 
-    /// Whether the intents let this intent change the file of this name.
+    /// Decides whether the intents let this intent change the file of this name.
     fn owned(&self, intent: &str, name: &str) -> Verdict {
         match self.intents().ownership(intent, name) {
             Ownership::Owned => Verdict::Allowed,
@@ -85,11 +85,11 @@ impl EngineContext {
         }
     }
 
-    /// Whether a file is what the engine reads its rules from, or writes to.
+    /// Returns `true` if the engine reads its rules from the file, or writes to it.
     fn is_own(&self, workspace: &Workspace, path: &str) -> bool {
         let path = workspace.root().join(path);
         let ignore_file = workspace.root().join(IGNORE_FILE);
-        // It may be a link, behind which the rules are.
+        // It may be a link to the rules.
         let rules = ignore_file.canonicalize().ok();
         let mut own = [
             Some(ignore_file.as_path()),
@@ -99,7 +99,7 @@ impl EngineContext {
         ]
         .into_iter()
         .flatten();
-        // A folder that holds them goes with them, when it is deleted or moved.
+        // Deleting or moving a folder affects the files in it.
         own.any(|own| path.starts_with(own) || own.starts_with(&path))
     }
 }

@@ -1,5 +1,5 @@
-//! What a session remembers between its calls. Every lock here is held for a few lines, and
-//! never across a wait.
+//! State of a session between its calls. Every lock here is held for a few lines, and never across
+//! an `.await`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,28 +10,28 @@ use super::call::{ToolRequest, Usage};
 use crate::Map;
 use crate::lock::lock;
 
-/// How far the turn of an agent is. It goes forward by itself, and back to the beginning with
+/// Stage of an agent's turn. It advances automatically, and returns to the beginning with
 /// [`Session::begin_turn`].
 ///
-/// | Stage | Left when | Lets through |
+/// | Stage | Ends when | Allowed tools |
 /// |---|---|---|
-/// | `Request` | an intent is selected, or [`Session::record_reasoning`] is called | tools that only look |
+/// | `Request` | an intent is selected, or [`Session::record_reasoning`] is called | read-only tools |
 /// | `Reasoning` | the first destructive call passes | every tool |
 /// | `Action` | the next turn begins, or another intent is selected | every tool |
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[non_exhaustive]
 pub enum Stage {
-    /// Something was asked for.
+    /// The user has made a request.
     #[default]
     Request,
-    /// It is known what is to be done, and for which intent.
+    /// The agent has planned, and an intent may be selected.
     Reasoning,
-    /// It is being done.
+    /// The agent has begun to act.
     Action,
 }
 
-/// What a session remembers between its calls. A clone is the same session.
+/// State of a session between its calls. Clones share one session.
 ///
 /// ```
 /// use hooks_runtime::engine::{Session, Stage};
@@ -63,18 +63,18 @@ struct Inner {
 struct Turn {
     stage: Stage,
     intent: Option<String>,
-    /// The hash of what the agent last saw or left in a file.
+    /// Hash of each file when the agent last read or wrote it.
     baselines: BTreeMap<String, String>,
 }
 
-/// What has been used up.
+/// Resources used.
 #[derive(Debug, Default)]
 struct Meter {
     session: Spent,
     intents: BTreeMap<String, Spent>,
 }
 
-/// What has been used up so far.
+/// Resources used so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Spent {
@@ -85,7 +85,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// Saturates: what wraps around would be allowed again.
+    /// Saturates: a counter that wraps around would allow calls again.
     fn add(&mut self, usage: Usage) {
         self.usage.tokens = self.usage.tokens.saturating_add(usage.tokens);
         self.usage.cost_micros = self.usage.cost_micros.saturating_add(usage.cost_micros);
@@ -99,7 +99,7 @@ struct LastCall {
     times: u32,
 }
 
-/// How far the work on an intent is.
+/// Progress of the work on an intent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Progress {
@@ -111,23 +111,23 @@ pub struct Progress {
     pub files: BTreeSet<String>,
 }
 
-/// Something that the next session should know.
+/// A finding for later sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Lesson {
-    /// What kind of thing happened, such as `scope-violation`.
+    /// Kind of the finding, such as `scope-violation`.
     pub kind: String,
-    /// The intent for which it happened.
+    /// Intent of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intent_id: Option<String>,
-    /// What it is about: a file, a command.
+    /// Subject: a file, a command.
     pub subject: String,
-    /// What is to be learned.
+    /// Text of the lesson.
     pub lesson: String,
 }
 
 impl Lesson {
-    /// A lesson of this kind, about this.
+    /// Creates a lesson of this kind, on this subject.
     pub fn new(
         kind: impl Into<String>,
         intent: Option<&str>,
@@ -143,32 +143,32 @@ impl Lesson {
     }
 }
 
-/// Lessons that wait for somebody to write them down; the oldest give way.
+/// Maximum number of pending lessons; the oldest are dropped.
 const WAITING_LESSONS: usize = 256;
 
 impl Session {
-    /// A session that remembers nothing yet.
+    /// Creates a session without state.
     pub fn new() -> Self {
         Session::default()
     }
 
-    /// How far the turn is.
+    /// Returns the stage of the turn.
     pub fn stage(&self) -> Stage {
         self.turn().stage
     }
 
-    /// The intent that was selected last.
+    /// Returns the intent that was selected last.
     pub fn active_intent(&self) -> Option<String> {
         self.turn().intent.clone()
     }
 
-    /// Begins a turn: something new was asked for, and has to be thought about. The selected
-    /// intent and what was read stay known.
+    /// Begins a turn: the user has made a new request. The selected intent and the known hashes
+    /// stay.
     pub fn begin_turn(&self) {
         self.turn().stage = Stage::Request;
     }
 
-    /// Says that the agent has thought about what was asked.
+    /// Records that the agent has planned.
     pub fn record_reasoning(&self) {
         let mut turn = self.turn();
         if turn.stage == Stage::Request {
@@ -176,15 +176,14 @@ impl Session {
         }
     }
 
-    /// Selects the intent that the session works on, which counts as thinking.
+    /// Selects the intent that the session works on, which counts as planning.
     pub fn select_intent(&self, id: impl Into<String>) {
         let mut turn = self.turn();
         turn.intent = Some(id.into());
         turn.stage = Stage::Reasoning;
     }
 
-    /// Says that something is being done. Answers whether it may be, because somebody thought
-    /// about it.
+    /// Begins the stage of action, and returns `true` if the agent has planned.
     pub(crate) fn act(&self) -> bool {
         let mut turn = self.turn();
         let may = turn.stage != Stage::Request;
@@ -194,12 +193,13 @@ impl Session {
         may
     }
 
-    /// The hash of what the agent last saw or left in a file, from the workspace on.
+    /// Returns the hash of a file when the agent last read or wrote it, by its path relative to the
+    /// workspace.
     pub fn baseline(&self, path: &str) -> Option<String> {
         self.turn().baselines.get(path).cloned()
     }
 
-    /// Remembers the hash of what the agent has seen or left in a file; `None` forgets it.
+    /// Sets the hash of a file that the agent has read or written; `None` removes it.
     pub fn set_baseline(&self, path: impl Into<String>, hash: Option<String>) {
         let mut turn = self.turn();
         match hash {
@@ -208,7 +208,7 @@ impl Session {
         }
     }
 
-    /// What the session has used up, or one intent of it.
+    /// Returns the resources that the session has used, or one intent of it.
     pub fn spent(&self, intent: Option<&str>) -> Spent {
         let meter = lock(&self.inner.meter);
         match intent {
@@ -217,7 +217,7 @@ impl Session {
         }
     }
 
-    /// Adds what a call used up.
+    /// Adds the resources of a call.
     pub fn charge(&self, intent: Option<&str>, usage: Usage) {
         let mut meter = lock(&self.inner.meter);
         meter.session.add(usage);
@@ -226,10 +226,9 @@ impl Session {
         }
     }
 
-    /// Counts a call, unless the test has something against what was spent; in one step, so
-    /// that two calls do not both take the last place. The test is given what the session has
-    /// spent, and the intent; to one that is not known, all that are not known have spent
-    /// together.
+    /// Counts a call, unless the test returns an error; atomically, so that two calls cannot both
+    /// take the last place. The test receives what the session has used, and what the intent has
+    /// used; all unknown intents count as one.
     pub(crate) fn count_call<E>(
         &self,
         intent: Option<&str>,
@@ -255,8 +254,8 @@ impl Session {
         Ok(())
     }
 
-    /// Which time in a row it is that this very call is made, from 1. Parameters are compared
-    /// by value: the order of keys says nothing.
+    /// Returns how often in a row this call has been made, from 1. Parameters are compared by
+    /// value; the order of keys has no effect.
     pub(crate) fn repeat(&self, request: &ToolRequest) -> u32 {
         let mut last = lock(&self.inner.last_call);
         match &mut *last {
@@ -275,14 +274,14 @@ impl Session {
         }
     }
 
-    /// Forgets repeated calls and the turn: its stage, the selected intent and what was read.
-    /// What was spent, and how far intents are, stays.
+    /// Resets repeated calls and the turn: its stage, the selected intent and the known hashes.
+    /// Resources used and the progress of intents stay.
     pub fn reset(&self) {
         *lock(&self.inner.last_call) = None;
         *self.turn() = Turn::default();
     }
 
-    /// How far the work on an intent is.
+    /// Returns the progress of an intent.
     pub fn progress(&self, intent: &str) -> Progress {
         let progress = lock(&self.inner.progress);
         progress.get(intent).cloned().unwrap_or_default()
@@ -295,16 +294,15 @@ impl Session {
         progress.clone()
     }
 
-    /// Keeps a lesson for the hook that writes them down. At most 256 wait; the oldest give
-    /// way.
+    /// Adds a lesson for the hook that writes them. At most 256 are pending; the oldest are
+    /// dropped.
     pub fn learn(&self, lesson: Lesson) {
         let mut lessons = lock(&self.inner.lessons);
         lessons.push_back(lesson);
         give_way(&mut lessons);
     }
 
-    /// Keeps lessons that were taken and could not be written down: they are older than those
-    /// that wait by now.
+    /// Returns lessons that could not be written to the queue, before the newer ones.
     pub(crate) fn give_back(&self, older: VecDeque<Lesson>) {
         let mut lessons = lock(&self.inner.lessons);
         let mut newer = std::mem::replace(&mut *lessons, older);
@@ -312,7 +310,7 @@ impl Session {
         give_way(&mut lessons);
     }
 
-    /// Takes the lessons that wait, the oldest first.
+    /// Takes the pending lessons, oldest first.
     pub(crate) fn take_lessons(&self) -> VecDeque<Lesson> {
         std::mem::take(&mut *lock(&self.inner.lessons))
     }
@@ -322,7 +320,7 @@ impl Session {
     }
 }
 
-/// Drops the oldest lessons, where too many wait.
+/// Drops the oldest lessons above the limit.
 fn give_way(lessons: &mut VecDeque<Lesson>) {
     let surplus = lessons.len().saturating_sub(WAITING_LESSONS);
     lessons.drain(..surplus);

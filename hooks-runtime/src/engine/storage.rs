@@ -1,4 +1,4 @@
-//! The files that the hooks write: JSON, one object a line, only ever appended to.
+//! The files that the hooks write: JSON, one object a line, append-only.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,36 +11,35 @@ use serde::Serialize;
 use super::error::EngineError;
 use super::files;
 
-/// The folder, below the workspace, that the hooks write to unless the host names another.
+/// The default folder, below the workspace, that the hooks write to.
 pub const STORAGE_FOLDER: &str = ".orchestration";
 
-/// A folder of files that are only ever appended to. A clone is the same.
+/// A folder of append-only files. Clones share one folder.
 ///
-/// A line is written in one piece, under a lock of the operating system's where there is one
-/// (unix), so that writers in several threads and processes neither mix nor lose lines; other
-/// systems hold writers apart within one process only. A writer that died in the middle of a
-/// line leaves a torn one, which the next line does not continue. Nothing is flushed to the
-/// disk beyond what the system does by itself.
+/// A line is written in one piece, under a lock of the operating system if there is one (unix), so
+/// that several threads and processes neither mix nor lose lines; on other systems only the writers
+/// within one process are kept apart. A writer that died in the middle of a line leaves a torn
+/// line, which the next line does not continue. Files are not flushed to the disk explicitly.
 ///
-/// Whoever can read a file can lock it, so nobody is waited for without an end: a lock that
-/// another one holds for 2 seconds is an error, and the line is not written.
+/// Every process that can read a file can lock it, so waiting is limited: if another process holds
+/// the lock for 2 seconds, the append is an error, and the line is not written.
 #[derive(Debug, Clone)]
 pub struct Storage {
     folder: Arc<Path>,
     patience: Duration,
 }
 
-/// How long a writer waits for another one.
+/// Timeout of a lock.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long it waits before it looks again.
+/// Interval between two attempts.
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl Storage {
-    /// This folder, which is made if it is not there.
+    /// Opens this folder, and creates it if it does not exist.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub fn new(folder: impl Into<PathBuf>) -> Result<Self, EngineError> {
         let folder = folder.into();
         let unusable = |path: &Path, source| EngineError::Path {
@@ -58,24 +57,24 @@ impl Storage {
         }
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Appends a line to a file of the folder. Blocks while another writer has the file, for 2
+    /// Appends a line to a file of the folder. Blocks while another writer holds the lock, for 2
     /// seconds at most.
     ///
     /// # Errors
-    /// If the line cannot be written, or another writer does not let go of the file.
+    /// If the line cannot be written, or another writer does not release the lock.
     pub fn append(&self, file: &str, line: &impl Serialize) -> io::Result<()> {
         let mut file = self.open(file)?;
         let _lock = lock(&file, self.patience)?;
         write(&mut file, line)
     }
 
-    /// Appends a line, unless the file already holds one that the test knows. Answers whether
-    /// it was written.
+    /// Appends a line, unless the test accepts a line that is already in the file. Returns `true`
+    /// if the line was written.
     pub(crate) fn append_unless(
         &self,
         file: &str,
@@ -98,7 +97,8 @@ impl Storage {
         files::open(&mut options, &self.folder.join(file))
     }
 
-    /// Whether the folder takes new files, and those of these that are there take lines.
+    /// Checks that files can be created in the folder, and lines appended to these files if they
+    /// exist.
     pub(crate) fn probe(&self, known: &[&str]) -> io::Result<()> {
         for file in known {
             let mut options = OpenOptions::new();
@@ -110,14 +110,14 @@ impl Storage {
         }
         self.open(PROBE)?;
         std::fs::remove_file(self.folder.join(PROBE)).or_else(|error| match error.kind() {
-            // Another session has asked at the same time.
+            // Another session has run this check meanwhile.
             io::ErrorKind::NotFound => Ok(()),
             _ => Err(error),
         })
     }
 }
 
-/// The file that is made and removed to see whether the folder takes files.
+/// A file that is created and removed to check the folder.
 const PROBE: &str = ".probe";
 
 /// Appends a line to a file that is locked.
@@ -130,7 +130,7 @@ fn write(file: &mut File, line: &impl Serialize) -> io::Result<()> {
     file.write_all(line.as_bytes())
 }
 
-/// Whether the last line has no end.
+/// Returns `true` if the last line is incomplete.
 fn is_torn(file: &mut File) -> io::Result<bool> {
     if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(false);
@@ -141,7 +141,7 @@ fn is_torn(file: &mut File) -> io::Result<bool> {
     Ok(last != *b"\n")
 }
 
-/// Held until it is dropped, or the process ends.
+/// Locks a file until the guard is dropped, or the process ends.
 #[cfg(unix)]
 fn lock(file: &File, patience: Duration) -> io::Result<impl Drop + use<>> {
     use rustix::fs::{FlockOperation, flock};
@@ -176,7 +176,7 @@ fn lock(_: &File, patience: Duration) -> io::Result<std::sync::MutexGuard<'stati
     })
 }
 
-/// Tries until it succeeds or fails, or this time is over. Blocks in between.
+/// Retries until success, failure or timeout. Blocks in between.
 fn patiently<T>(
     patience: Duration,
     mut attempt: impl FnMut() -> io::Result<Option<T>>,

@@ -1,4 +1,4 @@
-//! What is known about tools: which are safe, which write files, which parameters name them.
+//! The table of tools: which are safe, which write files, which parameters name them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,20 +9,19 @@ use serde_json::Value;
 use super::call::{ToolRequest, ToolResult};
 use super::patch;
 
-/// Whether a tool only looks, or may change something. In JSON the names are in
-/// capitals.
+/// Class of a tool: read-only or destructive. In JSON the names are in capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[non_exhaustive]
 pub enum ToolClass {
-    /// It only looks.
+    /// The tool only reads.
     Safe,
-    /// It may change something. So may every tool that nobody has said anything about.
+    /// The tool may change something, like every tool that is not in the table.
     Destructive,
 }
 
 impl ToolClass {
-    /// The name in the JSON form, which is also the classification of a response.
+    /// Returns the name in JSON, which is also the classification of a response.
     pub fn name(self) -> &'static str {
         match self {
             ToolClass::Safe => "SAFE",
@@ -37,28 +36,28 @@ impl fmt::Display for ToolClass {
     }
 }
 
-/// What a tool does, as far as hooks treat it differently.
+/// Role of a tool, as hooks distinguish them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolRole {
-    /// It only looks, and nothing else is to be known.
+    /// Reads without further effect.
     Look,
-    /// It reads whole files, against which later writes are compared.
+    /// Reads whole files, against which later writes are compared.
     Read,
-    /// It chooses the intent that the session works on.
+    /// Selects the intent that the session works on.
     SelectIntent,
-    /// It says that the work on the intent is done.
+    /// Completes the work on the intent.
     Complete,
-    /// It changes files.
+    /// Changes files.
     Write,
-    /// It runs a command.
+    /// Runs a command.
     Command,
-    /// It changes something else.
+    /// Changes something else.
     Act,
 }
 
 impl ToolRole {
-    /// Whether such a tool only looks.
+    /// Returns the class of the role.
     pub fn class(self) -> ToolClass {
         match self {
             ToolRole::Look | ToolRole::Read | ToolRole::SelectIntent | ToolRole::Complete => {
@@ -73,30 +72,30 @@ impl ToolRole {
 #[derive(Debug, Clone)]
 struct Tool {
     role: ToolRole,
-    /// The parameters that name files; each holds a text, a list of texts, or a list of objects
-    /// with a path.
+    /// Parameters that name files; each contains a text, a list of texts, or a list of objects with
+    /// a path.
     paths: Vec<String>,
-    /// The parameters that hold a patch, whose headers name files. Where there are any, one of
-    /// them has to be in the call.
+    /// Parameters that contain a patch, whose headers name files. If there are any, the call has to
+    /// have one of them.
     patches: Vec<String>,
 }
 
-/// Parameters that name a file.
+/// Default parameters that name a file.
 const USUAL_PATHS: [&str; 3] = ["path", "file_path", "files"];
 
-/// Parameters that hold a patch.
+/// Default parameters that contain a patch.
 const USUAL_PATCHES: [&str; 2] = ["patch", "input"];
 
-/// The fields of an object in a list that name a file.
+/// Fields that name a file in an object of a list.
 const PATH_FIELDS: [&str; 2] = ["path", "file_path"];
 
 /// No parameters.
 const NONE: [&str; 0] = [];
 
-/// The tools that a coding agent has, and what is known about each.
+/// The tools of a coding agent, and the role of each.
 ///
-/// A tool that is not in the table changes files, so that every check applies to it;
-/// which ones is not known, so a call of it is denied where files have owners.
+/// A tool that is not in the table changes files, so that every check applies to it; the files are
+/// unknown, so its calls are denied if files have owners.
 ///
 /// ```
 /// use hooks_runtime::engine::{ToolClass, ToolTable};
@@ -112,20 +111,20 @@ pub struct ToolTable {
 }
 
 impl ToolTable {
-    /// A table in which every tool is unknown.
+    /// Creates a table in which every tool is unknown.
     pub fn empty() -> Self {
         ToolTable {
             tools: BTreeMap::new(),
         }
     }
 
-    /// Adds a tool that only looks.
+    /// Adds a read-only tool.
     #[must_use]
     pub fn safe_tool(self, name: impl Into<String>) -> Self {
         self.tool(name, ToolRole::Look, NONE)
     }
 
-    /// Adds a tool that changes files, which these parameters name.
+    /// Adds a tool that changes the files that these parameters name.
     #[must_use]
     pub fn file_tool(
         self,
@@ -135,9 +134,9 @@ impl ToolTable {
         self.tool(name, ToolRole::Write, paths)
     }
 
-    /// Adds a tool that changes files as a patch says, which one of these parameters holds. The
-    /// headers of the patch name the files: `*** Update File: …` and its like, `--- a/…`,
-    /// `+++ b/…`, and those of git.
+    /// Adds a tool that applies a patch, which one of these parameters contains. The headers of the
+    /// patch name the files: `*** Update File: …` and similar ones, `--- a/…`, `+++ b/…`, and those
+    /// of git.
     #[must_use]
     pub fn patch_tool(
         mut self,
@@ -153,9 +152,9 @@ impl ToolTable {
         self
     }
 
-    /// Adds a tool, in the place of one with the same name: what it does, and the parameters
-    /// that name its files. Such a parameter is a text, a list of texts, or a list of objects
-    /// with a `path`, a `file_path`, or both.
+    /// Adds a tool, replacing one with an equal name: its role, and the parameters that name its
+    /// files. Such a parameter is a text, a list of texts, or a list of objects with a `path`, a
+    /// `file_path`, or both.
     #[must_use]
     pub fn tool(
         mut self,
@@ -172,29 +171,29 @@ impl ToolTable {
         self
     }
 
-    /// What a tool does; one that is not in the table writes files.
+    /// Returns the role of a tool; a tool that is not in the table writes files.
     pub fn role(&self, name: &str) -> ToolRole {
         self.tools
             .get(name)
             .map_or(ToolRole::Write, |tool| tool.role)
     }
 
-    /// Whether a tool only looks; one that is not in the table does not.
+    /// Returns the class of a tool; a tool that is not in the table is destructive.
     pub fn classify(&self, name: &str) -> ToolClass {
         self.role(name).class()
     }
 
-    /// Whether a tool may change files through its parameters: not one that runs a command, or
-    /// starts a task.
+    /// Returns `true` if a tool may change files through its parameters: not if it runs a command,
+    /// or starts a task.
     pub fn is_file_destructive(&self, name: &str) -> bool {
         self.role(name) == ToolRole::Write
     }
 
-    /// The files that the parameters of a call name, as they are spelled there.
+    /// Returns the files that the parameters of a call name, in its spelling.
     ///
     /// # Errors
-    /// If a parameter that names files holds something else, if a patch names none, or if
-    /// nobody knows the tool: what the call changes is then not known.
+    /// If a parameter that names files contains anything else, if a patch names no file, or if the
+    /// tool is unknown: the changes of the call are then unknown.
     pub fn paths(&self, request: &ToolRequest) -> Result<Vec<String>, UnreadablePath> {
         let Some(tool) = self.tools.get(&request.tool) else {
             return Err(UnreadablePath::Unknown(request.tool.clone()));
@@ -219,22 +218,21 @@ impl ToolTable {
         Ok(unique(found))
     }
 
-    /// The files that a call is known to name, of whatever tool; what else it names is not
-    /// known.
+    /// Returns the files that a call of any tool certainly names; there may be more.
     pub(crate) fn mentioned(&self, request: &ToolRequest) -> Vec<String> {
         self.paths(request).unwrap_or_else(|_| {
             let mut found = Vec::new();
             let names = self.tools.get(&request.tool).map(|tool| &tool.paths);
             let usual = || USUAL_PATHS.map(str::to_owned).into();
             for (_, value) in given(request, &names.cloned().unwrap_or_else(usual)) {
-                // What cannot be read is nothing that is known.
+                // Ignore parameters that cannot be read.
                 let _ = named(value, &mut found);
             }
             unique(found)
         })
     }
 
-    /// The files of a result: those that the call named, and those that the tool has added.
+    /// Returns the files of a result: those that the call named, and those that the tool has added.
     pub(crate) fn touched(&self, result: &ToolResult) -> Vec<String> {
         let mut found = self.mentioned(&result.request);
         found.extend(result.files.keys().cloned());
@@ -242,29 +240,29 @@ impl ToolTable {
     }
 }
 
-/// Why it is not known which files a call would change.
+/// Reason for which the files of a call are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnreadablePath {
-    /// The parameter holds no path, no list of paths, and no list of objects with a path.
+    /// The parameter is not a path, a list of paths, or a list of objects with a path.
     #[error(
         "parameter `{0}` names no file; give it a text, a list of texts, or objects with a `path`"
     )]
     Parameter(String),
-    /// None of the parameters is there that may hold the patch.
+    /// The call has none of the parameters that contain the patch.
     #[error("there is no patch; give it in the parameter `{}`", .0.join("` or `"))]
     NoPatch(Vec<String>),
-    /// It cannot be told which files the patch changes.
+    /// The files that the patch changes are ambiguous.
     #[error(
         "the patch in `{parameter}` cannot be read: {why}; name each file in a header of its own"
     )]
     Patch {
         /// The parameter.
         parameter: String,
-        /// What is wrong with it.
+        /// Reason.
         why: &'static str,
     },
-    /// Nobody has said which parameters of the tool name files.
+    /// The parameters of the tool that name files are unknown.
     #[error("nobody knows which files `{0}` changes; add it with `file_tool` or `safe_tool`")]
     Unknown(String),
 }
@@ -275,7 +273,7 @@ fn unique(mut paths: Vec<String>) -> Vec<String> {
     paths
 }
 
-/// Those of the parameters that the call has.
+/// Returns those of the parameters that the call has.
 fn given<'a>(
     request: &'a ToolRequest,
     names: &'a [String],
@@ -286,7 +284,7 @@ fn given<'a>(
     values.filter(|(_, value)| !value.is_null())
 }
 
-/// Adds the paths of a parameter, all of them; `None` if it holds anything else.
+/// Adds all paths of a parameter; `None` if it contains anything else.
 fn named(value: &Value, found: &mut Vec<String>) -> Option<()> {
     match value {
         Value::String(path) => found.push(path.clone()),

@@ -1,5 +1,4 @@
-//! The folder that the agent works in: where a path leads, what may not be changed in it, and
-//! what its files hold.
+//! The folder that the agent works in: resolves paths, reads the ignore file, and hashes files.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -11,44 +10,44 @@ use super::error::EngineError;
 use super::files;
 use crate::digest;
 
-/// The file that names what no intent may change, in the syntax of a `.gitignore`.
+/// The file that lists paths that no intent may change, in the syntax of a `.gitignore`.
 pub const IGNORE_FILE: &str = ".intentignore";
 
-/// The folder that the agent works in. A clone is the same.
+/// The folder that the agent works in. Clones share one folder.
 ///
-/// Files in it are hashed in pieces. One of more than 256 MiB, and what is no regular file, is
-/// not read: it has no hash, and where there must be one that is an error.
+/// Files are hashed in pieces. A file of more than 256 MiB, and anything but a regular file, is not
+/// read: it has no hash, which is an error if a hash is required.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     root: Arc<Path>,
 }
 
-/// Why a path is not one of the workspace's.
+/// Reason for which a path is outside the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathRefusal {
-    /// It is empty, or holds a character that no path holds.
+    /// It is empty, or contains a character that no path contains.
     #[error("it names no file")]
     Nothing,
-    /// It begins at the root of a file system.
+    /// It is absolute.
     #[error("it does not begin at the workspace")]
     Absolute,
-    /// It goes up.
+    /// It contains `..`.
     #[error("it goes up with `..`")]
     Up,
-    /// A link on it leads out of the workspace, or nowhere.
+    /// A link in it leads out of the workspace, or nowhere.
     #[error("a link on it leads out of the workspace, or nowhere")]
     Link,
-    /// What is there cannot be found out.
+    /// It cannot be examined.
     #[error("what it leads to cannot be found out")]
     Unknown,
 }
 
 impl Workspace {
-    /// This folder.
+    /// Opens this folder.
     ///
     /// # Errors
-    /// If it is no folder that can be read.
+    /// If it is not a readable folder.
     pub fn new(root: impl AsRef<Path>) -> Result<Self, EngineError> {
         let unusable = |source| EngineError::Path {
             path: root.as_ref().to_owned(),
@@ -62,12 +61,12 @@ impl Workspace {
         Ok(Workspace { root: found.into() })
     }
 
-    /// The folder, without links.
+    /// Returns the folder, with links resolved.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where a path really leads, from the workspace on, with links followed.
+    /// Returns the target of a path relative to the workspace, with links followed.
     ///
     /// # Errors
     /// If it leads out of the workspace, or might.
@@ -75,7 +74,7 @@ impl Workspace {
         let lexical = normal(path)?;
         let mut ahead = self.root.join(&lexical);
         let mut rest = Vec::new();
-        // The part that exists is followed by the system, the rest can hold no links.
+        // The system resolves the existing part; the rest can contain no links.
         let found = loop {
             match ahead.symlink_metadata() {
                 Ok(_) => break ahead.canonicalize().map_err(|_| PathRefusal::Link)?,
@@ -96,11 +95,11 @@ impl Workspace {
         slashed(&inside).ok_or(PathRefusal::Unknown)
     }
 
-    /// Whether the ignore file names this path, or a folder on it. As in git, nothing below a
-    /// folder that it names can be taken back.
+    /// Returns `true` if the ignore file matches this path, or a folder in it. As in git, a path
+    /// below an ignored folder cannot be re-included.
     ///
     /// # Errors
-    /// If it is there and cannot be read, or holds what is no pattern.
+    /// If the ignore file exists and cannot be read, or contains an invalid pattern.
     pub(crate) fn ignores(&self, path: &str) -> io::Result<bool> {
         let Some(file) = self.ignore_file()? else {
             return Ok(false);
@@ -111,7 +110,7 @@ impl Workspace {
         Ok(ends.any(|(end, folder)| file.matched(&path[..end], folder).is_ignore()))
     }
 
-    /// Whether there is a folder of this path, or a link to one.
+    /// Returns `true` if the path is a folder, or a link to one.
     pub(crate) fn is_folder(&self, path: &str) -> bool {
         self.root.join(path).is_dir()
     }
@@ -121,7 +120,7 @@ impl Workspace {
         let text = match files::read_text(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A link that leads nowhere is there all the same.
+                // A link exists even if its target does not.
                 return match path.symlink_metadata() {
                     Err(gone) if gone.kind() == io::ErrorKind::NotFound => Ok(None),
                     _ => Err(error),
@@ -137,10 +136,11 @@ impl Workspace {
         builder.build().map(Some).map_err(io::Error::other)
     }
 
-    /// The hash of what a file holds, from the workspace on; `None` if there is none.
+    /// Returns the hash of a file, by its path relative to the workspace; `None` if it does not
+    /// exist.
     ///
     /// # Errors
-    /// If it is there and cannot be read, is no regular file, or is too large.
+    /// If it exists and cannot be read, is not a regular file, or is too large.
     pub(crate) fn hash(&self, path: &str) -> io::Result<Option<(String, u64)>> {
         match files::digest(&self.root.join(path)) {
             Ok((digest, size)) => Ok(Some((spelled(digest), size))),
@@ -150,8 +150,7 @@ impl Workspace {
     }
 }
 
-/// The path without what means nothing, with `/` between its parts; as far as it can be told
-/// without looking at a disk.
+/// Returns the path without redundant parts, with `/` between its parts, without access to a disk.
 pub(crate) fn normal(path: &str) -> Result<String, PathRefusal> {
     if path.is_empty() || path.contains('\0') {
         return Err(PathRefusal::Nothing);
@@ -161,7 +160,7 @@ pub(crate) fn normal(path: &str) -> Result<String, PathRefusal> {
         match component {
             Component::Normal(part) => kept.push(part),
             Component::CurDir => {}
-            // Where it leads depends on links, so it is not worked out but refused.
+            // The target depends on links, so it is refused.
             Component::ParentDir => return Err(PathRefusal::Up),
             Component::RootDir | Component::Prefix(_) => return Err(PathRefusal::Absolute),
         }
@@ -177,7 +176,7 @@ fn slashed(path: &Path) -> Option<String> {
     parts.map(|parts| parts.join("/"))
 }
 
-/// The hash by which the engine compares contents: SHA-256, in the form `sha256:…`.
+/// Returns the hash by which the engine compares contents: SHA-256, in the form `sha256:…`.
 pub fn content_hash(content: impl AsRef<[u8]>) -> String {
     spelled(digest::of_bytes(content.as_ref()))
 }

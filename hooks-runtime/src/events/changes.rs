@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::lookup;
 use crate::Map;
 
-/// New values for single fields of an event; the other fields stay as they are. What a hook
-/// answers in place of all data.
+/// New values for single fields of an event, as a hook returns them in place of all data; other
+/// fields keep their values.
 ///
 /// ```
 /// use hooks_runtime::{Changes, Event, HookRegistry, HookResult, RegisterOptions};
@@ -22,7 +22,7 @@ use crate::Map;
 /// changes.set("timeout", 30);
 /// assert_eq!(changes.get("timeout"), Some(&json!(30)));
 ///
-/// // In a hook, a change is written into its answer.
+/// // A hook sets a change in its result.
 /// let hooks = HookRegistry::new();
 /// hooks.register(
 ///     "tool:pre",
@@ -49,7 +49,7 @@ pub struct Changes {
 type Change = (Cow<'static, str>, Value);
 
 impl Changes {
-    /// No changes.
+    /// Creates an empty set of changes.
     #[inline]
     pub const fn new() -> Self {
         Changes {
@@ -58,7 +58,7 @@ impl Changes {
         }
     }
 
-    /// Gives a field a value; the latest counts.
+    /// Sets a field; the latest value applies.
     #[inline]
     pub fn set(&mut self, field: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
         let change = (field.into(), value.into());
@@ -83,14 +83,14 @@ impl Changes {
         }
     }
 
-    /// The new value of a field, if it has one.
+    /// Returns the new value of a field, if it has one.
     #[inline]
     pub fn get(&self, field: &str) -> Option<&Value> {
         let found = self.changes().find(|(name, _)| name == field);
         found.map(|(_, value)| value)
     }
 
-    /// The fields and their new values, in the order in which they were first set.
+    /// Returns the fields and their new values, in the order in which they were first set.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.changes().map(|(name, value)| (&**name, value))
     }
@@ -112,7 +112,7 @@ impl Changes {
         usize::from(self.first.is_some()) + more
     }
 
-    /// Whether nothing changes.
+    /// Returns `true` if there are no changes.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.first.is_none()
@@ -125,7 +125,7 @@ impl Changes {
         }
     }
 
-    /// Puts the values where they belong.
+    /// Applies the changes to the data.
     #[inline]
     pub(crate) fn apply(self, data: &mut Map) {
         if let Some(first) = self.first {

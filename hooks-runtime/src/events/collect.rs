@@ -1,5 +1,5 @@
-//! The policy of [`collect`](super::HookRegistry::collect): every hook is asked at the same
-//! time, and all data are answers.
+//! Policy of [`collect`](super::HookRegistry::collect): all hooks run concurrently, and their data
+//! are collected.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,23 +13,22 @@ use super::handler::{Handler, HandlerOutput, ReplyBody};
 use super::record::{Fields, Transcript};
 use crate::Map;
 
-/// What hooks answered that were asked all at once.
+/// Result of a collection.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Collected {
-    /// The data that hooks answered with, in the order of their priority, each with the name
-    /// of its hook.
+    /// Data of each hook, in the order of their priority, each with the name of its hook.
     pub answers: Vec<(Arc<str>, Map)>,
-    /// What the user is to be told, in the same order.
+    /// Messages for the user, in the order of priority.
     pub messages: Vec<UserMessage>,
-    /// What hooks printed and did not suppress, in the order in which it was printed.
+    /// Output that hooks printed and did not suppress, in order of time.
     pub output: Vec<HookOutput>,
-    /// What went wrong; timeouts too.
+    /// Failures, including timeouts.
     pub failures: Vec<HandlerFailure>,
 }
 
 impl Collected {
-    /// The data alone.
+    /// Returns the data alone.
     pub fn into_data(self) -> Vec<Map> {
         self.answers.into_iter().map(|(_, data)| data).collect()
     }
@@ -41,11 +40,11 @@ pub(crate) struct Collect<'a> {
     fields: Fields,
     transcript: Transcript,
     timeout: Duration,
-    /// Each with the rank of its hook, because they come in any order.
+    /// Each with the rank of its hook, because hooks finish in any order.
     answers: Vec<(Rank, (Arc<str>, Map))>,
     messages: Vec<(Rank, UserMessage)>,
     failures: Vec<(Rank, HandlerFailure)>,
-    /// The hooks whose output is suppressed.
+    /// Hooks whose output is suppressed.
     muted: Vec<EntryId>,
 }
 
@@ -100,7 +99,7 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
         reply.check(|_| false)
     }
 
-    /// The data count for any action, and none ends the collection.
+    /// Collects the data for any action; no action ends the collection.
     fn on_output(&mut self, entry: &EntryMeta, reply: HandlerOutput) -> Step<Self, Never<()>> {
         let Some(ReplyBody::Result(result)) = reply.0.map(|spoken| *spoken) else {
             return Step::Next;
@@ -124,7 +123,7 @@ impl<'a, 'h> Policy<dyn Handler + 'h> for Collect<'a> {
         Step::Next
     }
 
-    /// The time of the collection, unless the hook has less.
+    /// Returns the timeout of the collection, or of the hook if that is shorter.
     fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
         Some(match entry.timeout() {
             Some(own) => own.min(self.timeout),

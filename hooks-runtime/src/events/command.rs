@@ -33,39 +33,40 @@ pub(crate) mod group;
 
 /// A program as an event hook.
 ///
-/// It is given the event on its standard input as one JSON object, `{"event": …, "data": …}`,
-/// and its name in the environment variable `HOOK_EVENT`. What it does says what it answers:
+/// It reads the event from its standard input as one JSON object, `{"event": …, "data": …}`, and
+/// its name from the environment variable `HOOK_EVENT`. Its exit code and output determine the
+/// hook's result:
 ///
-/// | Exit code | Standard output | Answer |
+/// | Exit code | Standard output | Result |
 /// |---|---|---|
 /// | 0 | empty | `continue` |
-/// | 0 | ends with a [`HookResult`] in JSON: all of it, or the last line | that |
+/// | 0 | ends with a [`HookResult`] in JSON: all of it, or the last line | that `HookResult` |
 /// | 0 | anything else | a [failure](Failure::Invalid) |
 /// | 2 | | `deny`, with standard error as the reason |
 /// | another, or a signal | | a [failure](Failure::Error) |
 ///
-/// A JSON object without `action` is a [`HookResult`] only if all its fields are those of one: an
-/// object with another field, such as `decision`, is an answer in another format, and a failure.
-/// Beside an `action`, other fields are kept. `{}` is `continue`.
+/// A JSON object without `action` is a [`HookResult`] only if it has no unknown fields: an object
+/// with another field, such as `decision`, has another format, and is a failure. Beside an
+/// `action`, other fields are kept. `{}` is `continue`.
 ///
-/// An answer that denies or asks stands, with the defaults for the rest, also where another
-/// field of it does not hold, or cannot be read.
+/// A result that denies or asks applies, with defaults for the rest, even if another field of it is
+/// invalid or cannot be read.
 ///
-/// Standard error, as far as the output limit goes, and the standard output before the answer
-/// are printed into the transcript, unless the answer suppresses them. A program
-/// that takes too long, or writes too much to its standard output, is killed, and a failure
-/// says so; it is killed, too, when the emission is dropped. With the end of the program end
-/// the processes that it has started (on Unix: its process group), however it ends: those that
-/// still hold its standard output or error, in which its answer may be on its way, 200 ms later.
-/// One that has left the group lives on, and is not waited for any longer. Where something
-/// still holds the standard output by then, and the hook has not named an `action`, that is
-/// `continue` if its failures are [isolated](FailurePolicy::Isolate), and else a
+/// Standard error, up to the output limit, and the standard output before the result are printed
+/// into the transcript, unless the result suppresses them. If the program exceeds its timeout, or
+/// the output limit, it is killed, and the hook fails. It is also killed when the emission is
+/// dropped. When the program ends, the processes that it has started (on Unix: its process group)
+/// are killed; processes that still hold its standard output or error, through which the result may
+/// be on its way, get 200 ms. A process that has left the group stays alive, and the hook does not
+/// wait for it. If it still holds the standard output by then, and the output contains no `action`,
+/// the result is `continue` if failures are [isolated](FailurePolicy::Isolate), and else a
 /// [failure](Failure::Error).
 ///
-/// Without a name of its own, the hook has that of the program's file. Programs need a tokio
-/// runtime with its drivers for time and for input and output.
+/// By default, the name of the hook is the program's file name. Programs need a tokio runtime with
+/// its drivers for time and I/O.
 ///
-/// A failure of an event hook means no only where the registration says
+/// A failure of an event hook denies only if the registration sets
+/// [`FailClosed`](hooks_core::FailurePolicy::FailClosed).
 /// [`FailClosed`](hooks_core::FailurePolicy::FailClosed).
 ///
 /// ```no_run
@@ -90,36 +91,36 @@ pub struct CommandHook {
     pub(crate) output_limit: usize,
 }
 
-/// What a program is given.
+/// Input of a program.
 #[derive(Serialize)]
 struct Input<'a> {
     event: &'a str,
     data: &'a Map,
 }
 
-/// What a program has written so far.
+/// Output of a program so far.
 #[derive(Default)]
 struct Written {
     output: Vec<u8>,
     errors: Vec<u8>,
-    /// Whether the output is all of it: nothing holds the pipe that might write more.
+    /// `true` if the output is complete: no process holds the pipe.
     is_all: bool,
 }
 
-/// The exit code that is a no.
+/// Exit code of a denial.
 pub(crate) const DENIES: i32 = 2;
 
-/// The time that the pipes of a program have to be empty once it has ended.
+/// Time for a program's pipes to close after its end.
 pub(crate) const GRACE: Duration = Duration::from_millis(200);
 
 impl CommandHook {
-    /// The time that a program has unless it is given another.
+    /// Default timeout of a program.
     pub const TIME_LIMIT: Duration = Duration::from_secs(60);
-    /// The bytes that a program may write to its standard output, and that are kept of its
-    /// standard error, unless it is given another number.
+    /// Default limit in bytes, for standard output, and for the part of standard error that is
+    /// kept.
     pub const OUTPUT_LIMIT: usize = 1 << 20;
 
-    /// A program, which is looked for as the system does, without a shell in between.
+    /// Creates a hook that runs a program, which the system looks up, without a shell.
     pub fn new(program: impl Into<OsString>) -> Self {
         CommandHook {
             program: program.into(),
@@ -131,14 +132,14 @@ impl CommandHook {
         }
     }
 
-    /// Gives the program one more argument.
+    /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
         self
     }
 
-    /// Gives the program more arguments.
+    /// Adds arguments.
     #[must_use]
     pub fn args(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
@@ -159,17 +160,16 @@ impl CommandHook {
         self
     }
 
-    /// Limits the time from the program's start to its end. What it leaves in its pipes is read
-    /// after it, for 200 ms at most; a limit of the registration or of a dispatch counts those,
-    /// too.
+    /// Sets the timeout from the program's start to its end. Its pipes are read for at most 200 ms
+    /// more, which count towards a timeout of the registration or of a dispatch.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = limit;
         self
     }
 
-    /// Limits the bytes that the program may write to its standard output, and that are kept
-    /// of its standard error.
+    /// Limits the bytes that the program may write to its standard output, and the bytes that are
+    /// kept of its standard error.
     #[must_use]
     pub fn output_limit(mut self, bytes: usize) -> Self {
         self.output_limit = bytes;
@@ -202,7 +202,7 @@ impl CommandHook {
         })
     }
 
-    /// Runs the program to its end, and says how it ended, if it has within its time.
+    /// Runs the program to its end, and returns its status, unless it exceeds its timeout.
     async fn run(
         &self,
         event: Event<'_>,
@@ -210,7 +210,7 @@ impl CommandHook {
     ) -> Result<Option<ExitStatus>, CommandError> {
         let input = input(event.name(), &event.data())?;
         let mut child = self.start(event.name())?;
-        // Kills what is left of the group wherever this ends, an early drop included.
+        // Kills the rest of the group on every exit, including an early drop.
         let group = Group::of(&child);
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
@@ -239,11 +239,11 @@ impl CommandHook {
         let (status, open) = ended?;
         let status = status.map_err(CommandError::Pipe)?;
         if let Some(pipes) = open {
-            // What it wrote may be on its way through a filter that it started. A process
-            // that it left behind would keep the pipes open, and one that has left the group
-            // cannot be killed.
+            // Output may be on its way through a filter that the program started. A process that it
+            // left behind would keep the pipes open, and a process that has left the group cannot
+            // be killed.
             match timeout(GRACE, pipes).await {
-                // A no is one whatever else was written.
+                // A denial applies, whatever the output is.
                 Ok(Err(error)) if status.code() != Some(DENIES) => return Err(error),
                 _ => {}
             }
@@ -253,12 +253,12 @@ impl CommandHook {
     }
 }
 
-/// What a program is given on its standard input.
+/// Returns the standard input of a program.
 pub(crate) fn input(event: &str, data: &Map) -> Result<Vec<u8>, CommandError> {
     serde_json::to_vec(&Input { event, data }).map_err(|error| CommandError::Pipe(error.into()))
 }
 
-/// A program has the name of its file.
+/// The name of the hook is the program's file name.
 #[diagnostic::do_not_recommend]
 impl IntoHandler<form::Program> for CommandHook {
     type Answer = HookResult;
@@ -282,7 +282,7 @@ impl IntoHandler<form::Program> for CommandHook {
 }
 
 impl CommandHook {
-    /// Runs the program for this event, and reads its answer.
+    /// Runs the program for this event, and parses its result.
     async fn answer(&self, event: Event<'_>) -> Result<HookResult, HookError> {
         if Handle::try_current().is_err() {
             return Err(CommandError::NoRuntime.into());
@@ -308,9 +308,9 @@ impl CommandHook {
     }
 }
 
-/// The answer at the end of a program's output.
+/// Returns the result at the end of a program's output.
 fn answer(event: Event<'_>, written: &Written) -> Result<HookResult, HookError> {
-    // Where a failure is one failure among others, it is taken for what it says so far.
+    // If failures are isolated, incomplete output is accepted as it is.
     let is_left_open = !written.is_all && policy(event.hook()) != FailurePolicy::Isolate;
     let invalid = |why: String| Err(HookError::from_fault(Failure::invalid(why)));
     let alone = |no: HookResult, why: &dyn fmt::Display| {
@@ -326,7 +326,7 @@ fn answer(event: Event<'_>, written: &Written) -> Result<HookResult, HookError> 
     if output.is_empty() {
         return Err(CommandError::LeftOpen.into());
     }
-    // All of it, which may be on several lines, or else the last line.
+    // All of it, which may have several lines, or else the last line.
     let before_last = output.iter().rposition(|byte| *byte == b'\n');
     let (before, last) = output.split_at(before_last.map_or(0, |at| at + 1));
     let (before, said) = match Said::read(output) {
@@ -355,10 +355,11 @@ fn answer(event: Event<'_>, written: &Written) -> Result<HookResult, HookError> 
     }
 }
 
-/// How much of an unknown field's name a message quotes, in characters.
+/// Maximum length of an unknown field's name in a message, in characters.
 const MAX_FIELD_CHARS: usize = 40;
 
-/// A JSON object is no [`HookResult`]: it has no `action`, and a field that a result does not have.
+/// A JSON object is not a [`HookResult`]: it has no `action`, and a field that a result does not
+/// have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no `action`, and `{field}` is no field of a result; give an `action`, such as `deny`, or print nothing to continue"
@@ -369,8 +370,8 @@ pub(crate) struct Unrecognised {
 
 /// Returns an error if an object without `action` has a field that a [`HookResult`] does not have.
 ///
-/// Such an object is an answer in another format, a misspelt one or an echo of the input. Its
-/// defaults would read as `continue`. Beside an `action`, and in an object that is not the output
+/// Such an object has another format, is misspelt, or is an echo of the input. Its defaults would
+/// mean `continue`. Beside an `action`, and in an object that is not the output
 /// of a program, unknown fields are kept.
 pub(crate) fn check_recognised(map: &Map) -> Result<(), Unrecognised> {
     if map.contains_key("action") {
@@ -384,14 +385,14 @@ pub(crate) fn check_recognised(map: &Map) -> Result<(), Unrecognised> {
     }
 }
 
-/// What a program may have said.
+/// Parsed output of a program.
 enum Said {
     Json(Value),
-    /// A no beside what cannot be read, or what is there twice.
+    /// A denial beside fields that cannot be read, or that occur twice.
     No(Box<HookResult>, String),
 }
 
-/// Why nobody knows what it said.
+/// Reason for which output cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 enum Unclear {
     #[error("its standard output does not end with a JSON object: {0}")]
@@ -423,8 +424,8 @@ impl Said {
     }
 }
 
-/// What keeps the event from going on in an answer that says several things: the strictest, with
-/// the texts that stand nearest to it.
+/// Returns the strictest denial or question in an object with repeated fields, with the texts that
+/// follow it most closely.
 fn strictest_no(Members(fields): &Members) -> Option<HookResult> {
     let texts = |name| {
         let fields = fields.iter().enumerate();
@@ -442,8 +443,8 @@ fn strictest_no(Members(fields): &Members) -> Option<HookResult> {
     nos.max_by_key(|no| no.action.strength())
 }
 
-/// What keeps the event from going on in an answer with a value that cannot be read: a number
-/// out of range, half a character, lists in lists without end.
+/// Returns the denial or question in an object with a value that cannot be read: a number out of
+/// range, an incomplete character, lists nested without a limit.
 fn unreadable_no(answer: &[u8]) -> Option<HookResult> {
     let text = |field| Field(field).of(answer);
     let (action, reason) = (text("action")?, text("reason"));
@@ -454,7 +455,7 @@ fn unreadable_no(answer: &[u8]) -> Option<HookResult> {
     )
 }
 
-/// What of an answer keeps the event from going on, which stands whatever else it says.
+/// Returns the part of a result that denies or asks, which applies whatever the other fields are.
 fn held_back(map: &Map) -> Option<HookResult> {
     let text = |field| map.get(field).and_then(Value::as_str);
     no(text("action")?, text("reason"), text("approval_prompt"))
@@ -474,11 +475,11 @@ fn no(action: &str, reason: Option<&str>, approval_prompt: Option<&str>) -> Opti
     }
 }
 
-/// A field of an object, of which nothing else need be readable.
+/// A field of an object; the other fields need not be readable.
 struct Field(&'static str);
 
 impl Field {
-    /// The text in it, if it is one.
+    /// Returns the value of the field, if it is text.
     fn of(self, object: &[u8]) -> Option<String> {
         let mut reader = serde_json::Deserializer::from_slice(object);
         let text = reader.deserialize_map(self).ok()?;
@@ -508,7 +509,7 @@ impl<'de> Visitor<'de> for Field {
     }
 }
 
-/// A text, with U+FFFD for what is none.
+/// A text, with U+FFFD for invalid characters.
 struct Lossy(String);
 
 impl<'de> Deserialize<'de> for Lossy {
@@ -569,12 +570,12 @@ pub(crate) async fn keep(
 ) -> Result<(), CommandError> {
     let mut kept = (&mut pipe).take(limit as u64);
     kept.read_to_end(bytes).await.map_err(CommandError::Pipe)?;
-    // So that the program does not wait for somebody to read the rest.
+    // So that the program does not block on a full pipe.
     let rest = copy(&mut pipe, &mut sink()).await;
     rest.map(drop).map_err(CommandError::Pipe)
 }
 
-/// Writes the event into the pipe; a program need not read it.
+/// Writes the event into the pipe; a program may leave it unread.
 pub(crate) async fn feed(mut pipe: ChildStdin, input: &[u8]) -> Result<(), CommandError> {
     match pipe.write_all(input).await {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CommandError::Pipe(error)),
@@ -582,7 +583,7 @@ pub(crate) async fn feed(mut pipe: ChildStdin, input: &[u8]) -> Result<(), Comma
     }
 }
 
-/// Why a program gave no answer.
+/// Reason for which a program returned no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
@@ -591,15 +592,15 @@ pub enum CommandError {
     Start {
         /// The program.
         program: String,
-        /// Why not.
+        /// Cause.
         source: io::Error,
     },
     /// It ended with neither 0 nor 2.
     #[error("the program ended with {status}{}{said}", if said.is_empty() { "" } else { ": " })]
     Failed {
-        /// How it ended.
+        /// Exit status.
         status: ExitStatus,
-        /// The last line of its standard error.
+        /// Last line of its standard error.
         said: String,
     },
     /// There is no tokio runtime to run it in.
@@ -610,15 +611,15 @@ pub enum CommandError {
         "the program wrote more than {limit} bytes to its standard output, and was killed; raise its `output_limit`"
     )]
     TooMuch {
-        /// The bytes that it might have written.
+        /// The limit.
         limit: usize,
     },
-    /// It ended without an answer, which a process that it left behind may have had.
+    /// The program ended without a result, and a process that it left behind may hold one.
     #[error(
         "the program ended without an answer, and a process that it left behind kept its standard output; wait for that process, or redirect its output"
     )]
     LeftOpen,
-    /// It could not be spoken with.
+    /// Reading or writing a pipe failed.
     #[error("the program cannot be spoken with: {0}")]
     Pipe(#[source] io::Error),
 }

@@ -1,4 +1,4 @@
-//! What an event is emitted with.
+//! Data of an event, and the errors of an emission.
 
 use std::error::Error;
 use std::fmt;
@@ -10,15 +10,15 @@ use serde_json::Value;
 use super::emission::{Emission, HandlerFailure};
 use crate::map::{Map, type_name};
 
-/// The data of an event, from a map, a [`Value`], or nothing.
+/// Data of an event, from a map, a [`Value`], or nothing.
 ///
-/// A map that is given away is changed in place; one that the caller keeps, as an `Arc`, is
-/// shared with the hooks, and copied only where a changed one has to be given back.
+/// An owned map is changed in place. A map that the caller keeps, as an `Arc`, is shared with the
+/// hooks, and copied only if a changed map has to be returned.
 #[derive(Debug, Clone)]
 pub struct EventData {
     /// The object; or else
     map: Option<Arc<Map>>,
-    /// what was given in its place.
+    /// the type of the value in its place.
     found: &'static str,
 }
 
@@ -42,14 +42,14 @@ impl<D: Into<EventData>> IntoEventData for D {
 }
 
 impl EventData {
-    /// The object, if it is one.
+    /// Returns the object, if the value is one.
     #[inline]
     pub(crate) fn into_map(self) -> Result<Arc<Map>, NotAnObject> {
         self.map.ok_or(NotAnObject(self.found))
     }
 }
 
-/// What was given in the place of an object. Small, because it could be in every answer.
+/// Type of a value that is not an object. Small, because every result reserves space for it.
 pub(crate) struct NotAnObject(&'static str);
 
 impl From<NotAnObject> for EmitError {
@@ -113,7 +113,7 @@ impl From<Value> for EventData {
 pub struct DefaultFields(Arc<Map>);
 
 impl DefaultFields {
-    /// The fields, if there are any.
+    /// Returns the fields, if there are any.
     pub(crate) fn into_map(self) -> Option<Arc<Map>> {
         (!self.0.is_empty()).then_some(self.0)
     }
@@ -137,28 +137,28 @@ impl From<()> for DefaultFields {
     }
 }
 
-/// Why an event has no answer.
+/// Reason for which an emission failed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum EmitError {
-    /// The data are no object; no hook has run.
+    /// The data are not an object; no hook has run.
     NotAnObject {
-        /// What they are.
+        /// Type of the data.
         found: &'static str,
     },
     /// A hook failed that was registered with
     /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate).
     Hook {
-        /// What went wrong, and where.
+        /// The failure, with its hook.
         failure: HandlerFailure,
-        /// What had come together until then. Its action is no answer: hooks are missing.
+        /// The partial emission. Its action is not final: hooks are missing.
         emission: Box<Emission>,
     },
-    /// The hooks were not done by the deadline: hooks are missing, so this is no yes.
+    /// The hooks were not done by the deadline: hooks are missing, so the action must not happen.
     Deadline {
-        /// The time that the emission had.
+        /// Time from the start to the deadline.
         after: Duration,
-        /// What had come together until then. Its action is no answer: hooks are missing.
+        /// The partial emission. Its action is not final: hooks are missing.
         emission: Box<Emission>,
     },
 }
@@ -178,7 +178,7 @@ impl fmt::Display for EmitError {
     }
 }
 
-/// The source is what the hook answered with: what is above it has been said.
+/// The source is the hook's own error: the message already contains the rest.
 impl Error for EmitError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
@@ -189,7 +189,7 @@ impl Error for EmitError {
 }
 
 impl EmitError {
-    /// What had come together until then, where hooks had run at all.
+    /// Returns the partial emission, if hooks have run.
     pub fn emission(&self) -> Option<&Emission> {
         match self {
             EmitError::NotAnObject { .. } => None,

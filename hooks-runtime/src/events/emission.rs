@@ -1,4 +1,4 @@
-//! What the host is given for an event.
+//! Result of an emission.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,11 +14,11 @@ use super::result::{Action, ContextRole, HookResult, MessageLevel};
 use crate::Map;
 use crate::error::text;
 
-/// What came of an event: the strongest answer, and everything that any hook said, whichever
-/// answer won.
+/// Result of an emission: the strongest action, and every hook's contribution, whichever action
+/// won.
 ///
-/// [`result`](Self::result) is the same as one [`HookResult`]; what does not fit into that is
-/// here.
+/// [`result`](Self::result) returns it as one [`HookResult`]; this type also has the parts that do
+/// not fit into one.
 ///
 /// ```
 /// use hooks_runtime::{Action, Event, HookRegistry, HookResult, RegisterOptions};
@@ -38,7 +38,7 @@ use crate::error::text;
 /// assert_eq!(emission.action, Action::Deny);
 /// assert_eq!(emission.reason(), Some("not on a Friday"));
 /// assert_eq!(emission.decided_by.as_deref(), Some("calendar"));
-/// // What the hooks before have changed, and what any of them said to the user, is there too.
+/// // Earlier changes of data, and all messages to the user, are kept too.
 /// assert_eq!(emission.data["dry_run"], true);
 /// assert_eq!(emission.messages[0].text, "come back on Monday");
 /// # });
@@ -47,41 +47,41 @@ use crate::error::text;
 #[must_use = "it may be a denial, or a question for the user"]
 #[non_exhaustive]
 pub struct Emission {
-    /// The strongest answer. [`Action::Modify`] says that a hook has set the data or
-    /// a field, be it to the same value.
+    /// The strongest action. With [`Action::Modify`], a hook has set the data or a field, possibly
+    /// to an equal value.
     pub action: Action,
-    /// The data as the last hook left them, for what the event announces.
+    /// Data of the announced action, as the last hook left them.
     pub data: Arc<Map>,
-    /// What is to be injected, in execution order.
+    /// Injections, in execution order.
     pub injections: ThinVec<Injection>,
-    /// What the user is to be told, in execution order.
+    /// Messages for the user, in execution order.
     pub messages: ThinVec<UserMessage>,
-    /// The hook whose answer the action is; the first one where several gave it, of those that
-    /// are trusted for a question if there is one, and the last one for [`Action::Modify`].
+    /// Hook that returned `action`. If several hooks returned it: the first one, for a question the
+    /// first trusted one if there is one, and for [`Action::Modify`] the last one.
     pub decided_by: Option<Arc<str>>,
-    /// What went wrong, in execution order.
+    /// Failures, in execution order.
     pub failures: ThinVec<HandlerFailure>,
-    /// What most emissions have nothing of.
+    /// Rare parts.
     pub(crate) rest: ColdOption<Box<Rest>>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rest {
-    /// The answer of the hook that decided.
+    /// Result of the deciding hook.
     pub(crate) decision: Option<Box<HookResult>>,
     pub(crate) question: Option<Question>,
     pub(crate) output: Vec<HookOutput>,
     pub(crate) report: Option<Report>,
 }
 
-/// What there is to a question besides its answer.
+/// Further properties of a question.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     pub(crate) event: Arc<str>,
-    /// Whether the host vouches for the hook that asks.
+    /// `true` if the host trusts the hook.
     pub(crate) is_trusted: bool,
     pub(crate) hook_type: &'static str,
-    /// Whether a later hook changed the data.
+    /// `true` if a later hook changed the data.
     pub(crate) has_changed: bool,
 }
 
@@ -91,17 +91,17 @@ pub(crate) struct Question {
 pub struct Injection {
     /// The text.
     pub content: String,
-    /// Who says it.
+    /// Role of the text.
     pub role: ContextRole,
-    /// Whether it is for the current call only.
+    /// `true` if it applies to the current call only.
     pub ephemeral: bool,
-    /// Whether it goes behind the last tool result, where it is ephemeral.
+    /// `true` to append it to the last tool result, if it is ephemeral.
     pub append_to_last_tool_result: bool,
-    /// Where it comes from.
+    /// Source of the injection.
     pub provenance: Provenance,
 }
 
-/// Where something comes from.
+/// Source of an injection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Provenance {
@@ -111,7 +111,7 @@ pub struct Provenance {
     pub hook: Arc<str>,
     /// The name of the event.
     pub event: Arc<str>,
-    /// When the hook had answered.
+    /// Time of the hook's output.
     #[serde(serialize_with = "crate::timestamp::serialize")]
     pub at: Timestamp,
 }
@@ -122,13 +122,13 @@ pub struct Provenance {
 pub struct UserMessage {
     /// The message.
     pub text: String,
-    /// How serious it is.
+    /// Severity.
     pub level: MessageLevel,
-    /// The hook that says it.
+    /// Hook that returned it.
     pub hook: Arc<str>,
 }
 
-/// Something that a hook printed.
+/// Text that a hook printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HookOutput {
@@ -138,7 +138,7 @@ pub struct HookOutput {
     pub hook: Arc<str>,
 }
 
-/// Something that went wrong in a hook.
+/// A failure of a hook.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HandlerFailure {
@@ -146,12 +146,12 @@ pub struct HandlerFailure {
     pub hook: Arc<str>,
     /// The event.
     pub event: Arc<str>,
-    /// What went wrong.
+    /// The failure.
     pub failure: Failure,
 }
 
 impl UserMessage {
-    /// What the hook of this entry tells the user, if it does, whatever its action.
+    /// Returns the message of this entry's hook, if it has one, whatever its action.
     pub(crate) fn of(result: &HookResult, entry: &EntryMeta) -> Option<Self> {
         Some(UserMessage {
             text: result.user_message.clone()?,
@@ -179,8 +179,8 @@ impl std::error::Error for HandlerFailure {
 }
 
 impl HandlerFailure {
-    /// What went wrong in the hook of this entry; this is the one place where a failure of an
-    /// event hook is logged.
+    /// Returns the failure of this entry's hook, and logs it; failures of event hooks are logged
+    /// only here.
     pub(crate) fn logged(entry: &EntryMeta, event: &Arc<str>, failure: Failure) -> Self {
         let failure = HandlerFailure {
             hook: entry.name_arc(),
@@ -198,36 +198,36 @@ impl HandlerFailure {
         failure
     }
 
-    /// What is displayed, also where a hook's own error panics when it is.
+    /// Returns the text of the failure, even if the `Display` of the hook's error panics.
     pub(crate) fn text(&self) -> String {
         text(self)
     }
 }
 
 impl Emission {
-    /// Whether what the event announces must not happen.
+    /// Returns `true` if the announced action must not happen.
     pub fn is_denied(&self) -> bool {
         self.action == Action::Deny
     }
 
-    /// Why the hook that decided decided so, if it said.
+    /// Returns the reason of the deciding hook, if it has one.
     pub fn reason(&self) -> Option<&str> {
         self.decision()?.reason.as_deref()
     }
 
-    /// The answer of the hook that decided; the question, where that is to ask the user.
-    /// Of one that modified, it is what it said besides: the data have gone into the
-    /// emission's. There is none where nobody said more than to go on, or to change fields.
+    /// Returns the result of the deciding hook; with [`Action::AskUser`], the question. With
+    /// [`Action::Modify`], the result has no data: they are in the emission's. `None` if hooks only
+    /// continued or changed fields.
     pub fn decision(&self) -> Option<&HookResult> {
         self.rest.as_ref()?.decision.as_deref()
     }
 
-    /// What there is to the question, where the action is to ask the user.
+    /// Returns the properties of the question, if the action is to ask the user.
     pub(crate) fn question(&self) -> Option<&Question> {
         self.rest.as_ref()?.question.as_ref()
     }
 
-    /// What hooks printed and did not suppress, in the order in which it was printed.
+    /// Returns the output that hooks printed and did not suppress, in order of time.
     pub fn output(&self) -> &[HookOutput] {
         match self.rest.as_ref() {
             Some(rest) => &rest.output,
@@ -235,17 +235,17 @@ impl Emission {
         }
     }
 
-    /// What became of each hook, where [`EmitOptions::report`](super::EmitOptions::report)
-    /// asked for it.
+    /// Returns the report on each hook, if [`EmitOptions::report`](super::EmitOptions::report)
+    /// requested one.
     pub fn report(&self) -> Option<&Report> {
         self.rest.as_ref()?.report.as_ref()
     }
 
-    /// The emission as one [`HookResult`].
+    /// Returns the emission as one [`HookResult`].
     ///
-    /// A denial or a question is the hook's own answer. Several injections are one, with the
-    /// settings of the first. Otherwise the data are the final ones, and all
-    /// messages are one, with the level of the most serious.
+    /// A denial or a question is the hook's own result. Several injections become one, with the
+    /// settings of the first. Otherwise the data are the final ones, and all messages become one,
+    /// with the level of the most severe.
     pub fn result(&self) -> HookResult {
         let own = self.decision().cloned();
         match self.action {

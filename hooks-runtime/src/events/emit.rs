@@ -140,8 +140,7 @@ impl<'t> EmissionState<'t> {
             if policy(entry) != FailurePolicy::Isolate {
                 return self.fail(entry, failure);
             }
-            // Without the question it would be a yes: it stands, as if it had not said how
-            // long.
+            // Dropping the question would allow the action: keep it, with the default timeout.
             self.note(entry, failure);
             result.approval_timeout = APPROVAL_TIMEOUT;
             result.approval_default = ApprovalDefault::Deny;
@@ -212,9 +211,8 @@ impl<'t> EmissionState<'t> {
         }
     }
 
-    /// Whether a question of this hook counts in the place of an earlier one: the first one
-    /// counts, but none that nobody vouches for keeps the user from one of a hook
-    /// that is trusted.
+    /// Returns `true` if the question of this hook replaces the earlier one. The first question
+    /// applies, but an untrusted hook's question cannot hide one of a trusted hook.
     fn is_displaced(&self, by: &EntryMeta) -> bool {
         let said = self.said.as_ref();
         let question = said.and_then(|said| said.question.as_ref());
@@ -277,7 +275,7 @@ impl<'h> Policy<dyn Handler + 'h> for Waterfall<'_, '_> {
 
     #[inline(always)] // event_continue/16
     fn validate_output(&mut self, reply: HandlerOutput) -> Result<HandlerOutput, Failure> {
-        // Without the question, or the no, it would be a yes: that is for `take`.
+        // Dropping the question or denial would allow the action; `take` handles it.
         reply.check(|action| matches!(action, Action::AskUser | Action::Deny))
     }
 

@@ -1,4 +1,4 @@
-//! What an event hook is given.
+//! Input of event hooks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::record::{Fields, Printed, Transcript};
 use crate::Map;
 
-/// An event as a hook sees it: its name, and its data as the hooks before left them.
-/// All of it is borrowed; a copy of this is a few words.
+/// Input of an event hook: the event's name, and its data as earlier hooks left them. All of it is
+/// borrowed; a copy takes a few words.
 ///
 /// ```
 /// use hooks_runtime::{Event, EventHook, HookError, HookResult, impl_hook};
@@ -98,38 +98,38 @@ impl OwnedEvent<'_> {
 }
 
 impl<'a> Event<'a> {
-    /// The name under which the event was emitted.
+    /// Returns the name under which the event was emitted.
     #[inline]
     pub fn name(&self) -> &'a str {
         self.name
     }
 
-    /// A field of the data.
+    /// Returns a field of the data.
     #[inline]
     pub fn get(&self, field: &str) -> Option<&'a Value> {
         self.fields.get(field)
     }
 
-    /// A field of the data, if it is text.
+    /// Returns a field of the data, if it is text.
     #[inline]
     pub fn str(&self, field: &str) -> Option<&'a str> {
         self.get(field)?.as_str()
     }
 
-    /// All data as one map. It is shared, and a copy, made for each call, only where somebody
-    /// else keeps the data (the caller of the emission, or a hook before) and hooks before have
-    /// changed single fields, or the registry has defaults.
+    /// Returns all data as one shared map. Each call copies the map if the caller or an earlier
+    /// hook keeps the data, and earlier hooks have changed single fields, or the registry has
+    /// defaults.
     pub fn data(&self) -> Arc<Map> {
         self.fields.to_map()
     }
 
-    /// The registration that this call belongs to.
+    /// Returns the registration of this hook.
     pub fn hook(&self) -> &'a EntryMeta {
         self.hook
     }
 
-    /// Prints something into the transcript of the emission, where the host finds it
-    /// ([`Emission::output`](super::Emission::output)) unless the hook answers with
+    /// Prints text into the transcript of the emission, which the host reads from
+    /// [`Emission::output`](super::Emission::output) unless the hook's result has
     /// `suppress_output`.
     pub fn print(&self, text: impl Into<String>) {
         self.transcript.print(Printed {

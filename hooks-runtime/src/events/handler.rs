@@ -3,11 +3,11 @@
 //! | Hook | Argument | Allocations of a call |
 //! |---|---|---|
 //! | `fn(Arc<str>, Arc<Map>) -> R`, a function or a closure | shared data | none |
-//! | the same, `async` | shared data | the boxed future |
+//! | an `async` one | shared data | the boxed future |
 //! | `fn(Event<'_>) -> R`, a function or a closure | borrowed data | none |
 //! | an `async fn(Event<'_>)` under `#[impl_hook(EventHook)]` | borrowed data | none if it does not await |
 //! | a type that implements [`EventHook`] | borrowed data | the boxed future and the owned event |
-//! | `Stateful::new(…)` of a type that implements [`StatefulEventHook`] | borrowed data | the same |
+//! | `Stateful::new(…)` of a type that implements [`StatefulEventHook`] | borrowed data | the boxed future and the owned event |
 //! | an `Arc`, a `Box` or a `&'static` of a hook | as that hook | as that hook |
 //!
 //! `R` is a [`HookResult`] or a `Result<HookResult, E>`.
@@ -32,7 +32,7 @@ use crate::{HookError, Map};
 #[hooks]
 #[doc(hidden)]
 pub trait EventHooks {
-    /// Answers an event, which it borrows.
+    /// Handles an event, which it borrows.
     #[hook(singleton)]
     async fn event_hook(event: Event<'_>) -> Result<HookResult, HookError> {
         let _ = event;
@@ -205,7 +205,7 @@ pub trait IntoHandler<Form>: Send + Sync + 'static {
     #[doc(hidden)]
     const TRUSTED: bool = true;
 
-    /// Starts the hook of this entry. `convert` converts its answer.
+    /// Starts the hook of this entry. `convert` converts its return value.
     #[doc(hidden)]
     fn start<'a>(
         &'a self,
@@ -214,7 +214,7 @@ pub trait IntoHandler<Form>: Send + Sync + 'static {
         convert: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput>;
 
-    /// Returns the name of this hook, where it is not the name of its function or type.
+    /// Returns the explicit name of this hook; by default, it is the name of its function or type.
     #[doc(hidden)]
     fn name(&self) -> Option<String> {
         None
@@ -279,13 +279,13 @@ pub(crate) fn name_of(hook_type: &str) -> Option<String> {
     Some(tail.split('<').next().unwrap_or(tail).to_owned())
 }
 
-/// What follows the last `::` that is not within `<…>`.
+/// Returns the part after the last `::` that is not within `<…>`.
 fn last_segment(path: &str) -> &str {
     let (mut depth, mut start, mut before) = (0_usize, 0, ' ');
     for (at, character) in path.char_indices() {
         match character {
             '<' => depth += 1,
-            // But for that of an arrow.
+            // Skip the `>` of an arrow.
             '>' if before != '-' => depth = depth.saturating_sub(1),
             ':' if depth == 0 => start = at + 1,
             _ => {}
@@ -364,7 +364,7 @@ impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
         context: EventContext<'_>,
         _: impl FnOnce(Self::Answer, EventContext<'_>) -> HookFuture<'a, HandlerOutput>,
     ) -> HookFuture<'a, HandlerOutput> {
-        // A hook that may await is started anew, with an event that its future owns.
+        // Call a hook that may await again, with an event that its future owns.
         let answer = match self.__hooks_start(((context.event(entry),), ())) {
             Ok(HookFuture::Ready(result)) => Some(result),
             _ => None,
@@ -426,8 +426,8 @@ where
     }
 }
 
-/// A `Box` or a reference of a function is a function itself; that of another hook is a hook
-/// by this macro.
+/// A `Box` or a reference of a function is a function itself; this macro implements the trait for
+/// pointers to other hooks.
 macro_rules! pointers_to_hooks {
     ($($pointer:ty: $bound:path, $form:ty;)*) => {$(
         #[diagnostic::do_not_recommend]

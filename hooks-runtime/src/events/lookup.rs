@@ -1,4 +1,4 @@
-//! A field of an event by its name.
+//! Looks up a field of an event by its name.
 //!
 //! A map hashes a name to find it, which takes longer than to compare it with a few others;
 //! most events have a few fields.
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::Map;
 
-/// Fields up to which names are compared one by one.
+/// Maximum number of fields that are compared one by one.
 const FEW: usize = 8;
 
 #[inline]

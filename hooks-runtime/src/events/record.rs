@@ -1,8 +1,8 @@
 //! The data of one emission, as hooks change them.
 //!
-//! The emission owns them, and changes them in place wherever nobody else holds them. Where
-//! somebody does, changes of single fields lie on top, and what they leave alone is copied
-//! only once somebody asks for all of it as one map.
+//! The emission owns the data, and changes them in place if they are not shared. Otherwise changes
+//! of single fields are stored in a layer on top of the shared map, and the rest is copied only
+//! when a hook needs all data as one map.
 
 // Attributes that name a row of the bench `performance` hold it. Together:
 // `event_modify/4` −1 % instructions.
@@ -22,11 +22,11 @@ use crate::lock::lock;
 #[derive(Clone)]
 pub(crate) struct Fields {
     map: Arc<Map>,
-    /// What counts in the place of the map's, where that could not be changed.
+    /// Values that replace those of the map, if it could not be changed.
     changes: Option<Arc<Changes>>,
-    /// What counts where the map has nothing, where it could not be completed.
+    /// Values for fields that the map does not have, if it could not be completed.
     defaults: Option<Arc<Map>>,
-    /// Whether they have changed since somebody asked.
+    /// `true` if the data have changed since the last check.
     has_changed: bool,
 }
 
@@ -48,7 +48,7 @@ impl Fields {
         }
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     #[inline(always)] // event_modify/4
     pub(crate) fn get(&self, field: &str) -> Option<&Value> {
         if self.is_plain() {
@@ -69,7 +69,7 @@ impl Fields {
             })
     }
 
-    /// All fields as one map, which is a copy where something lies on top of another.
+    /// Returns all fields as one map, which is a copy if there are layers.
     #[inline]
     pub(crate) fn to_map(&self) -> Arc<Map> {
         if self.is_plain() {
@@ -78,7 +78,7 @@ impl Fields {
         self.clone().into_map()
     }
 
-    /// Makes one map of all, so that [`to_map`](Self::to_map) copies nothing.
+    /// Merges the layers, so that [`to_map`](Self::to_map) copies nothing.
     #[inline]
     pub(crate) fn merge(&mut self) {
         if self.is_plain() {
@@ -88,7 +88,7 @@ impl Fields {
         put_together(Arc::make_mut(&mut self.map), changes, defaults);
     }
 
-    /// Whether they have changed since this was last asked.
+    /// Returns `true` if the data have changed since the last call.
     #[inline(always)] // event_modify/4
     pub(crate) fn has_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
@@ -99,13 +99,13 @@ impl Fields {
         self.changes.is_none() && self.defaults.is_none()
     }
 
-    /// Other fields in the place of all.
+    /// Replaces all fields.
     pub(crate) fn replace(&mut self, map: Map) {
         *self = Fields::new(Arc::new(map), None);
         self.has_changed = true;
     }
 
-    /// Other values for single fields.
+    /// Changes single fields.
     #[inline]
     pub(crate) fn change(&mut self, changes: Changes) {
         self.has_changed = true;
@@ -120,7 +120,7 @@ impl Fields {
 
     #[cold] // event_modify/4
     fn put_on_top(&mut self, changes: Changes) {
-        // A few are looked through faster than a map is copied; many are not.
+        // A few changes are searched faster than a map is copied; many are not.
         let before = self.changes.as_ref().map_or(0, |before| before.len());
         if before + changes.len() > MANY {
             self.merge();
@@ -133,8 +133,7 @@ impl Fields {
         }
     }
 
-    /// All fields as one map, which is copied only if somebody else holds it and it is not
-    /// what it was.
+    /// Returns all fields as one map, which is copied only if it is shared and has changed.
     #[inline(always)] // event_modify/4
     pub(crate) fn into_map(self) -> Arc<Map> {
         let Fields {
@@ -160,7 +159,7 @@ fn flatten(
     map
 }
 
-/// Puts what lies around a map into it; the defaults first, as where they could be at once.
+/// Merges the layers into a map; defaults first, as if they had been applied at once.
 fn put_together(map: &mut Map, changes: Option<Arc<Changes>>, defaults: Option<Arc<Map>>) {
     if let Some(defaults) = defaults {
         complete(map, &defaults);
@@ -170,10 +169,10 @@ fn put_together(map: &mut Map, changes: Option<Arc<Changes>>, defaults: Option<A
     }
 }
 
-/// Changes that lie on top of a map at the most.
+/// Maximum number of changes in the layer.
 const MANY: usize = 16;
 
-/// Adds the defaults for fields that are not there; an explicit null is there.
+/// Adds the defaults for missing fields; an explicit null is not missing.
 pub(crate) fn complete(map: &mut Map, defaults: &Map) {
     for (field, value) in defaults {
         if !map.contains_key(field) {
@@ -182,13 +181,13 @@ pub(crate) fn complete(map: &mut Map, defaults: &Map) {
     }
 }
 
-/// What the hooks of an emission print.
+/// Output that the hooks of an emission print.
 #[derive(Default)]
 pub(crate) struct Transcript(OnceBox<Lines>);
 
 type Lines = Arc<Mutex<Vec<Printed>>>;
 
-/// What a hook printed.
+/// Text that a hook printed.
 #[derive(Clone)]
 pub(crate) struct Printed {
     pub(crate) id: EntryId,
@@ -205,18 +204,18 @@ impl Transcript {
         lock(self.lines()).push(printed);
     }
 
-    /// The same transcript, for a hook that is waited for.
+    /// Returns a handle of this transcript, for a pending hook.
     pub(crate) fn share(&self) -> Self {
         Transcript(OnceBox::with_value(Box::new(Arc::clone(self.lines()))))
     }
 
-    /// Whether nobody has had anything to do with it.
+    /// Returns `true` if the transcript is unused.
     #[inline(always)] // event_modify/4
     pub(crate) fn is_untouched(&self) -> bool {
         self.0.get().is_none()
     }
 
-    /// What has been printed, in the order in which that happened.
+    /// Returns the printed lines, in order of time.
     pub(crate) fn into_lines(self) -> Vec<Printed> {
         match self.0.get() {
             None => Vec::new(),

@@ -24,11 +24,10 @@ use crate::options::RegisterOptions;
 use crate::timer::HostTimer;
 use crate::within::within;
 
-/// Hooks by the names of their events. A clone is the same registry.
+/// Event hooks by the name of their event. Clones share one registry.
 ///
-/// Everything goes through `&self`, from any thread. A hook that is registered or removed
-/// while an event is being emitted counts for later emissions only, and no emission
-/// waits for a registration.
+/// Every method takes `&self`, on any thread. A hook that is registered or removed during an
+/// emission affects later emissions only, and no emission waits for a registration.
 #[derive(Clone)]
 pub struct HookRegistry {
     inner: Arc<Inner>,
@@ -40,16 +39,15 @@ struct Inner {
 }
 
 impl HookRegistry {
-    /// The time that hooks have to answer [`emit_and_collect`](Self::emit_and_collect) unless
-    /// the caller has another idea: one second.
+    /// Default timeout of [`emit_and_collect`](Self::emit_and_collect): one second.
     pub const COLLECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-    /// A registry without hooks, which measures time by [`HostTimer`].
+    /// Creates a registry without hooks, with [`HostTimer`] as its timer.
     pub fn new() -> Self {
         HookRegistry::with_timer(Arc::new(HostTimer))
     }
 
-    /// A registry without hooks, which measures time by this timer.
+    /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
         HookRegistry {
             inner: Arc::new(Inner {
@@ -59,8 +57,8 @@ impl HookRegistry {
         }
     }
 
-    /// Registers a hook for an event: [the module](super::handler) shows what can
-    /// be one. The event needs no declaration, and its name is matched exactly.
+    /// Registers a hook for an event: see [the module](super::handler) for the forms of hooks. The
+    /// event needs no declaration, and its name is matched exactly.
     ///
     /// ```
     /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
@@ -119,7 +117,7 @@ impl HookRegistry {
         Registration::new(id, handle)
     }
 
-    /// The same as [`register`](Self::register).
+    /// Alias of [`register`](Self::register).
     pub fn on<H, Form: 'static, Time: 'static>(
         &self,
         event: impl Into<Arc<str>>,
@@ -132,18 +130,18 @@ impl HookRegistry {
         self.register(event, hook, options)
     }
 
-    /// Emits an event: its hooks run one after the other, by priority, each with the data as
-    /// the one before left them. See [the module](super) for which answer wins.
+    /// Emits an event: its hooks run one after the other, by priority, each with the data as the
+    /// hook before left them. See [the module](super) for which output wins.
     ///
     /// The data are an object: a map, a [`Value`](serde_json::Value), or nothing.
     ///
-    /// Dropping the future stops the hook that runs, and no more is started. To let
-    /// it run on by itself, see [`emit_detached`](Self::emit_detached).
+    /// Dropping the future cancels the running hook, and starts no further ones. To run the
+    /// emission independently of the caller, use [`emit_detached`](Self::emit_detached).
     ///
     /// # Errors
-    /// If the data are no object, or a hook fails that was registered with
-    /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate). Other hooks that
-    /// fail are among the emission's [`failures`](Emission::failures).
+    /// If the data are not an object, or if a hook fails that was registered with
+    /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate). Failures of other hooks
+    /// are in the emission's [`failures`](Emission::failures).
     pub fn emit<'a, D: IntoEventData>(
         &'a self,
         event: &'a str,
@@ -152,9 +150,9 @@ impl HookRegistry {
         Emit::new(&self.inner.table, event, data, emit_to)
     }
 
-    /// As [`emit`](Self::emit), with a deadline for all hooks together, or with a report.
+    /// Like [`emit`](Self::emit), with a deadline for all hooks together, or with a report.
     ///
-    /// Dropping the future is as with [`emit`](Self::emit).
+    /// Dropping the future has the effect described at [`emit`](Self::emit).
     ///
     /// # Errors
     /// As [`emit`](Self::emit), and if the hooks are not done by the deadline.
@@ -203,8 +201,8 @@ impl HookRegistry {
         }
     }
 
-    /// Emits an event in a task of its own, which runs on when the caller is gone.
-    /// What comes of it is what [`emit`](Self::emit) answers.
+    /// Emits an event in a separate task, which continues if the caller drops the handle. Its
+    /// output is the result of [`emit`](Self::emit).
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -218,15 +216,14 @@ impl HookRegistry {
         tokio::spawn(async move { registry.emit(&event, data).await })
     }
 
-    /// Emits an event to all its hooks at the same time, and collects the data that they
-    /// answer with, in the order of their priority. Each hook has this
-    /// time, unless it was registered with less; one that waits for longer, fails or panics
-    /// is logged and left out.
+    /// Emits an event to all its hooks concurrently, and returns their data, in the order of their
+    /// priority. The timeout applies to each hook, unless its registration has a shorter one. A
+    /// hook that exceeds it, fails or panics is logged and left out.
     ///
-    /// Dropping the future drops those that run, and no more is started.
+    /// Dropping the future cancels the running hooks, and starts no further ones.
     ///
-    /// Data that are no object are logged as an error, and no hook is asked;
-    /// [`collect`](Self::collect) answers with that error.
+    /// If the data are not an object, this logs an error and runs no hook;
+    /// [`collect`](Self::collect) returns the error.
     pub async fn emit_and_collect(
         &self,
         event: &str,
@@ -242,11 +239,10 @@ impl HookRegistry {
         }
     }
 
-    /// As [`emit_and_collect`](Self::emit_and_collect), with who said what, and what went
-    /// wrong.
+    /// Like [`emit_and_collect`](Self::emit_and_collect), with the hooks' names and the failures.
     ///
     /// # Errors
-    /// If the data are no object.
+    /// If the data are not an object.
     pub async fn collect(
         &self,
         event: &str,
@@ -264,28 +260,27 @@ impl HookRegistry {
         Ok(collected)
     }
 
-    /// Has these fields in the data of every later emission that does not have them itself,
-    /// in the place of those set before. `()` is none.
+    /// Sets fields that are added to the data of every later emission that does not have them;
+    /// replaces earlier default fields. `()` removes them.
     pub fn set_default_fields(&self, fields: impl Into<DefaultFields>) {
         let defaults = fields.into().into_map();
         let update = |table: &mut TableWriter| table.set_defaults(defaults);
         self.inner.table.update(update);
     }
 
-    /// Whether later emissions have a `timestamp` in their data, in UTC, unless they have one
-    /// themselves or by default. They have not, unless this says so.
+    /// Sets whether later emissions get a `timestamp` in their data, in UTC, unless they or the
+    /// defaults have one. Off by default.
     pub fn set_timestamps(&self, stamps: bool) {
         self.inner.table.update(|table| table.set_stamps(stamps));
     }
 
-    /// The names of the hooks by event, in execution order. Hooks without a name are
-    /// left out, and so are events without hooks, but for the one that is
-    /// asked for.
+    /// Returns the names of the hooks by event, in execution order. Hooks without a name are
+    /// omitted, as are events without hooks, except the requested event.
     pub fn list_handlers(&self, event: Option<&str>) -> BTreeMap<String, Vec<String>> {
         self.inner.table.load().names(event)
     }
 
-    /// All registrations, by event and in execution order.
+    /// Returns all registrations, by event and in execution order.
     pub fn descriptors(&self) -> Vec<EventDescriptor> {
         self.inner.table.load().descriptors()
     }
@@ -361,7 +356,7 @@ impl fmt::Debug for HookRegistry {
     }
 }
 
-/// Emits an event of which somebody may want to hear.
+/// Emits an event whose filter bit is set.
 async fn emit_to(
     table: Snapshot<Table>,
     event: &str,
@@ -412,12 +407,12 @@ where
         }
     }
 
-    /// Apart, so that nothing of it is in the way where nobody is reached.
+    /// Kept out of the path of emissions without hooks.
     #[inline(never)]
     fn go_on(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         match self.project() {
             Stage::Reached { future } => future.poll(cx),
-            Stage::Start { .. } => unreachable!("somebody has just been reached"),
+            Stage::Start { .. } => unreachable!("the stage was just set"),
         }
     }
 }
@@ -456,7 +451,7 @@ where
     }
 }
 
-/// What an emission is given besides its data.
+/// Options of an emission.
 ///
 /// ```
 /// use std::time::Duration;
@@ -472,20 +467,20 @@ pub struct EmitOptions {
 }
 
 impl EmitOptions {
-    /// No deadline, and no report.
+    /// Creates options without a deadline and without a report.
     pub fn new() -> Self {
         EmitOptions::default()
     }
 
-    /// Ends the emission with an error if its hooks are not done after so much time. It is
-    /// looked at when a hook waits: one that does not cannot be cut short.
+    /// Ends the emission with an error if its hooks are not done after this time. The deadline is
+    /// checked when a hook is pending: a hook that blocks cannot be cancelled.
     #[must_use]
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);
         self
     }
 
-    /// Has the emission say what became of each hook.
+    /// Adds a report on each hook to the emission.
     #[must_use]
     pub fn report(mut self) -> Self {
         self.report = true;

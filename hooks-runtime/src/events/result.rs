@@ -1,4 +1,4 @@
-//! What an event hook answers.
+//! Output of event hooks.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,9 +12,9 @@ use crate::approval::ApprovalOption;
 
 pub(crate) mod json;
 
-/// What an event hook answers: an [`Action`], and what belongs to it.
+/// Output of an event hook: an [`Action`], and its parameters.
 ///
-/// Each field has a default, so that a hook names what it needs:
+/// Each field has a default, so that a hook sets only the fields that it needs:
 ///
 /// ```
 /// use hooks_runtime::{Action, HookResult, MessageLevel};
@@ -27,66 +27,67 @@ pub(crate) mod json;
 /// assert_eq!(HookResult::default(), HookResult::proceed());
 /// ```
 ///
-/// As JSON it has the names of its fields; a wrong type, an unknown value or a field that is there
-/// twice is an error that names the field, and unknown keys are kept.
+/// In JSON, fields have the names used here. A wrong type, an unknown value or a repeated field is
+/// an error that names the field; unknown keys are kept.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "it may be a denial; answer with it"]
 pub struct HookResult {
-    /// What is to happen.
+    /// Action of the hook.
     pub action: Action,
-    /// With [`Action::Modify`]: the data in the place of the event's.
+    /// With [`Action::Modify`]: data that replace the event's.
     pub data: Option<Map>,
-    /// Why; the agent is shown it on a denial.
+    /// Reason; on a denial, the agent sees it.
     pub reason: Option<String>,
     /// With [`Action::InjectContext`]: the text for the agent's conversation.
     pub context_injection: Option<String>,
-    /// Who says it.
+    /// Role of the injected text.
     pub context_injection_role: ContextRole,
-    /// Whether it is for the current call only, and not for the history.
+    /// `true` if the injection applies to the current call only, not to the history.
     pub ephemeral: bool,
-    /// Whether it goes behind the last tool result, where it is [`ephemeral`](Self::ephemeral).
+    /// `true` to append the injection to the last tool result, if it is
+    /// [`ephemeral`](Self::ephemeral).
     pub append_to_last_tool_result: bool,
     /// With [`Action::AskUser`]: the question.
     pub approval_prompt: Option<String>,
-    /// The answers to choose from; `Allow` and `Deny` unless given.
+    /// Options of the question; `Allow` and `Deny` by default.
     pub approval_options: Option<Vec<String>>,
-    /// Seconds until [`approval_default`](Self::approval_default) counts.
+    /// Seconds until [`approval_default`](Self::approval_default) applies.
     pub approval_timeout: f64,
-    /// What counts where nobody answers.
+    /// Default on timeout.
     pub approval_default: ApprovalDefault,
-    /// Whether what the hook itself printed is kept from the transcript.
+    /// `true` to keep text that the hook printed out of the transcript.
     pub suppress_output: bool,
     /// A message for the user, with any action.
     pub user_message: Option<String>,
-    /// How serious the message is.
+    /// Severity of the message.
     pub user_message_level: MessageLevel,
-    /// With [`Action::Modify`]: new values for single fields, on top of
-    /// [`data`](Self::data) if that is given. Read and written with any action, as the data are.
+    /// With [`Action::Modify`]: new values for single fields, applied after [`data`](Self::data).
+    /// Read and written with any action, like `data`.
     pub changes: Changes,
-    /// Keys of the JSON form beside the fields: what a question says besides
+    /// Other keys of the JSON form: further properties of a question
     /// ([`approval_choices`](Self::approval_choices), [`approval_key`](Self::approval_key)), and
-    /// those that are not known here.
+    /// unknown keys.
     pub extra: Option<Box<Map>>,
 }
 
-/// What is to happen to what an event announces.
+/// Effect on the action that an event announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// It goes on.
+    /// It continues.
     #[default]
     Continue,
     /// It must not happen.
     Deny,
-    /// It goes on with other data.
+    /// It continues with other data.
     Modify,
-    /// It goes on, and the agent is told something.
+    /// It continues, and text is injected for the agent.
     InjectContext,
-    /// The user is to decide.
+    /// The user decides.
     AskUser,
 }
 
-/// Who says what is injected.
+/// Role of injected text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextRole {
@@ -99,18 +100,18 @@ pub enum ContextRole {
     Assistant,
 }
 
-/// What counts where nobody answers a question.
+/// Default of a question on timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalDefault {
-    /// Yes.
+    /// The action may happen.
     Allow,
-    /// No.
+    /// The action is denied.
     #[default]
     Deny,
 }
 
-/// How serious a message is.
+/// Severity of a message.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -119,13 +120,13 @@ pub enum MessageLevel {
     /// For information.
     #[default]
     Info,
-    /// Something to look at.
+    /// A warning.
     Warning,
-    /// Something went wrong.
+    /// An error.
     Error,
 }
 
-/// Seconds that a question waits unless its hook says otherwise.
+/// Default timeout of a question, in seconds.
 pub(crate) const APPROVAL_TIMEOUT: f64 = 300.0;
 
 impl Default for HookResult {
@@ -152,7 +153,7 @@ impl Default for HookResult {
     }
 }
 
-/// One for each action.
+/// Constructors, one for each action.
 impl HookResult {
     /// `continue`.
     #[inline]
@@ -160,7 +161,7 @@ impl HookResult {
         HookResult::default()
     }
 
-    /// `deny`, and why.
+    /// `deny`, with a reason.
     pub fn deny(reason: impl Into<String>) -> Self {
         HookResult {
             action: Action::Deny,
@@ -169,7 +170,7 @@ impl HookResult {
         }
     }
 
-    /// `modify`: these data in the place of all others.
+    /// `modify`: replaces all data.
     pub fn modify(data: Map) -> Self {
         HookResult {
             action: Action::Modify,
@@ -178,7 +179,7 @@ impl HookResult {
         }
     }
 
-    /// `modify`: a new value for one field, while the others stay as they are.
+    /// `modify`: sets one field, and keeps the others.
     ///
     /// ```
     /// use hooks_runtime::HookResult;
@@ -216,7 +217,7 @@ impl HookResult {
 
 macro_rules! setters {
     ($($(#[$doc:meta])* $field:ident: $given:ty => $value:expr;)*) => {
-        /// The fields besides those that an action needs.
+        /// Setters of further fields.
         impl HookResult {
             $(
                 $(#[$doc])*
@@ -230,40 +231,40 @@ macro_rules! setters {
 }
 
 setters! {
-    /// Says why.
+    /// Sets the reason.
     reason: impl Into<String> => Some(reason.into());
-    /// Says who says what is injected.
+    /// Sets the role of the injected text.
     context_injection_role: ContextRole => context_injection_role;
-    /// Says whether the injection is for the current call only.
+    /// Sets whether the injection applies to the current call only.
     ephemeral: bool => ephemeral;
-    /// Says whether an ephemeral injection goes behind the last tool result.
+    /// Sets whether an ephemeral injection is appended to the last tool result.
     append_to_last_tool_result: bool => append_to_last_tool_result;
-    /// Gives the user other answers to choose from than `Allow` and `Deny`.
+    /// Sets the options; `Allow` and `Deny` by default.
     approval_options: impl IntoIterator<Item = impl Into<String>> =>
         Some(approval_options.into_iter().map(Into::into).collect());
-    /// Says how many seconds the question waits; a finite number from 0 on is valid.
+    /// Sets the timeout of the question in seconds: a finite number, 0 or greater.
     approval_timeout: f64 => approval_timeout;
-    /// Says what counts where nobody answers.
+    /// Sets the default on timeout.
     approval_default: ApprovalDefault => approval_default;
-    /// Says whether what the hook itself printed is kept from the transcript.
+    /// Sets whether text that the hook printed is kept out of the transcript.
     suppress_output: bool => suppress_output;
-    /// Tells the user something.
+    /// Sets the message for the user.
     user_message: impl Into<String> => Some(user_message.into());
-    /// Says how serious the message is.
+    /// Sets the severity of the message.
     user_message_level: MessageLevel => user_message_level;
 }
 
-/// Among the extra keys: what each of the options means, as pairs of label and effect.
+/// Extra key: effect of each option, as pairs of label and effect.
 pub(crate) const APPROVAL_EFFECTS: &str = "approval_effects";
-/// Among the extra keys: what "allow always" is remembered under.
+/// Extra key: key under which "allow always" is remembered.
 pub(crate) const APPROVAL_KEY: &str = "approval_key";
 
-/// What a question says besides the fields.
+/// Further properties of a question.
 impl HookResult {
-    /// Gives the user these answers to choose from, each with its effect, which otherwise its
-    /// label has to say. The effects count where the hook is trusted.
+    /// Sets the options with their effects, which labels determine by default. The effects apply if
+    /// the hook is trusted.
     pub fn approval_choices(mut self, options: impl IntoIterator<Item = ApprovalOption>) -> Self {
-        // With their labels: a hook may change those afterwards.
+        // Stored with their labels: a hook may change the labels afterwards.
         let (labels, effects): (Vec<_>, Vec<_>) = options
             .into_iter()
             .map(|option| {
@@ -275,9 +276,9 @@ impl HookResult {
         self.with_extra(APPROVAL_EFFECTS, effects)
     }
 
-    /// Says what an "allow always" is remembered under, in place of the question and the
-    /// tool's input: a later question of the same hook for the same event, under
-    /// the same key, is not asked. The key counts where the hook is trusted.
+    /// Sets the key under which "allow always" is remembered, in place of the question and the
+    /// tool's input: a later question of this hook for this event with an equal key is not asked.
+    /// The key applies if the hook is trusted.
     pub fn approval_key(self, key: impl Into<String>) -> Self {
         self.with_extra(APPROVAL_KEY, key.into())
     }
@@ -288,20 +289,20 @@ impl HookResult {
         self
     }
 
-    /// One of the extra keys, if it is text.
+    /// Returns one of the extra keys, if it is text.
     pub(crate) fn extra_text(&self, key: &str) -> Option<&str> {
         self.extra.as_ref()?.get(key)?.as_str()
     }
 }
 
 impl HookResult {
-    /// Gives one more field a new value.
+    /// Sets another field.
     pub fn and_set(mut self, field: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Self {
         self.changes.set(field, value);
         self
     }
 
-    /// The data that the hook answered with, whatever its action.
+    /// Returns the data of the hook, whatever its action.
     pub(crate) fn into_data(self) -> Option<Map> {
         match (self.data, self.changes) {
             (data, changes) if changes.is_empty() => data,
@@ -313,7 +314,7 @@ impl HookResult {
         }
     }
 
-    /// The text to inject, if this injects one.
+    /// Returns the text to inject, if there is one.
     pub(crate) fn injection(&self) -> Option<&str> {
         match (self.action, &self.context_injection) {
             (Action::InjectContext, Some(text)) if !text.is_empty() => Some(text),
@@ -323,7 +324,7 @@ impl HookResult {
 }
 
 impl Action {
-    /// The name in the JSON form.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Action::Continue => "continue",
@@ -334,7 +335,7 @@ impl Action {
         }
     }
 
-    /// The greater one wins.
+    /// Returns the strength; the greater one wins.
     #[inline]
     pub(crate) fn strength(self) -> u8 {
         match self {

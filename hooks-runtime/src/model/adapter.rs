@@ -1,4 +1,4 @@
-//! What a client of a model implements, and what it answers.
+//! The trait of model clients, and the events of their answers.
 
 use std::error::Error;
 use std::future::Future;
@@ -13,17 +13,17 @@ use serde::{Deserialize, Serialize};
 use super::budget::Usage;
 use super::input::{ModelRequest, RawToolCall};
 
-/// Sends operations to a model, through whatever client.
+/// Sends operations to a model, through any client.
 ///
-/// One method serves all four kinds of operation. Written as an `async fn`, which is over
-/// once the model has begun to answer; the events are a stream, which may borrow the adapter.
+/// One method serves all four kinds of operation. Implement it as an `async fn` that returns once
+/// the model has begun to answer; the events are a stream, which may borrow the adapter.
 ///
 /// ```
 /// use hooks_runtime::model::{
 ///     AdapterError, AdapterEvent, AdapterEvents, FinishReason, ModelAdapter, ModelRequest,
 /// };
 ///
-/// /// Answers with the prompt.
+/// /// Returns the prompt as the answer.
 /// struct Echo;
 ///
 /// impl ModelAdapter for Echo {
@@ -46,22 +46,22 @@ pub trait ModelAdapter: Send + Sync {
     /// Sends the operation.
     ///
     /// The stream has a [`Finished`](AdapterEvent::Finished) before its end: without one, the
-    /// answer counts as cut off. It is not polled again after an error. Dropping the future
-    /// or the stream has to end the operation.
+    /// answer counts as truncated. It is not polled again after an error. Dropping the future or
+    /// the stream has to cancel the operation.
     ///
-    /// Once it has given a stream, the operation costs, however it ends: see
-    /// [`Budget`](super::Budget). How large an answer may become is up to the adapter, too: the
-    /// text of its events is kept until the stream ends.
+    /// After this has returned a stream, the operation costs, however it ends: see
+    /// [`Budget`](super::Budget). The adapter also limits the size of an answer: the text of its
+    /// events is kept until the stream ends.
     ///
     /// # Errors
-    /// Before the first event as the `Err` of this, later as one of the stream.
+    /// Before the first event as the `Err` of this method, later as an item of the stream.
     fn stream(
         &self,
         request: ModelRequest,
     ) -> impl Future<Output = Result<AdapterEvents<'_>, AdapterError>> + Send;
 }
 
-/// The events of one operation. Dropping them ends the operation.
+/// Events of one operation. Dropping the stream cancels the operation.
 pub type AdapterEvents<'a> =
     Pin<Box<dyn Stream<Item = Result<AdapterEvent, AdapterError>> + Send + 'a>>;
 
@@ -90,17 +90,17 @@ impl<A: ModelAdapter> ModelAdapter for &A {
 pub enum FinishReason {
     /// The answer is complete.
     Stop,
-    /// The answer has become too long.
+    /// The answer has reached the length limit.
     Length,
-    /// Tools are to be called.
+    /// The model requests tool calls.
     ToolCalls,
-    /// The provider does not let the answer pass.
+    /// The provider filtered the answer.
     ContentFilter,
     /// Anything else, in the provider's words.
     Other(String),
 }
 
-/// An adapter as an owner holds it.
+/// Type-erased [`ModelAdapter`].
 pub(crate) trait Erased: Send + Sync {
     fn start(
         &self,
@@ -117,7 +117,7 @@ impl<A: ModelAdapter> Erased for A {
     }
 }
 
-/// One event of an answer, as an adapter sends it.
+/// An event of an answer, as an adapter sends it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AdapterEvent {
@@ -130,19 +130,19 @@ pub enum AdapterEvent {
     },
     /// More of the text; of the JSON, in a structured operation.
     Text(String),
-    /// More of what the model thinks aloud; no part of the answer.
+    /// More of the model's reasoning; not part of the answer.
     Reasoning(String),
-    /// More of the text in which the model refuses to answer.
+    /// More of the text of a refusal.
     Refusal(String),
     /// A tool call, once it is complete.
     ToolCall(RawToolCall),
-    /// What has been used so far, in total: the last one counts.
+    /// Total usage so far: the last one applies.
     Usage(Usage),
-    /// Why the model has stopped. Only a usage may follow.
+    /// Reason for which the model has stopped. Only a usage may follow.
     Finished(FinishReason),
 }
 
-/// Why an adapter has no answer, or no more of it.
+/// Reason for which an answer failed, at its start or later.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdapterError {
@@ -151,43 +151,43 @@ pub enum AdapterError {
     Status {
         /// The HTTP status.
         status: u16,
-        /// What kind of error it is, in the provider's words.
+        /// Kind of the error, in the provider's words.
         code: Option<String>,
-        /// What the provider says.
+        /// Message of the provider.
         message: String,
-        /// How long the provider asks to wait.
+        /// Delay that the provider requests before a retry.
         retry_after: Option<Duration>,
     },
-    /// The provider reported an error amid its answer.
+    /// The provider reported an error during its answer.
     #[error("the provider broke off its answer: {message}")]
     Provider {
-        /// What kind of error it is, in the provider's words.
+        /// Kind of the error, in the provider's words.
         code: Option<String>,
-        /// What the provider says.
+        /// Message of the provider.
         message: String,
     },
-    /// The provider could not be reached, or no longer.
+    /// The connection to the provider failed.
     #[error("the provider cannot be reached: {0}")]
     Transport(#[source] Box<dyn Error + Send + Sync>),
-    /// The provider answered what nobody understands.
+    /// The provider's answer has an unknown format.
     #[error("the provider's answer is not what its protocol says: {0}")]
     Protocol(#[source] Box<dyn Error + Send + Sync>),
-    /// The answer is larger than the adapter lets it become.
+    /// The answer exceeds a limit of the adapter.
     #[error(
         "the answer has more than {limit} {what}; where that is not too many, raise `{setting}` of the adapter"
     )]
     TooLarge {
-        /// What there is too much of: `bytes`, `tool calls` or `bytes of arguments`.
+        /// Unit of the limit: `bytes`, `tool calls` or `bytes of arguments`.
         what: &'static str,
-        /// How much of it there may be.
+        /// The limit.
         limit: usize,
         /// The setting that raises the limit.
         setting: &'static str,
     },
-    /// The adapter cannot ask for what the operation needs.
+    /// The adapter does not support the operation.
     #[error("the adapter cannot ask the provider for {what}")]
     Unsupported {
-        /// What it cannot ask for.
+        /// The unsupported feature.
         what: String,
     },
     /// Anything else.
@@ -196,27 +196,27 @@ pub enum AdapterError {
 }
 
 impl AdapterError {
-    /// The provider could not be reached, or no longer.
+    /// Creates a [`Transport`](Self::Transport) error.
     pub fn transport(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         AdapterError::Transport(error.into())
     }
 
-    /// The provider answered what nobody understands.
+    /// Creates a [`Protocol`](Self::Protocol) error.
     pub fn protocol(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         AdapterError::Protocol(error.into())
     }
 
-    /// The adapter cannot ask for this.
+    /// Creates an [`Unsupported`](Self::Unsupported) error.
     pub fn unsupported(what: impl Into<String>) -> Self {
         AdapterError::Unsupported { what: what.into() }
     }
 
-    /// An error that fits nothing else.
+    /// Creates an [`Other`](Self::Other) error.
     pub fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         AdapterError::Other(error.into())
     }
 
-    /// What kind of error it is: `status`, `provider`, `transport`, `protocol`, `too_large`,
+    /// Returns the kind of the error: `status`, `provider`, `transport`, `protocol`, `too_large`,
     /// `unsupported` or `other`.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -230,7 +230,7 @@ impl AdapterError {
         }
     }
 
-    /// The HTTP status, where the provider answered with one.
+    /// Returns the HTTP status, if the provider sent an error status.
     pub fn status(&self) -> Option<u16> {
         match self {
             AdapterError::Status { status, .. } => Some(*status),
@@ -238,7 +238,7 @@ impl AdapterError {
         }
     }
 
-    /// What kind of error it is, in the provider's words.
+    /// Returns the kind of the error, in the provider's words.
     pub fn code(&self) -> Option<&str> {
         match self {
             AdapterError::Status { code, .. } | AdapterError::Provider { code, .. } => {
@@ -248,7 +248,7 @@ impl AdapterError {
         }
     }
 
-    /// How long the provider asks to wait.
+    /// Returns the delay that the provider requests before a retry.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             AdapterError::Status { retry_after, .. } => *retry_after,

@@ -1,4 +1,4 @@
-//! What operations may use, reserved before and settled after each.
+//! Budgets of model usage, reserved before each operation and settled after it.
 
 use std::error::Error;
 use std::fmt;
@@ -9,22 +9,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::lock::lock;
 
-/// What an operation may use at the most.
+/// Maximum usage of an operation.
 ///
-/// As an extension of a request, or among the defaults of a model, it is the estimate of
-/// operations without a `resolve_usage_estimate` hook.
+/// As an extension of a request, or among the defaults of a model, it is the estimate of operations
+/// without a `resolve_usage_estimate` hook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct UsageEstimate {
     /// Tokens, in and out.
     pub tokens: u64,
-    /// The price, in millionths of whatever money the budget counts.
+    /// Cost, in millionths of the budget's currency.
     pub cost_micros: u64,
 }
 
 impl UsageEstimate {
-    /// An estimate in tokens.
+    /// Creates an estimate in tokens.
     pub fn tokens(tokens: u64) -> Self {
         UsageEstimate {
             tokens,
@@ -32,7 +32,7 @@ impl UsageEstimate {
         }
     }
 
-    /// Adds what it may cost, in millionths.
+    /// Sets the estimated cost, in millionths.
     #[must_use]
     pub fn cost_micros(mut self, cost_micros: u64) -> Self {
         self.cost_micros = cost_micros;
@@ -40,7 +40,7 @@ impl UsageEstimate {
     }
 }
 
-/// What an operation has used so far, by its provider.
+/// Usage of an operation so far, as the provider reports it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -49,13 +49,12 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Tokens of the output.
     pub output_tokens: u64,
-    /// The price in millionths, where the adapter knows it; where it does not, budgets count
-    /// what was estimated.
+    /// Cost in millionths, if the adapter knows it; otherwise, budgets count the estimate.
     pub cost_micros: Option<u64>,
 }
 
 impl Usage {
-    /// Tokens, without a price.
+    /// Creates a usage in tokens, without a cost.
     pub fn tokens(input_tokens: u64, output_tokens: u64) -> Self {
         Usage {
             input_tokens,
@@ -64,53 +63,52 @@ impl Usage {
         }
     }
 
-    /// Adds the price, in millionths.
+    /// Sets the cost, in millionths.
     #[must_use]
     pub fn cost_micros(mut self, cost_micros: u64) -> Self {
         self.cost_micros = Some(cost_micros);
         self
     }
 
-    /// Tokens, in and out.
+    /// Returns the sum of input and output tokens.
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
-    /// This, where it is more than the estimate, else the estimate.
+    /// Returns the greater of the usage and the estimate.
     fn at_least(mut self, estimate: &UsageEstimate) -> Self {
         let missing = estimate.tokens.saturating_sub(self.total_tokens());
         self.output_tokens = self.output_tokens.saturating_add(missing);
-        // Budgets count an unknown price as the estimated one.
+        // Budgets count an unknown cost as the estimated one.
         let cost = self.cost_micros;
         self.cost_micros = cost.map(|cost| cost.max(estimate.cost_micros));
         self
     }
 }
 
-/// Says whether an operation may be sent, and keeps the counters.
+/// Decides whether an operation may be sent, and keeps the counters.
 ///
-/// Every reservation that was granted is followed by exactly one
-/// [`settle`](Budget::settle) or [`release`](Budget::release), also after a panic in a hook
-/// and where the caller drops the stream. These two must not panic.
+/// Every granted reservation is followed by exactly one [`settle`](Budget::settle) or
+/// [`release`](Budget::release), also after a panic in a hook and if the caller drops the stream.
+/// These two must not panic.
 ///
-/// What an operation counts as depends on how far it has come. Providers say what was
-/// used at the end of an answer, and charge for what nobody waited for, so half an answer is
-/// not taken for a free one:
+/// The counted usage depends on the progress of the operation. Providers report usage at the end of
+/// an answer, and also charge for answers that the caller cancelled, so a partial answer is not
+/// free:
 ///
-/// | The operation ends | It counts as |
+/// | End of the operation | Counted usage |
 /// |---|---|
-/// | before the adapter has answered: the budget or the adapter refuses, a hook panics, the caller drops the stream | nothing: it is released |
-/// | whole | what was reported, else the estimate |
-/// | after the adapter has begun to answer: an error, an answer that is cut off, a panic, a dropped stream | the estimate, or what was reported by then where that is more |
+/// | before the adapter has answered: the budget or the adapter refuses, a hook panics, the caller drops the stream | nothing: the reservation is released |
+/// | complete | the reported usage, else the estimate |
+/// | after the adapter has begun to answer: an error, a truncated answer, a panic, a dropped stream | the greater of the estimate and the usage reported so far |
 ///
-/// The adapter has answered once [`ModelAdapter::stream`](super::ModelAdapter::stream) has
-/// given a stream. Where a tool call cannot be read, the rest of the answer is still read for
-/// its usage, at most 1024 events and for a second; if its end comes by then, it counts as a
-/// whole one.
+/// The adapter has answered once [`ModelAdapter::stream`](super::ModelAdapter::stream) has returned
+/// a stream. If a tool call cannot be parsed, the rest of the answer is still read for its usage,
+/// at most 1024 events and for a second; if it ends within that, it counts as complete.
 ///
-/// A budget for each tenant finds the tenant among the extensions.
+/// A budget per tenant reads the tenant from the extensions.
 pub trait Budget: Send + Sync {
-    /// Keeps the estimate apart for an operation.
+    /// Reserves the estimate for an operation.
     ///
     /// # Errors
     /// The operation is not sent, and its caller gets the error.
@@ -120,10 +118,10 @@ pub trait Budget: Send + Sync {
         extensions: &RequestExtensions,
     ) -> Result<(), BudgetError>;
 
-    /// Takes the reservation back, and counts what was used.
+    /// Removes the reservation, and counts the usage.
     fn settle(&self, estimate: &UsageEstimate, used: &Usage, extensions: &RequestExtensions);
 
-    /// Takes the reservation back.
+    /// Removes the reservation.
     fn release(&self, estimate: &UsageEstimate, extensions: &RequestExtensions);
 }
 
@@ -145,7 +143,7 @@ impl<B: Budget + ?Sized> Budget for Arc<B> {
     }
 }
 
-/// No budget: every operation may be sent.
+/// No limits: every operation may be sent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unlimited;
 
@@ -159,41 +157,41 @@ impl Budget for Unlimited {
     fn release(&self, _: &UsageEstimate, _: &RequestExtensions) {}
 }
 
-/// Why a budget refuses an operation.
+/// Reason for which a budget refuses an operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BudgetError {
-    /// The operation may need more than is left of a [`UsageBudget`].
+    /// The estimate exceeds the rest of a [`UsageBudget`].
     #[error(
         "the budget of {limit} {unit} has {left} left, and the operation may need {needed}; raise the limit, or lower the estimate"
     )]
     Exceeded {
-        /// What is counted: `tokens` or `cost_micros`.
+        /// Unit: `tokens` or `cost_micros`.
         unit: &'static str,
         /// The limit of the budget.
         limit: u64,
-        /// What is neither used nor reserved.
+        /// Neither used nor reserved.
         left: u64,
         /// The estimate.
         needed: u64,
     },
-    /// A budget of the program's own refuses.
+    /// A custom budget refuses.
     #[error("the budget refuses the operation: {0}")]
     Refused(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl BudgetError {
-    /// The refusal of a budget of the program's own.
+    /// Creates the refusal of a custom budget.
     pub fn refused(reason: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         BudgetError::Refused(reason.into())
     }
 }
 
-/// A budget that counts. A clone is the same budget.
+/// A [`Budget`] with counters. Clones share one budget.
 ///
-/// An operation is refused where a limit has nothing left, or less than the estimate; a limit
-/// of zero allows nothing. What was used counts in full, also where it was more than
-/// estimated. What was used stops at the largest number, it does not wrap.
+/// An operation is refused if the rest of a limit is zero, or less than the estimate; a limit of
+/// zero allows nothing. Usage counts in full, also above the estimate. Counters saturate at the
+/// largest number.
 ///
 /// ```
 /// use hooks_runtime::RequestExtensions;
@@ -221,31 +219,31 @@ struct UsageCounters {
 }
 
 impl UsageBudget {
-    /// Counts, and limits nothing but the sum of what is reserved, which has to be a number.
+    /// Creates a budget without limits; only the sum of reservations must fit its type.
     pub fn new() -> Self {
         UsageBudget::default()
     }
 
-    /// Limits the tokens, in and out.
+    /// Limits the sum of input and output tokens.
     #[must_use]
     pub fn limit_tokens(mut self, tokens: u64) -> Self {
         self.tokens = Some(tokens);
         self
     }
 
-    /// Limits the price, in millionths.
+    /// Limits the cost, in millionths.
     #[must_use]
     pub fn limit_cost_micros(mut self, cost_micros: u64) -> Self {
         self.cost_micros = Some(cost_micros);
         self
     }
 
-    /// What the operations that are over have used.
+    /// Returns the usage of finished operations.
     pub fn used(&self) -> UsageEstimate {
         self.counters().used
     }
 
-    /// What is kept apart for the operations that run.
+    /// Returns the reservations of running operations.
     pub fn reserved(&self) -> UsageEstimate {
         self.counters().reserved
     }
@@ -271,7 +269,7 @@ impl Budget for UsageBudget {
             used.cost_micros.saturating_add(reserved.cost_micros),
             estimate.cost_micros,
         )?;
-        // An estimate that no number can hold would be given back as more than was taken.
+        // Refuse an overflow: a saturated sum would be released as more than was reserved.
         let (Some(tokens), Some(cost_micros)) = (
             reserved.tokens.checked_add(estimate.tokens),
             reserved.cost_micros.checked_add(estimate.cost_micros),
@@ -333,7 +331,7 @@ impl fmt::Debug for UsageBudget {
     }
 }
 
-/// What one operation has reserved, until it is dropped.
+/// Reservation of one operation; dropping it releases or settles it.
 pub(crate) struct Reservation<'a> {
     budget: &'a dyn Budget,
     extensions: &'a RequestExtensions,
@@ -342,7 +340,7 @@ pub(crate) struct Reservation<'a> {
     progress: Progress,
 }
 
-/// How far an operation has come.
+/// Progress of an operation.
 enum Progress {
     Unanswered,
     Answered,
@@ -365,17 +363,17 @@ impl<'a> Reservation<'a> {
         })
     }
 
-    /// The adapter has begun to answer: from now on the operation is not free.
+    /// Records that the adapter has begun to answer: from now on the operation costs.
     pub(crate) fn answered(&mut self) {
         self.progress = Progress::Answered;
     }
 
-    /// What has been used so far.
+    /// Records the usage so far.
     pub(crate) fn note(&mut self, used: Usage) {
         self.used = Some(used);
     }
 
-    /// The answer has come to its end: no more will be reported.
+    /// Settles the usage at the end of the answer.
     pub(crate) fn settle(mut self) {
         self.progress = Progress::Whole;
     }

@@ -24,8 +24,8 @@ use super::input::{ModelInput, ModelOperation, ModelRequest, OperationKind, Outp
 use super::output::{Json, ModelOutput, Text};
 use super::owner::HookedModel;
 
-/// An operation that has not been sent: [`stream`](ModelCall::stream) or
-/// [`collect`](ModelCall::collect) do.
+/// An operation that has not been sent; call [`stream`](ModelCall::stream) or
+/// [`collect`](ModelCall::collect).
 #[must_use = "an operation is sent by `stream` or `collect`"]
 pub struct ModelCall<'h, O> {
     model: HookedModel<'h>,
@@ -33,15 +33,15 @@ pub struct ModelCall<'h, O> {
     output: PhantomData<fn() -> O>,
 }
 
-/// Starts the four kinds of operation.
+/// Constructors of the four kinds of operation.
 impl<'h> HookedModel<'h> {
-    /// Goes on with a conversation, with text.
+    /// Continues a conversation, with text.
     pub fn text_turn(&self, input: impl Into<ModelInput>) -> ModelCall<'h, Text> {
         let input = input.into();
         ModelCall::new(self, ModelOperation::TextTurn { input })
     }
 
-    /// Goes on with a conversation, with a value of a type.
+    /// Continues a conversation, with a value of a type.
     pub fn structured_turn<T: DeserializeOwned>(
         &self,
         input: impl Into<ModelInput>,
@@ -78,7 +78,7 @@ impl<'h, O> ModelCall<'h, O> {
         }
     }
 
-    /// Attaches a value, which hooks and adapters find by its type. It hides the model's
+    /// Attaches a value, which hooks and adapters look up by its type. It overrides the model's
     /// default of that type.
     pub fn ext<V: Any + HookObject>(mut self, value: V) -> Self {
         self.request.extensions.insert(value);
@@ -91,15 +91,15 @@ impl<'h, O> ModelCall<'h, O> {
         self
     }
 
-    /// The kind of the operation.
+    /// Returns the kind of the operation.
     pub fn kind(&self) -> OperationKind {
         self.request.kind()
     }
 }
 
 impl<T> ModelCall<'_, Json<T>> {
-    /// Says what the JSON has to look like, for adapters whose provider can hold a model to
-    /// it. The name is for providers that want one.
+    /// Sets the schema of the JSON, for adapters whose provider can enforce one. The name is for
+    /// providers that require one.
     pub fn schema(mut self, name: impl Into<String>, schema: Value) -> Self {
         if let Some(place) = self.request.operation.schema_mut() {
             *place = Some(OutputSchema::new(name, schema));
@@ -112,8 +112,8 @@ impl<'h, O: ModelOutput + 'h> ModelCall<'h, O>
 where
     O::Value: Send + 'h,
 {
-    /// The events of the answer, each when it comes. Nothing is sent before the stream is
-    /// polled, and dropping it ends the operation.
+    /// Returns the events of the answer as a stream. Nothing is sent before the stream is polled,
+    /// and dropping it cancels the operation.
     pub fn stream(self) -> ModelStream<'h, O::Value> {
         let ModelCall { model, request, .. } = self;
         ModelStream {
@@ -122,7 +122,7 @@ where
         }
     }
 
-    /// The whole answer.
+    /// Returns the whole answer.
     ///
     /// # Errors
     /// The first error of the stream.
@@ -147,10 +147,10 @@ impl<O> fmt::Debug for ModelCall<'_, O> {
     }
 }
 
-/// The events of an answer. It ends after the first error.
+/// The events of an answer. The stream ends after the first error.
 ///
 /// # Panics
-/// Polling it panics where a hook does; it may not be polled again then.
+/// Polling it panics if a hook does; it must not be polled again then.
 #[must_use = "nothing is sent before the stream is polled"]
 pub struct ModelStream<'h, T> {
     kind: OperationKind,
@@ -158,12 +158,12 @@ pub struct ModelStream<'h, T> {
 }
 
 impl<T> ModelStream<'_, T> {
-    /// The kind of the operation.
+    /// Returns the kind of the operation.
     pub fn kind(&self) -> OperationKind {
         self.kind
     }
 
-    /// The next event, without a trait for streams in scope. Cancelling it loses nothing.
+    /// Returns the next event, without a stream trait in scope. Cancel safe.
     pub async fn next(&mut self) -> Option<Result<ModelEvent<T>, ModelError>> {
         self.events.next().await
     }
@@ -198,7 +198,7 @@ async fn run<O: ModelOutput>(
     }
 }
 
-/// The order of an operation, as the page of the module says it.
+/// Runs an operation in the order that the module's page describes.
 async fn send<O: ModelOutput>(
     model: &HookedModel<'_>,
     request: ModelRequest,
@@ -248,14 +248,14 @@ async fn send<O: ModelOutput>(
     Ok(())
 }
 
-/// The most events of an answer that nobody gets any more which are read for its usage.
+/// Maximum number of events that are read for the usage of an answer that has failed.
 const READ_ON_EVENTS: usize = 1024;
 
-/// The most time that this may take.
+/// Timeout of this.
 const READ_ON_TIME: Duration = Duration::from_secs(1);
 
-/// Reads the rest of an answer for what it has used, and says whether it came to its end. No
-/// hook sees it, and the caller waits for it: it is bounded.
+/// Reads the rest of an answer for its usage, and returns `true` if it completed. No hook sees it,
+/// and the caller waits for it, so it is bounded.
 async fn read_on(events: &mut AdapterEvents<'_>, reservation: &mut Reservation<'_>) -> bool {
     let rest = pin!(async {
         let mut is_finished = false;
@@ -270,7 +270,7 @@ async fn read_on(events: &mut AdapterEvents<'_>, reservation: &mut Reservation<'
         }
         false
     });
-    // Not the timer of a runtime: a model works without one.
+    // Not the runtime's timer: a model works without one.
     match select(rest, Delay::new(READ_ON_TIME)).await {
         Either::Left((is_whole, _)) => is_whole,
         Either::Right(_) => false,

@@ -1,4 +1,5 @@
-//! Between a [`Conversation`](crate::Conversation), to which event hooks add, and a model.
+//! Converts between a [`Conversation`](crate::Conversation), which event hooks change, and the
+//! messages of a model.
 
 use serde_json::Value;
 
@@ -6,20 +7,20 @@ use super::event::ModelReply;
 use super::input::{ModelInput, ModelMessage, RawToolCall};
 use crate::{Message, Role};
 
-/// Where a [`Message`] has the calls of an agent: a list of [`RawToolCall`]s.
+/// Field of a [`Message`] with the agent's calls: a list of [`RawToolCall`]s.
 const TOOL_CALLS: &str = "tool_calls";
 
-/// Where a [`Message`] says that a tool has failed.
+/// Field of a [`Message`] that is `true` if a tool has failed.
 const IS_ERROR: &str = "is_error";
 
-/// Why a message of a conversation is none for a model.
+/// Reason for which a message cannot be converted for a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidMessage {
-    /// Nobody knows which call a result belongs to.
+    /// A result does not name its call.
     #[error("the result of a tool names no call; set its `tool_call_id`")]
     NoCallId,
-    /// The calls of an agent are not those of a model.
+    /// The agent's calls do not have the form of a model's.
     #[error(
         "the `tool_calls` of a message cannot be read: {0}; each has an `id`, a `name` and `arguments`, which are a text"
     )]
@@ -27,15 +28,15 @@ pub enum InvalidMessage {
 }
 
 impl ModelInput {
-    /// The messages of [`Conversation::next_call`](crate::Conversation::next_call), with all
-    /// that hooks have injected.
+    /// Returns the messages of [`Conversation::next_call`](crate::Conversation::next_call),
+    /// including those that hooks have injected.
     ///
-    /// Calls of tools are a list of [`RawToolCall`]s in the field `tool_calls` of
-    /// [`Message::extra`], and a result that has failed says `true` in its field `is_error`;
-    /// the way back, from a [`ModelMessage`] to a [`Message`], puts them there.
+    /// Tool calls are a list of [`RawToolCall`]s in the field `tool_calls` of [`Message::extra`]. A
+    /// failed result has `true` in its field `is_error`. The conversion from a [`ModelMessage`] to
+    /// a [`Message`] sets these fields.
     ///
     /// # Errors
-    /// A tool's result without the id of its call, or calls in another form.
+    /// If a tool's result has no call id, or calls have another form.
     pub fn from_messages(
         messages: impl IntoIterator<Item = Message>,
     ) -> Result<Self, InvalidMessage> {
@@ -99,7 +100,7 @@ impl From<ModelMessage> for Message {
 }
 
 impl ModelReply<String> {
-    /// The answer as a message, for the conversation to go on.
+    /// Returns the answer as a message, to continue the conversation.
     pub fn to_message(&self) -> ModelMessage {
         let calls = self
             .tool_calls

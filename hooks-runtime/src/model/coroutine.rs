@@ -1,4 +1,4 @@
-//! A stream written as one asynchronous body, so that what happens in order reads in order.
+//! A stream written as one asynchronous body, so that its code is in the order of execution.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -12,9 +12,9 @@ use hooks_core::{BoxFuture, MaybeSend};
 
 use crate::lock::lock;
 
-/// The stream of what its body gives to a [`Yielder`].
+/// Stream of the items that its body sends to a [`Yielder`].
 pub(crate) struct Coroutine<'a, T> {
-    /// None once it has ended, so that nothing it held lives longer.
+    /// `None` after its end, so that everything it owned is dropped.
     body: Option<BoxFuture<'a, ()>>,
     item: Item<T>,
 }
@@ -63,16 +63,16 @@ impl<T> fmt::Debug for Coroutine<'_, T> {
     }
 }
 
-/// Where a body puts its items.
+/// Receives the items of a body.
 pub(crate) struct Yielder<T>(Item<T>);
 
 impl<T> Yielder<T> {
-    /// Gives an item away, and goes on once another one is asked for.
+    /// Yields an item, and resumes when the next one is polled for.
     pub(crate) async fn send(&self, item: T) {
         *lock(&self.0) = Some(item);
         let mut was_polled = false;
         poll_fn(|_| match mem::replace(&mut was_polled, true) {
-            // The stream is polled again by whoever takes the item: nobody has to be woken.
+            // The caller polls again after taking the item, so no waker is needed.
             false => Poll::Pending,
             true => Poll::Ready(()),
         })

@@ -1,4 +1,4 @@
-//! Why an operation has no answer.
+//! Errors of an operation.
 
 use serde_json::Value;
 
@@ -8,17 +8,17 @@ use super::input::OperationKind;
 use crate::Map;
 use crate::events::{Emission, EmitError, HookRegistry};
 
-/// Why an operation has no answer, or no whole one.
+/// Reason for which an operation has no answer, or an incomplete one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
     /// The budget refuses. Nothing was sent.
     #[error(transparent)]
     Budget(#[from] BudgetError),
-    /// The adapter has no answer, or no more of it.
+    /// The adapter failed, at its start or later.
     #[error(transparent)]
     Adapter(#[from] AdapterError),
-    /// The events ended before the adapter said that this is all.
+    /// The events ended without [`Finished`](super::AdapterEvent::Finished).
     #[error("the answer to a `{kind}` was cut off before its end")]
     Incomplete {
         /// The kind of the operation.
@@ -27,27 +27,27 @@ pub enum ModelError {
     /// The model refused to answer.
     #[error("the model refuses to answer: {text}")]
     Refused {
-        /// What it says.
+        /// Text of the refusal.
         text: String,
     },
-    /// The JSON is not the value that was asked for.
+    /// The JSON does not have the requested type.
     #[error(
         "the structured output cannot be read: {source}; give the call a schema with `.schema(…)`, or more tokens if the answer was too long"
     )]
     InvalidOutput {
-        /// What the model answered.
+        /// Answer of the model.
         text: String,
-        /// Why it stopped.
+        /// Reason for which it stopped.
         finish: FinishReason,
-        /// What is wrong with it.
+        /// Cause.
         source: serde_json::Error,
     },
-    /// The model called a tool that it was not offered.
+    /// The model called a tool that is not in the input.
     #[error("the model calls `{name}`, which is no tool of the input; the tools are {available:?}")]
     UnknownTool {
-        /// The name that it called.
+        /// Name in the call.
         name: String,
-        /// The names of the tools of the input.
+        /// Names of the input's tools.
         available: Vec<String>,
     },
     /// The arguments of a tool call are not JSON.
@@ -55,29 +55,29 @@ pub enum ModelError {
     InvalidToolArguments {
         /// The tool.
         tool: String,
-        /// What the model wrote.
+        /// Text that the model wrote.
         arguments: String,
-        /// What is wrong with it.
+        /// Cause.
         source: serde_json::Error,
     },
 }
 
 impl ModelError {
-    /// Whether the provider is at failure: an `error:provider`. What the budget refuses, and
-    /// what the model answers in the wrong form, is not.
+    /// Returns `true` for a failure of the provider: an `error:provider`. A refusal of the budget,
+    /// and output of the model in the wrong form, is none.
     pub fn is_provider_error(&self) -> bool {
         matches!(self, ModelError::Adapter(_) | ModelError::Incomplete { .. })
     }
 
-    /// The data of an `error:provider` event, where the provider is at failure.
+    /// Returns the data of an `error:provider` event, for a failure of the provider.
     ///
-    /// | Field | |
+    /// | Field | Description |
     /// |---|---|
     /// | `error_type` | `incomplete`, or the [`AdapterError::kind`] |
-    /// | `error_message` | what went wrong, in words |
+    /// | `error_message` | message of the error |
     /// | `status` | the HTTP status, if there is one |
-    /// | `code` | what kind of error it is in the provider's words, if it said so |
-    /// | `retry_after_ms` | how many milliseconds the provider asks to wait, if it does |
+    /// | `code` | kind of the error in the provider's words, if there is one |
+    /// | `retry_after_ms` | delay that the provider requests before a retry, in milliseconds |
     pub fn provider_error_data(&self) -> Option<Map> {
         let mut data = Map::new();
         let mut put = |field: &str, value: Option<Value>| {
@@ -103,10 +103,10 @@ impl ModelError {
     }
 }
 
-/// Emits `error:provider`, where the provider is at failure, and nothing otherwise; a
-/// [`HookedModel`](super::HookedModel) emits nothing itself. The orchestrator adds its own
-/// fields, such as the operation or the session, as `more`; they give way to those of
-/// [`provider_error_data`](ModelError::provider_error_data).
+/// Emits `error:provider` for a failure of the provider, else nothing; a
+/// [`HookedModel`](super::HookedModel) emits nothing itself. `more` contains the orchestrator's own
+/// fields, such as the operation or the session; fields of
+/// [`provider_error_data`](ModelError::provider_error_data) override them.
 ///
 /// # Errors
 /// As of [`HookRegistry::emit`].

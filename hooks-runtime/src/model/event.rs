@@ -1,4 +1,4 @@
-//! What a caller gets, and how it is made of what an adapter sends.
+//! Events for the caller, and their conversion from an adapter's events.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::error::ModelError;
 use super::input::{ModelOperation, OperationKind, RawToolCall};
 use super::output::ModelOutput;
 
-/// One event of an answer, as a caller gets it.
+/// An event of an answer, for the caller.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ModelEvent<T> {
@@ -22,17 +22,17 @@ pub enum ModelEvent<T> {
     },
     /// More of the text; of the JSON, in a structured operation.
     Text(String),
-    /// More of what the model thinks aloud; no part of the answer.
+    /// More of the model's reasoning; not part of the answer.
     Reasoning(String),
-    /// More of the text in which the model refuses to answer.
+    /// More of the text of a refusal.
     Refusal(String),
     /// A call of one of the tools of the input.
     ToolCall(ModelToolCall),
-    /// What has been used so far, in total.
+    /// Total usage so far.
     Usage(Usage),
-    /// Why the model has stopped.
+    /// Reason for which the model has stopped.
     Finished(FinishReason),
-    /// All of the text, or the value that the JSON is. The last event.
+    /// The whole text, or the value parsed from the JSON. The last event.
     Output(T),
 }
 
@@ -40,7 +40,7 @@ pub enum ModelEvent<T> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModelToolCall {
-    /// Names the call, for its result.
+    /// Id of the call, for its result.
     pub id: String,
     /// The name of the tool, one of the input's.
     pub name: String,
@@ -49,7 +49,7 @@ pub struct ModelToolCall {
 }
 
 impl ModelToolCall {
-    /// A call.
+    /// Creates a call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, input: Value) -> Self {
         ModelToolCall {
             id: id.into(),
@@ -63,16 +63,16 @@ impl ModelToolCall {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ModelReply<T> {
-    /// All of the text, or the value that the JSON is. None where a structured turn called
-    /// tools in the place of answering.
+    /// The whole text, or the value parsed from the JSON. `None` if a structured turn called tools
+    /// instead of answering.
     pub output: Option<T>,
-    /// What the model thought aloud.
+    /// Reasoning of the model.
     pub reasoning: String,
-    /// The tools to call.
+    /// Tool calls that the model requests.
     pub tool_calls: Vec<ModelToolCall>,
-    /// What was used, where the provider said so.
+    /// Usage, if the provider reported it.
     pub usage: Option<Usage>,
-    /// Why the model has stopped.
+    /// Reason for which the model has stopped.
     pub finish: FinishReason,
     /// The provider's name for the answer.
     pub id: Option<String>,
@@ -103,13 +103,13 @@ impl<T> ModelReply<T> {
             ModelEvent::Usage(usage) => self.usage = Some(usage),
             ModelEvent::Finished(reason) => self.finish = reason,
             ModelEvent::Output(output) => self.output = Some(output),
-            // All of the text is the output; an answer that is a refusal is an error.
+            // The output contains the text; a refusal is an error.
             ModelEvent::Text(_) | ModelEvent::Refusal(_) => {}
         }
     }
 }
 
-/// Makes a caller's events of an adapter's.
+/// Converts an adapter's events into a caller's.
 pub(crate) struct Mapper {
     kind: OperationKind,
     tools: Vec<String>,
@@ -167,7 +167,7 @@ impl Mapper {
                 available: self.tools.clone(),
             });
         }
-        // A tool without arguments is called with nothing by some models.
+        // Some models send empty arguments for a tool without parameters.
         let arguments = match call.arguments.trim() {
             "" => "{}",
             arguments => arguments,
@@ -186,12 +186,12 @@ impl Mapper {
         }
     }
 
-    /// Whether the adapter has said that this is all.
+    /// Returns `true` if the adapter has sent `Finished`.
     pub(crate) fn is_complete(&self) -> bool {
         self.finish.is_some()
     }
 
-    /// The output, at the end of the events.
+    /// Returns the output, at the end of the events.
     pub(crate) fn finish<O: ModelOutput>(self) -> Result<Option<O::Value>, ModelError> {
         let Some(finish) = self.finish else {
             return Err(ModelError::Incomplete { kind: self.kind });

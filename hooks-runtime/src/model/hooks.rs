@@ -1,4 +1,4 @@
-//! The hooks around a model, and what they are given.
+//! The hooks around a model, and their parameters.
 
 use hooks_core::{RequestExtensions, hooks};
 
@@ -25,29 +25,29 @@ use super::input::{ModelInput, ModelOperation, ModelRequest, OperationKind};
 /// ```
 #[hooks]
 pub trait ModelHooks {
-    /// What the operation may use, before the budget reserves it: all four kinds.
+    /// Estimates the usage of an operation of any kind, before the budget reserves it.
     ///
-    /// Without a hook, the [`UsageEstimate`] among the extensions, else nothing.
+    /// Without a hook, the estimate is the [`UsageEstimate`] among the extensions, else zero.
     #[hook(singleton)]
     async fn resolve_usage_estimate(cx: &UsageHookContext<'_>) -> UsageEstimate {
         let estimate = cx.extensions().get::<UsageEstimate>();
         estimate.copied().unwrap_or_default()
     }
 
-    /// The input of a text or a structured turn, before the adapter has it.
+    /// Receives the input of a text or a structured turn, before the adapter.
     #[hook(always)]
     async fn on_model_input(cx: &ModelInputHookContext<'_>) {
         let _ = cx;
     }
 
-    /// An event of the adapter, before it becomes one of the caller's.
+    /// Receives an event of the adapter, before its conversion into the caller's event.
     #[hook(always)]
     async fn on_stream_event(cx: &StreamEventHookContext<'_>) {
         let _ = cx;
     }
 }
 
-/// What `resolve_usage_estimate` is given.
+/// Parameter of `resolve_usage_estimate`.
 #[derive(Debug, Clone, Copy)]
 pub struct UsageHookContext<'a> {
     request: &'a ModelRequest,
@@ -58,23 +58,23 @@ impl<'a> UsageHookContext<'a> {
         UsageHookContext { request }
     }
 
-    /// The extensions of the request over the defaults of the model.
+    /// Returns the extensions of the request, which override the defaults of the model.
     pub fn extensions(&self) -> &'a RequestExtensions {
         &self.request.extensions
     }
 
-    /// The kind of the operation.
+    /// Returns the kind of the operation.
     pub fn kind(&self) -> OperationKind {
         self.request.kind()
     }
 
-    /// The operation itself, from which an estimate can be made.
+    /// Returns the operation, to derive an estimate from.
     pub fn operation(&self) -> &'a ModelOperation {
         &self.request.operation
     }
 }
 
-/// What `on_model_input` is given.
+/// Parameter of `on_model_input`.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelInputHookContext<'a> {
     request: &'a ModelRequest,
@@ -82,30 +82,30 @@ pub struct ModelInputHookContext<'a> {
 }
 
 impl<'a> ModelInputHookContext<'a> {
-    /// None for completions, which have no such input.
+    /// Returns `None` for completions, which have no such input.
     pub(crate) fn of(request: &'a ModelRequest) -> Option<Self> {
         let input = request.operation.input()?;
         Some(ModelInputHookContext { request, input })
     }
 
-    /// The extensions of the request over the defaults of the model.
+    /// Returns the extensions of the request, which override the defaults of the model.
     pub fn extensions(&self) -> &'a RequestExtensions {
         &self.request.extensions
     }
 
-    /// [`TextTurn`](OperationKind::TextTurn) or
+    /// Returns [`TextTurn`](OperationKind::TextTurn) or
     /// [`StructuredTurn`](OperationKind::StructuredTurn).
     pub fn kind(&self) -> OperationKind {
         self.request.kind()
     }
 
-    /// The conversation and the tools.
+    /// Returns the conversation and the tools.
     pub fn input(&self) -> &'a ModelInput {
         self.input
     }
 }
 
-/// What `on_stream_event` is given.
+/// Parameter of `on_stream_event`.
 #[derive(Debug, Clone, Copy)]
 pub struct StreamEventHookContext<'a> {
     extensions: &'a RequestExtensions,
@@ -126,17 +126,17 @@ impl<'a> StreamEventHookContext<'a> {
         }
     }
 
-    /// The extensions of the request over the defaults of the model.
+    /// Returns the extensions of the request, which override the defaults of the model.
     pub fn extensions(&self) -> &'a RequestExtensions {
         self.extensions
     }
 
-    /// The kind of the operation.
+    /// Returns the kind of the operation.
     pub fn kind(&self) -> OperationKind {
         self.kind
     }
 
-    /// The event, by the kind of the operation.
+    /// Returns the event, by the kind of the operation.
     pub fn event(&self) -> ModelStreamEvent<'a> {
         match self.kind {
             OperationKind::TextTurn => ModelStreamEvent::TextTurn(self.event),
@@ -149,8 +149,8 @@ impl<'a> StreamEventHookContext<'a> {
     }
 }
 
-/// An event as the adapter sent it: before a tool is looked up, before arguments or a
-/// structured output are read.
+/// An event as the adapter sent it: before tools are looked up, and arguments or a structured
+/// output are parsed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum ModelStreamEvent<'a> {
@@ -165,7 +165,7 @@ pub enum ModelStreamEvent<'a> {
 }
 
 impl<'a> ModelStreamEvent<'a> {
-    /// The event, whatever the kind of the operation.
+    /// Returns the event, for any kind of operation.
     pub fn raw(self) -> &'a AdapterEvent {
         match self {
             ModelStreamEvent::TextTurn(event)

@@ -1,4 +1,4 @@
-//! What a model is asked.
+//! Input of a model.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ use serde_json::Value;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OperationKind {
-    /// A conversation goes on with text, and calls of tools.
+    /// Continues a conversation with text, and tool calls.
     TextTurn,
-    /// A conversation goes on with a value of a type, and calls of tools.
+    /// Continues a conversation with a value of a type, and tool calls.
     StructuredTurn,
-    /// A prompt is answered with text.
+    /// Answers a prompt with text.
     Completion,
-    /// A prompt is answered with a value of a type.
+    /// Answers a prompt with a value of a type.
     StructuredCompletion,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for OperationKind {
     }
 }
 
-/// The input of a turn: the conversation so far, and the tools that may be called.
+/// The input of a turn: the conversation so far, and the available tools.
 ///
 /// ```
 /// use hooks_runtime::model::{ModelInput, ToolSpec};
@@ -50,13 +50,13 @@ impl fmt::Display for OperationKind {
 pub struct ModelInput {
     /// The conversation, oldest first.
     pub messages: Vec<ModelMessage>,
-    /// The tools that the model may call. A call of another one ends the turn with
+    /// Tools that the model may call. A call of another tool ends the turn with
     /// [`ModelError::UnknownTool`](super::ModelError::UnknownTool).
     pub tools: Vec<ToolSpec>,
 }
 
 impl ModelInput {
-    /// A conversation.
+    /// Creates an input from a conversation.
     pub fn new(messages: impl IntoIterator<Item = ModelMessage>) -> Self {
         ModelInput {
             messages: messages.into_iter().collect(),
@@ -64,12 +64,12 @@ impl ModelInput {
         }
     }
 
-    /// A conversation that begins with this text of the user's.
+    /// Creates a conversation that begins with this text of the user.
     pub fn user(text: impl Into<String>) -> Self {
         ModelInput::new([ModelMessage::User(text.into())])
     }
 
-    /// Adds a text of the system's, in front of everything.
+    /// Adds a system message at the beginning.
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
         self.messages.insert(0, ModelMessage::System(text.into()));
@@ -83,7 +83,7 @@ impl ModelInput {
         self
     }
 
-    /// Adds a tool that may be called.
+    /// Adds a tool.
     #[must_use]
     pub fn tool(mut self, tool: ToolSpec) -> Self {
         self.tools.push(tool);
@@ -91,14 +91,14 @@ impl ModelInput {
     }
 }
 
-/// A text is what the user says.
+/// Converts a text into a message of the user.
 impl From<&str> for ModelInput {
     fn from(text: &str) -> Self {
         ModelInput::user(text)
     }
 }
 
-/// A text is what the user says.
+/// Converts a text into a message of the user.
 impl From<String> for ModelInput {
     fn from(text: String) -> Self {
         ModelInput::user(text)
@@ -110,35 +110,35 @@ impl From<String> for ModelInput {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelMessage {
-    /// What the system says.
+    /// Message of the system.
     System(String),
-    /// What the user says.
+    /// Message of the user.
     User(String),
-    /// What the model has answered.
+    /// Answer of the model.
     Assistant {
         /// Its text; may be empty.
         text: String,
-        /// The tools that it has called.
+        /// Tool calls in the answer.
         #[serde(default)]
         tool_calls: Vec<RawToolCall>,
     },
-    /// What a tool has answered.
+    /// Result of a tool.
     ToolResult {
         /// The [`RawToolCall::id`] of the call.
         call_id: String,
-        /// The answer.
+        /// Text of the result.
         content: String,
-        /// Whether the call has failed.
+        /// `true` if the call has failed.
         #[serde(default)]
         is_error: bool,
     },
 }
 
-/// A tool call as a model writes it: its arguments are a text that should be JSON.
+/// A tool call as a model writes it: its arguments are text, which should be JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RawToolCall {
-    /// Names the call, for its result.
+    /// Id of the call, for its result.
     pub id: String,
     /// The name of the tool.
     pub name: String,
@@ -147,7 +147,7 @@ pub struct RawToolCall {
 }
 
 impl RawToolCall {
-    /// A call.
+    /// Creates a call.
     pub fn new(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -167,7 +167,7 @@ impl RawToolCall {
 pub struct ToolSpec {
     /// Its name.
     pub name: String,
-    /// What it is good for, in words for the model.
+    /// Description of its use, for the model.
     #[serde(default)]
     pub description: String,
     /// The JSON schema of its arguments.
@@ -175,7 +175,7 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// A tool, and the JSON schema of its arguments.
+    /// Creates a tool with the JSON schema of its arguments.
     pub fn new(name: impl Into<String>, schema: Value) -> Self {
         ToolSpec {
             name: name.into(),
@@ -184,7 +184,7 @@ impl ToolSpec {
         }
     }
 
-    /// Says what it is good for.
+    /// Sets the description.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
@@ -192,18 +192,18 @@ impl ToolSpec {
     }
 }
 
-/// The JSON schema that a structured output is asked to meet.
+/// JSON schema of a structured output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OutputSchema {
-    /// Names the schema, for providers that want a name.
+    /// Name of the schema, for providers that require one.
     pub name: String,
     /// The schema.
     pub schema: Value,
 }
 
 impl OutputSchema {
-    /// A schema with a name.
+    /// Creates a schema with a name.
     pub fn new(name: impl Into<String>, schema: Value) -> Self {
         OutputSchema {
             name: name.into(),
@@ -212,9 +212,9 @@ impl OutputSchema {
     }
 }
 
-/// How an answer is made: an extension that adapters read, from the request or the defaults.
+/// Options of an answer: an extension that adapters read, from the request or the defaults.
 ///
-/// What is `None` is left to the adapter.
+/// `None` selects the adapter's default.
 ///
 /// ```
 /// use hooks_runtime::RequestExtensions;
@@ -228,35 +228,35 @@ impl OutputSchema {
 #[serde(default)]
 #[non_exhaustive]
 pub struct GenerationOptions {
-    /// The model that is asked.
+    /// Model to use.
     pub model: Option<String>,
-    /// How many tokens an answer may have.
+    /// Maximum number of tokens of an answer.
     pub max_output_tokens: Option<u32>,
-    /// How much chance there is in an answer.
+    /// Sampling temperature.
     pub temperature: Option<f32>,
 }
 
 impl GenerationOptions {
-    /// Everything is left to the adapter.
+    /// Creates options with the adapter's defaults.
     pub fn new() -> Self {
         GenerationOptions::default()
     }
 
-    /// Asks this model.
+    /// Sets the model.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// Bounds the answer.
+    /// Sets the maximum number of tokens.
     #[must_use]
     pub fn max_output_tokens(mut self, tokens: u32) -> Self {
         self.max_output_tokens = Some(tokens);
         self
     }
 
-    /// Sets how much chance there is in the answer.
+    /// Sets the sampling temperature.
     #[must_use]
     pub fn temperature(mut self, temperature: f32) -> Self {
         self.temperature = Some(temperature);
@@ -264,20 +264,20 @@ impl GenerationOptions {
     }
 }
 
-/// An operation without the types of whoever asks: what an adapter is given.
+/// An operation without the caller's types: input of an adapter.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ModelOperation {
-    /// Goes on with a conversation.
+    /// Continues a conversation.
     TextTurn {
         /// The conversation.
         input: ModelInput,
     },
-    /// Goes on with a conversation, with JSON.
+    /// Continues a conversation, with JSON.
     StructuredTurn {
         /// The conversation.
         input: ModelInput,
-        /// What the JSON has to look like, where the caller said so.
+        /// Schema of the JSON, if the caller set one.
         schema: Option<OutputSchema>,
     },
     /// Answers a prompt.
@@ -289,13 +289,13 @@ pub enum ModelOperation {
     StructuredCompletion {
         /// The prompt.
         prompt: String,
-        /// What the JSON has to look like, where the caller said so.
+        /// Schema of the JSON, if the caller set one.
         schema: Option<OutputSchema>,
     },
 }
 
 impl ModelOperation {
-    /// Its kind.
+    /// Returns its kind.
     pub fn kind(&self) -> OperationKind {
         match self {
             ModelOperation::TextTurn { .. } => OperationKind::TextTurn,
@@ -305,7 +305,7 @@ impl ModelOperation {
         }
     }
 
-    /// The conversation, of a turn.
+    /// Returns the conversation, for a turn.
     pub fn input(&self) -> Option<&ModelInput> {
         match self {
             ModelOperation::TextTurn { input } | ModelOperation::StructuredTurn { input, .. } => {
@@ -315,7 +315,7 @@ impl ModelOperation {
         }
     }
 
-    /// The prompt, of a completion.
+    /// Returns the prompt, for a completion.
     pub fn prompt(&self) -> Option<&str> {
         match self {
             ModelOperation::Completion { prompt }
@@ -324,7 +324,7 @@ impl ModelOperation {
         }
     }
 
-    /// Whether the answer is JSON.
+    /// Returns `true` if the answer is JSON.
     pub fn is_structured(&self) -> bool {
         matches!(
             self,
@@ -332,7 +332,7 @@ impl ModelOperation {
         )
     }
 
-    /// What the JSON has to look like, where the caller said so.
+    /// Returns the schema of the JSON, if the caller set one.
     pub fn schema(&self) -> Option<&OutputSchema> {
         match self {
             ModelOperation::StructuredTurn { schema, .. }
@@ -350,18 +350,18 @@ impl ModelOperation {
     }
 }
 
-/// What an adapter is asked.
+/// Input of an adapter.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ModelRequest {
     /// The operation.
     pub operation: ModelOperation,
-    /// The extensions of the request over the defaults of the model.
+    /// Extensions of the request, which override the defaults of the model.
     pub extensions: RequestExtensions,
 }
 
 impl ModelRequest {
-    /// A request: for tests of an adapter alone.
+    /// Creates a request, for tests of an adapter alone.
     pub fn new(operation: ModelOperation, extensions: RequestExtensions) -> Self {
         ModelRequest {
             operation,
@@ -369,7 +369,7 @@ impl ModelRequest {
         }
     }
 
-    /// The kind of the operation.
+    /// Returns the kind of the operation.
     pub fn kind(&self) -> OperationKind {
         self.operation.kind()
     }

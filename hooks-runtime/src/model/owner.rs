@@ -11,8 +11,8 @@ use super::hooks::ModelHooksSet;
 
 /// Sends operations to a model through an adapter, within a budget, with hooks around each.
 ///
-/// A clone shares the adapter, the budget and the hooks; hooks that are added later belong to
-/// one of them only. An operation has the hooks that there were when it was made.
+/// Clones share the adapter, the budget and the hooks; hooks that are added later belong to one
+/// clone only. An operation uses the hooks at the time of its creation.
 ///
 /// ```
 /// use hooks_runtime::impl_hooks;
@@ -56,12 +56,12 @@ pub struct HookedModel<'h> {
 }
 
 impl<'h> HookedModel<'h> {
-    /// A model without hooks.
+    /// Creates a model without hooks.
     pub fn new(adapter: impl ModelAdapter + 'h, budget: impl Budget + 'h) -> Self {
         HookedModel::with_hooks(adapter, budget, ModelHooksSet::new())
     }
 
-    /// A model with hooks.
+    /// Creates a model with hooks.
     pub fn with_hooks(
         adapter: impl ModelAdapter + 'h,
         budget: impl Budget + 'h,
@@ -70,35 +70,37 @@ impl<'h> HookedModel<'h> {
         HookedModel::from_parts_with_hooks(ModelParts::new(adapter, budget), hooks)
     }
 
-    /// A model of parts that others may share, with hooks of its own.
+    /// Creates a model from parts, which may be shared, with its own hooks.
     pub fn from_parts_with_hooks(parts: ModelParts<'h>, hooks: ModelHooksSet<'h>) -> Self {
         HookedModel { parts, hooks }
     }
 
-    /// What it is made of, but for its hooks.
+    /// Returns its parts, without the hooks.
     pub fn parts(&self) -> &ModelParts<'h> {
         &self.parts
     }
 
-    /// Its hooks.
+    /// Returns its hooks.
     pub fn hooks(&self) -> &ModelHooksSet<'h> {
         &self.hooks
     }
 
-    /// Adds hooks behind those of equal priority; a `resolve_usage_estimate` replaces the one there is.
+    /// Adds hooks after those of equal priority; a `resolve_usage_estimate` hook replaces the
+    /// existing one.
     pub fn extend_hooks(&mut self, hooks: ModelHooksSet<'h>) -> &mut Self {
         self.hooks.extend(hooks);
         self
     }
 
-    /// Adds hooks, for builder chains.
+    /// Like [`extend_hooks`](Self::extend_hooks), for builder chains.
     #[must_use]
     pub fn with_extended_hooks(mut self, hooks: ModelHooksSet<'h>) -> Self {
         self.extend_hooks(hooks);
         self
     }
 
-    /// Sets the extensions that every operation has, where its request has none of the type.
+    /// Sets the default extensions of every operation; extensions of its request override them by
+    /// type.
     #[must_use]
     pub fn with_default_extensions(mut self, defaults: RequestExtensions) -> Self {
         self.parts.defaults = defaults;
@@ -115,8 +117,7 @@ impl fmt::Debug for HookedModel<'_> {
     }
 }
 
-/// What a [`HookedModel`] is made of, but for its hooks. A clone shares the adapter
-/// and the budget.
+/// The parts of a [`HookedModel`] without the hooks. Clones share the adapter and the budget.
 #[derive(Clone)]
 pub struct ModelParts<'h> {
     pub(crate) adapter: Arc<dyn Erased + 'h>,
@@ -125,7 +126,7 @@ pub struct ModelParts<'h> {
 }
 
 impl<'h> ModelParts<'h> {
-    /// An adapter and a budget.
+    /// Creates parts from an adapter and a budget.
     pub fn new(adapter: impl ModelAdapter + 'h, budget: impl Budget + 'h) -> Self {
         ModelParts {
             adapter: Arc::new(adapter),
@@ -134,7 +135,8 @@ impl<'h> ModelParts<'h> {
         }
     }
 
-    /// Sets the extensions that every operation has, where its request has none of the type.
+    /// Sets the default extensions of every operation; extensions of its request override them by
+    /// type.
     #[must_use]
     pub fn with_default_extensions(mut self, defaults: RequestExtensions) -> Self {
         self.defaults = defaults;

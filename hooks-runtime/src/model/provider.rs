@@ -1,22 +1,22 @@
 //! Adapters in the style of two providers, with hooks of their own.
 //!
-//! They translate between operations and a provider's JSON and events, and leave HTTP to an
-//! [`HttpTransport`]: a dozen lines around whatever client the program has.
+//! They convert between operations and a provider's JSON and events. HTTP is left to an
+//! [`HttpTransport`]: a dozen lines around the program's HTTP client.
 //!
 //! | Module | Subject |
 //! |---|---|
 //! | [`openai`] | [`OpenAiAdapter`]: chat completions |
 //! | [`claude`] | [`ClaudeAdapter`]: messages |
-//! | [`http`] | [`HttpTransport`], and what it carries |
-//! | [`sse`] | server-sent events, from bytes |
+//! | [`http`] | [`HttpTransport`], its requests and responses |
+//! | [`sse`] | server-sent events, parsed from bytes |
 //!
-//! Both sets have the same three slots:
+//! Both sets have three slots:
 //!
-//! | Slot | Kind | |
+//! | Slot | Kind | Output |
 //! |---|---|---|
-//! | `select_model` | fallback | the model that is asked, given the one that was requested |
-//! | `on_request_body` | fallback | the JSON that is sent, given the one that was made |
-//! | `on_wire_event` | always | sees each event of the provider's, as it came |
+//! | `select_model` | fallback | the model to use, from the requested one |
+//! | `on_request_body` | fallback | the JSON to send, from the generated one |
+//! | `on_wire_event` | always | none; receives each event of the provider |
 
 pub mod claude;
 pub mod http;

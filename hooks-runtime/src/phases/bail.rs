@@ -1,4 +1,4 @@
-//! The policy of PRE: the first response that is not `CONTINUE` ends it.
+//! Policy of PRE: the first response that is not `CONTINUE` ends the run.
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{EntryMeta, Failure, FailurePolicy, HookFuture, Never, Policy, Step};
@@ -66,7 +66,7 @@ impl<'h, Req: ?Sized> Policy<dyn Pre<Req> + 'h> for Bail<'_, Req> {
                 return Step::Next;
             }
             FailurePolicy::Propagate => Err(HookError::of(entry.name_arc(), failure)),
-            // What is not known here must not mean yes.
+            // An unknown variant must not allow the call.
             _ => {
                 log(Phase::Pre, entry, &failure);
                 let reason = format!("hook `{}` {}", entry.name(), text(&failure));

@@ -1,4 +1,4 @@
-//! What can be a PRE or a POST hook.
+//! The traits of PRE and POST hooks.
 
 use std::error::Error;
 use std::fmt;
@@ -11,7 +11,7 @@ use hooks_core::HookFuture;
 use super::response::HookResponse;
 use crate::HookError;
 
-/// A hook before a call, given the request.
+/// A hook before a call; receives the request.
 ///
 /// ```
 /// use hooks_runtime::{HookError, HookResponse, PreHook, ResponseAction};
@@ -41,19 +41,19 @@ use crate::HookError;
     label = "not a PRE hook"
 )]
 pub trait PreHook<Req: ?Sized>: Send + Sync {
-    /// Names the hook among the PRE hooks: another one with the same id replaces it.
+    /// Returns the id among the PRE hooks: registering another hook with this id replaces it.
     fn id(&self) -> &str;
 
-    /// Its priority, where the registration has none; without either it is 100.
+    /// Returns the priority, if the registration sets none; the default is 100.
     fn priority(&self) -> Option<i32> {
         None
     }
 
-    /// Looks at the request. Written as an `async fn`.
+    /// Handles the request. Implement it as an `async fn`.
     ///
     /// # Errors
-    /// Where the hook cannot answer: the call must not happen, and no later hook is asked, unless
-    /// the registration says otherwise.
+    /// If the hook fails: the call must not happen, and no later hook runs, unless the registration
+    /// has another failure policy.
     fn execute(
         &self,
         request: &Req,
@@ -68,8 +68,8 @@ pub trait PreHook<Req: ?Sized>: Send + Sync {
     }
 }
 
-/// A hook after a call, given the result and, where there is one, the id of the request. What it
-/// answers changes nothing for the caller: an error is logged.
+/// A hook after a call; receives the result and the id of the request, if there is one. Its output
+/// does not affect the caller: an error is logged.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -106,13 +106,13 @@ pub trait PreHook<Req: ?Sized>: Send + Sync {
     label = "not a POST hook"
 )]
 pub trait PostHook<Res: ?Sized>: Send + Sync {
-    /// Names the hook among the POST hooks: another one with the same id replaces it.
+    /// Returns the id among the POST hooks: registering another hook with this id replaces it.
     fn id(&self) -> &str;
 
-    /// Looks at the result. Written as an `async fn`.
+    /// Handles the result. Implement it as an `async fn`.
     ///
     /// # Errors
-    /// They are logged, and keep no other hook from running.
+    /// Errors are logged; the other hooks still run.
     fn execute(
         &self,
         result: &Res,
@@ -187,7 +187,7 @@ macro_rules! pointers_to_hooks {
 
 pointers_to_hooks!(Arc<H>, Box<H>, &H);
 
-/// A PRE hook as a registry holds it.
+/// Type-erased [`PreHook`], as the registry stores it.
 pub(crate) trait Pre<Req: ?Sized>: Send + Sync {
     fn start<'a>(&'a self, request: &'a Req) -> HookFuture<'a, Result<HookResponse, HookError>>;
 }
@@ -199,7 +199,7 @@ impl<Req: ?Sized, H: PreHook<Req>> Pre<Req> for H {
     }
 }
 
-/// A POST hook as a registry holds it.
+/// Type-erased [`PostHook`], as the registry stores it.
 pub(crate) trait Post<Res: ?Sized>: Send + Sync {
     fn start<'a>(
         &'a self,
@@ -219,8 +219,8 @@ impl<Res: ?Sized, H: PostHook<Res>> Post<Res> for H {
     }
 }
 
-/// A function as a PRE hook. It answers at once, and costs no future; its priority is that of
-/// the registration, else 100.
+/// A function as a PRE hook. It returns directly, without a future; its priority is the
+/// registration's, else 100.
 ///
 /// ```
 /// use hooks_runtime::phases::PreFn;
@@ -242,7 +242,8 @@ pub struct PreFn<F, M = ()> {
 }
 
 impl<F> PreFn<F> {
-    /// A function from a request to a [`HookResponse`] or a `Result<HookResponse, E>`.
+    /// Creates a hook from a function that takes a request and returns a [`HookResponse`] or a
+    /// `Result<HookResponse, E>`.
     pub fn new<Req: ?Sized, R>(id: impl Into<String>, function: F) -> PreFn<F, R>
     where
         F: Fn(&Req) -> R,
@@ -289,8 +290,8 @@ impl<F, M> fmt::Debug for PreFn<F, M> {
     }
 }
 
-/// A function as a POST hook. It answers at once, and costs no future. It is given the result,
-/// and the id of the request where the host has one.
+/// A function as a POST hook. It returns directly, without a future. It takes the result, and the
+/// id of the request, if the host has one.
 ///
 /// ```
 /// use hooks_runtime::phases::PostFn;
@@ -311,7 +312,8 @@ pub struct PostFn<F, M = ()> {
 }
 
 impl<F> PostFn<F> {
-    /// A function from a result and the id of the request to nothing or a `Result<(), E>`.
+    /// Creates a hook from a function that takes a result and the id of the request, and returns
+    /// nothing or a `Result<(), E>`.
     pub fn new<Res: ?Sized, R>(id: impl Into<String>, function: F) -> PostFn<F, R>
     where
         F: Fn(&Res, Option<&str>) -> R,

@@ -1,4 +1,4 @@
-//! The policy of POST: every hook runs, whatever becomes of the others.
+//! Policy of POST: every hook runs, even if others fail.
 
 use hooks_core::__private::drop_catching_panic;
 use hooks_core::{EntryMeta, Failure, HookFuture, Never, Policy, Step};

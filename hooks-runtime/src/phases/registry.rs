@@ -20,11 +20,11 @@ use crate::cow_cell::{CowCell, Writer};
 use crate::options::RegisterOptions;
 use crate::timer::HostTimer;
 
-/// Hooks before and after a call: PRE hooks are given a `Req`, POST hooks a `Res`. A clone is
-/// the same registry; there is none but those that a program makes.
+/// Hooks before and after a call: PRE hooks take a `Req`, POST hooks a `Res`. Clones share one
+/// registry; there is no global registry.
 ///
-/// Everything goes through `&self`, from any thread. A hook that is registered or removed
-/// during a run counts for later runs only.
+/// Every method takes `&self`, on any thread. A hook that is registered or removed during a run
+/// affects later runs only.
 ///
 /// ```
 /// use hooks_runtime::phases::{PostFn, PreFn};
@@ -61,7 +61,7 @@ struct Inner<Req: ?Sized, Res: ?Sized> {
 impl<H: ?Sized> Writer for Slot<H> {
     type Snapshot = Slot<H>;
 
-    /// A clone, which goes without the index.
+    /// Returns a clone without the index.
     fn snapshot(&self) -> Slot<H> {
         self.clone()
     }
@@ -71,16 +71,16 @@ impl<H: ?Sized> Writer for Slot<H> {
     }
 }
 
-/// The priority of a PRE hook that says nothing else.
+/// Default priority of a PRE hook.
 const PRIORITY: i32 = 100;
 
 impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
-    /// A registry without hooks, which measures time by [`HostTimer`].
+    /// Creates a registry without hooks, with [`HostTimer`] as its timer.
     pub fn new() -> Self {
         PhaseRegistry::with_timer(Arc::new(HostTimer))
     }
 
-    /// A registry without hooks, which measures time by this timer.
+    /// Creates a registry without hooks, with this timer.
     pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
         PhaseRegistry {
             inner: Arc::new(Inner {
@@ -90,8 +90,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         }
     }
 
-    /// Registers a PRE hook, in the place of one with the same id. Its priority is
-    /// that of the options, else its own, else 100.
+    /// Registers a PRE hook; replaces a hook with an equal id. Its priority is that of the options,
+    /// else its own, else 100.
     pub fn register_pre<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where
         H: PreHook<Req> + 'static,
@@ -99,8 +99,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         self.insert_pre(hook, |_, _| options)
     }
 
-    /// Registers a PRE hook with the conditions of the one that has its id, which it replaces;
-    /// as [`register_pre`](Self::register_pre) if there is none.
+    /// Registers a PRE hook with the options of the hook that it replaces by id; without such a
+    /// hook, like [`register_pre`](Self::register_pre).
     pub fn replace_pre<H>(&self, hook: H) -> Registration
     where
         H: PreHook<Req> + 'static,
@@ -108,7 +108,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         self.insert_pre(hook, conditions)
     }
 
-    /// Registers a hook under the options that are found among the others, for its id.
+    /// Registers a hook with options that are computed from the existing hooks and its id.
     fn insert_pre<H>(
         &self,
         hook: H,
@@ -131,11 +131,11 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         self.registration(Phase::Pre, id, key)
     }
 
-    /// Registers a POST hook, in the place of one with the same id. A priority has
-    /// no effect.
+    /// Registers a POST hook; replaces a hook with an equal id. A priority has no effect.
     ///
     /// # Panics
-    /// If the options want a failure that is not [isolated](FailurePolicy::Isolate): the call
+    /// If the options set a failure policy other than [isolate](FailurePolicy::Isolate): the call
+    /// is over when POST hooks run.
     /// is over when POST hooks run.
     #[track_caller]
     pub fn register_post<H>(&self, hook: H, options: RegisterOptions) -> Registration
@@ -148,7 +148,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             "POST hook `{}` cannot {policy}, because the call is over when it runs; leave `on_failure` out, or make it a PRE hook",
             hook.id()
         );
-        // The order is that of the registrations alone.
+        // The order of registration alone counts.
         let key = PostHook::id(&hook).to_owned();
         let hook: Arc<dyn Post<Res>> = Arc::new(hook);
         let entry = options
@@ -166,7 +166,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         self.registration(Phase::Post, id, key)
     }
 
-    /// Removes the hook with this id, and says whether there was one.
+    /// Removes the hook with this id, and returns `true` if it existed.
     pub fn deregister(&self, phase: Phase, id: &str) -> bool {
         let found = match phase {
             Phase::Pre => self.inner.pre.update(|slot| slot.remove(id)),
@@ -175,15 +175,14 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         log_removal(found, phase, id)
     }
 
-    /// Runs the PRE hooks: until one answers with anything but `CONTINUE`, whose response
-    /// this is, with all its fields; else it is that of the last hook,
-    /// or `CONTINUE` without hooks.
+    /// Runs the PRE hooks until one returns a response that is not `CONTINUE`, and returns that
+    /// response with all its fields; else the last hook's response, or `CONTINUE` without hooks.
     ///
-    /// Dropping the future stops the hook that runs, and no more is started.
+    /// Dropping the future cancels the running hook, and starts no further ones.
     ///
     /// # Errors
-    /// If a hook fails, panics or misses its timeout: later hooks do not run.
-    /// Registrations with another [`FailurePolicy`] say otherwise.
+    /// If a hook fails, panics or exceeds its timeout: later hooks do not run. Registrations can
+    /// set another [`FailurePolicy`].
     pub async fn execute_pre(&self, request: &Req) -> Result<HookResponse, HookError> {
         let slot = self.inner.pre.load();
         let answer = slot.dispatch(Bail::new(request)).await;
@@ -191,10 +190,10 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         answer
     }
 
-    /// As [`execute_pre`](Self::execute_pre), with what became of each hook.
+    /// Like [`execute_pre`](Self::execute_pre), with a report on each hook.
     ///
     /// # Errors
-    /// As of [`execute_pre`](Self::execute_pre); the report is there in any case.
+    /// As [`execute_pre`](Self::execute_pre); the report is returned in any case.
     pub async fn execute_pre_reported(
         &self,
         request: &Req,
@@ -205,16 +204,16 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         answer
     }
 
-    /// Runs all POST hooks, one after the other, and ends when the last has
-    /// ended. Those that fail, panic or miss their timeout are logged. Dropping the
-    /// future stops the one that runs, and no more is started.
+    /// Runs all POST hooks, one after the other, and returns when the last has finished. Hooks that
+    /// fail, panic or exceed their timeout are logged. Dropping the future cancels the running
+    /// hook, and starts no further ones.
     pub async fn execute_post(&self, result: &Res, request_id: Option<&str>) {
         let slot = self.inner.post.load();
         slot.dispatch(Observe::new(result, request_id)).await;
         drop_catching_panic(slot);
     }
 
-    /// As [`execute_post`](Self::execute_post), with what became of each hook.
+    /// Like [`execute_post`](Self::execute_post), with a report on each hook.
     pub async fn execute_post_reported(&self, result: &Res, request_id: Option<&str>) -> Report {
         let slot = self.inner.post.load();
         let ((), report) = slot
@@ -224,7 +223,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         report
     }
 
-    /// Runs the POST hooks in a task of its own, for which the caller does not wait.
+    /// Runs the POST hooks in a separate task, without making the caller wait.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -244,7 +243,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         })
     }
 
-    /// The hooks of a phase, in execution order.
+    /// Returns the hooks of a phase, in execution order.
     pub fn registered_hooks(&self, phase: Phase) -> Vec<HookDescriptor> {
         let describe = |entry: &EntryMeta| HookDescriptor {
             id: entry.key().unwrap_or_default().to_owned(),
@@ -308,8 +307,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     }
 }
 
-/// The entry under the id of its hook, which is also its name for people, unless that has
-/// been given.
+/// Sets the key of the entry to the hook's id, which is also its displayed name by default.
 fn keyed<H>(entry: Entry<H>, key: &str) -> Entry<H> {
     let entry = match entry.meta().explicit_name() {
         Some(_) => entry,
@@ -318,7 +316,7 @@ fn keyed<H>(entry: Entry<H>, key: &str) -> Entry<H> {
     entry.key(key.to_owned())
 }
 
-/// Logs that a hook was found, and is no more.
+/// Logs the removal of a hook, if it was registered.
 fn log_removal(found: bool, phase: Phase, id: &str) -> bool {
     if found {
         tracing::debug!(target: "hooks_runtime", %phase, hook = id, "hook deregistered");
@@ -326,7 +324,7 @@ fn log_removal(found: bool, phase: Phase, id: &str) -> bool {
     found
 }
 
-/// The conditions of the hook with this id, as options.
+/// Returns the options of the hook with this id.
 fn conditions<H: ?Sized>(slot: &Slot<H>, id: &str) -> RegisterOptions {
     match slot.get(id) {
         None => RegisterOptions::new(),
@@ -401,15 +399,15 @@ impl<Req: ?Sized, Res: ?Sized> fmt::Debug for WeakPhaseRegistry<Req, Res> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HookDescriptor {
-    /// The id of the hook.
+    /// Id of the hook.
     pub id: String,
     /// Its phase.
     pub phase: Phase,
     /// Its priority; POST hooks have none.
     pub priority: Option<i32>,
-    /// The time that one call may take.
+    /// Timeout of a call.
     pub timeout: Option<Duration>,
-    /// What a failure does.
+    /// Failure policy.
     pub on_failure: FailurePolicy,
 }
 

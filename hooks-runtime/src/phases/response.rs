@@ -1,10 +1,10 @@
-//! What a PRE hook answers.
+//! Output of a PRE hook.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What a PRE hook answers.
+/// Output of a PRE hook.
 ///
 /// ```
 /// use hooks_runtime::{HookResponse, ResponseAction};
@@ -17,42 +17,42 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[must_use = "it may be a denial"]
 pub struct HookResponse {
-    /// What is to happen.
+    /// Effect on the call.
     pub action: ResponseAction,
-    /// What kind of call it is.
+    /// Kind of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classification: Option<String>,
-    /// Why.
+    /// Reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What kind of error it is.
+    /// Kind of the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_type: Option<String>,
-    /// More about it.
+    /// Details of the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<String>,
-    /// What would help.
+    /// Hint for the agent to recover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery_hint: Option<String>,
 }
 
-/// What is to happen to a call. In JSON the names are in capitals; any other text is an
-/// [`Other`](Self::Other), which stops the call as `DENY` does.
+/// Effect on a call. In JSON the names are in capitals; any other text is [`Other`](Self::Other),
+/// which stops the call like `DENY`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum ResponseAction {
-    /// It goes on.
+    /// The call continues.
     #[default]
     Continue,
-    /// It must not happen.
+    /// The call must not happen.
     Deny,
-    /// Nothing more must happen.
+    /// The agent must stop.
     Halt,
-    /// Something that only the host knows.
+    /// An action of the host.
     Other(String),
 }
 
 impl HookResponse {
-    /// A response with this action and nothing else.
+    /// Creates a response with this action and no other fields.
     pub fn new(action: ResponseAction) -> Self {
         HookResponse {
             action,
@@ -60,7 +60,7 @@ impl HookResponse {
         }
     }
 
-    /// Whether the call goes on.
+    /// Returns `true` if the call continues.
     pub fn is_continue(&self) -> bool {
         self.action == ResponseAction::Continue
     }
@@ -81,20 +81,20 @@ macro_rules! setters {
 }
 
 setters! {
-    /// Says what kind of call it is.
+    /// Sets the kind of the call.
     classification;
-    /// Says why.
+    /// Sets the reason.
     reason;
-    /// Says what kind of error it is.
+    /// Sets the kind of the error.
     error_type;
-    /// Says more about it.
+    /// Sets the details.
     details;
-    /// Says what would help.
+    /// Sets the hint for recovery.
     recovery_hint;
 }
 
 impl ResponseAction {
-    /// The name in the JSON form.
+    /// Returns the name in JSON.
     pub fn name(&self) -> &str {
         match self {
             ResponseAction::Continue => "CONTINUE",
@@ -125,7 +125,7 @@ impl fmt::Display for ResponseAction {
 impl Serialize for ResponseAction {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            // Read back, it would be another answer.
+            // Read back, it would be another action.
             ResponseAction::Other(name) if ResponseAction::from(name.clone()) != *self => {
                 serializer.collect_str(&format_args!("OTHER({name})"))
             }

@@ -1,12 +1,12 @@
-//! The contract as tests of the user's own.
+//! The contract as tests in the user's crate.
 
 use super::contract::{CASES, Subject, case};
 
-/// Makes a test of each case of the [contract](crate::testing::contract) that every event hook
-/// has to hold, for the hook that a closure makes. The closure is called once a case.
+/// Generates a test for each case of the [contract](crate::testing::contract) of event hooks, for
+/// the hook that a closure creates. The closure is called once per case.
 ///
-/// The tests are in a module, so that a hook has its own in `cargo test`; it is called
-/// `hook_behavior` unless a name comes first. The hook can have any form that can be
+/// The tests are in a module, so that `cargo test` lists each hook separately; its name is the
+/// first argument, `hook_behavior` by default. The hook can have any form that can be
 /// [registered](crate::HookRegistry::register): an async or a plain function, a closure, a type
 /// that implements [`EventHook`](crate::EventHook), a
 #[cfg_attr(feature = "command", doc = "[`CommandHook`](crate::CommandHook).")]
@@ -27,23 +27,22 @@ use super::contract::{CASES, Subject, case};
 /// hook_behavior_tests!(no_keys_behaves, || no_keys);
 /// ```
 ///
-/// `cargo test` then lists `no_keys_behaves::survives_null_data` and the others. A test that
-/// fails says what was sent to the hook, and what came of it.
+/// `cargo test` then lists `no_keys_behaves::survives_null_data` and the others. A failed test
+/// prints the data sent to the hook, and the result.
 ///
-/// To choose the events or the time limit, make a
-/// [`Subject`](crate::testing::contract::Subject), and check its cases in a test of your own.
-/// The crate needs no other dependency for the tests.
+/// To choose the events or the timeout, create a [`Subject`](crate::testing::contract::Subject),
+/// and check its cases in your own test. The tests need no further dependency.
 #[macro_export]
 macro_rules! hook_behavior_tests {
     ($module:ident, $make:expr $(,)?) => {
-        #[allow(dead_code, reason = "outside of a test, nobody needs it")]
+        #[allow(dead_code, reason = "unused outside of a test")]
         mod $module {
             pub(super) enum Hook {}
 
             $crate::__hook_contract_cases!($crate::__hook_behavior_tests!);
         }
 
-        // Out here, so that the closure can name what it could name without the macro.
+        // Outside of the module, so that the closure can use all names that are in scope here.
         impl $crate::testing::__private::Make for $module::Hook {
             fn make() -> $crate::testing::__private::Subject {
                 $crate::testing::__private::Subject::new($make)
@@ -69,7 +68,7 @@ macro_rules! __hook_behavior_tests {
     };
 }
 
-/// Hands the names of the cases, which stand nowhere else, to a macro.
+/// Passes the names of the cases to a macro; this is the only list.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __hook_contract_cases {
@@ -94,16 +93,16 @@ macro_rules! __hook_contract_cases {
     };
 }
 
-/// Makes the subject of the tests in one module.
+/// Creates the subject of the tests in one module.
 pub trait Make {
-    /// The subject.
+    /// Creates the subject.
     fn make() -> Subject;
 }
 
-/// Puts a hook through the case of this name.
+/// Tests a hook with the case of this name.
 ///
 /// # Panics
-/// If the hook does not hold it.
+/// If the hook fails the case.
 #[track_caller]
 pub fn check<M: Make>(name: &str) {
     let Some(case) = case(name) else {

@@ -1,9 +1,9 @@
-//! What every event hook has to hold, whatever it is for: it answers validly, also
-//! where the data are empty, huge or not what they usually are, and it can be taken away.
+//! The contract of every event hook: it returns valid results, also for data that are empty, huge
+//! or unusual, and it can be unregistered.
 //!
-//! [`hook_behavior_tests!`](crate::hook_behavior_tests) makes a test of each [case](CASES),
-//! the binary `hooks-validate` puts foreign programs through them, and
-//! [`ContractCase::check`] does it in between:
+//! [`hook_behavior_tests!`](crate::hook_behavior_tests) generates a test for each [case](CASES),
+//! the binary `hooks-validate` runs the cases against foreign programs, and [`ContractCase::check`]
+//! runs one case:
 //!
 //! ```
 //! use hooks_runtime::testing::contract::{Subject, case};
@@ -40,7 +40,7 @@ pub use stop::Stop;
 pub use subject::{Subject, TIME_LIMIT};
 
 impl Subject {
-    /// The cases that it has to hold.
+    /// Returns the cases that apply to it.
     pub fn cases(&self) -> impl Iterator<Item = &'static ContractCase> + use<> {
         #[cfg(feature = "command")]
         let more = match self.program {
@@ -54,17 +54,17 @@ impl Subject {
 }
 
 impl ContractCase {
-    /// Puts a hook through the case, in a thread and a tokio runtime of its own.
+    /// Runs the case against a hook, in a separate thread and tokio runtime.
     ///
-    /// A hook that blocks its thread for longer than the time limit is a failure, too; its
-    /// thread is left behind, because it cannot be stopped.
+    /// If a hook blocks its thread for longer than the timeout, this is a failure, too; its thread
+    /// is leaked, because it cannot be stopped.
     ///
     /// # Errors
-    /// If the hook does not hold it. A failure of the hook – an error, a panic, an answer that
-    /// is none, a time limit – is always one.
+    /// If the hook fails the case. A failure of the hook – an error, a panic, an invalid result, a
+    /// timeout – always fails it.
     ///
     /// # Panics
-    /// If the system has no thread for it.
+    /// If the system cannot create a thread.
     pub fn check(&self, subject: &Subject) -> Result<(), ContractFailure> {
         stage::perform(self, subject).map_err(|Finding { sent, came }| ContractFailure {
             case: self.name,
@@ -78,16 +78,15 @@ impl ContractCase {
 
 macro_rules! table {
     ($($name:ident)*) => {
-        /// What every hook has to hold.
+        /// The cases for every hook.
         pub const CASES: &[ContractCase] = &[$(cases::$name()),*];
     };
 }
 
-// The names are where `hook_behavior_tests!` has them from, too.
+// `hook_behavior_tests!` uses this list of names too.
 crate::__hook_contract_cases!(table!);
 
-/// The case of this name, among those that every hook has to hold. There is none of
-/// any other name.
+/// Returns the case of this name, among those for every hook; `None` for any other name.
 pub fn case(name: &str) -> Option<&'static ContractCase> {
     CASES.iter().find(|case| case.name == name)
 }

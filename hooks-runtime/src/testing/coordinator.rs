@@ -1,4 +1,4 @@
-//! A host that acts on what hooks answer, and remembers everything.
+//! A host for tests that applies hooks' results, and records everything.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,11 +11,11 @@ use crate::{
     UserDisplay, UserMessage, events,
 };
 
-/// A host for tests: a registry, a [`Coordinator`] and a conversation, of which everything can
-/// be looked at afterwards: events, questions, messages, output, injections.
+/// A host for tests: a registry, a [`Coordinator`] and a conversation, with a record of all events,
+/// questions, messages, output and injections.
 ///
-/// Its user chooses what denies, unless it is told otherwise. Where no option does, asking
-/// fails, and the default of the question counts.
+/// By default, its user chooses the first option that denies. Without such an option the request
+/// fails, and the default of the question applies.
 ///
 /// ```
 /// use hooks_runtime::testing::TestCoordinator;
@@ -30,7 +30,7 @@ use crate::{
 ///     RegisterOptions::new(),
 /// );
 ///
-/// // The question has no option `Allow once`, so this is a no.
+/// // The question has no option `Allow once`, so the action is denied.
 /// let applied = host.emit("tool:pre", json!({"tool_name": "deploy"})).await;
 /// assert!(applied.is_denied());
 /// assert_eq!(host.questions()[0].prompt, "Deploy?");
@@ -48,18 +48,20 @@ pub struct TestCoordinator {
 }
 
 impl TestCoordinator {
-    /// A host whose user chooses the first option that denies; where there is none, asking fails.
+    /// Creates a host whose user chooses the first option that denies; without one, the request
+    /// fails.
     pub fn new() -> Self {
         TestCoordinator::with_answers(FixedAnswers::deny())
     }
 
-    /// A host whose user chooses the first option that allows; where there is none, asking fails.
+    /// Creates a host whose user chooses the first option that allows; without one, the request
+    /// fails.
     pub fn allowing() -> Self {
         TestCoordinator::with_answers(FixedAnswers::allow())
     }
 
-    /// A host whose user gives these answers, one a question. After the last one there is
-    /// none, and the default of a question counts.
+    /// Creates a host whose user gives these answers, one per question. After the last one, the
+    /// default of a question applies.
     pub fn answering(labels: impl IntoIterator<Item = impl Into<String>>) -> Self {
         TestCoordinator::with_answers(FixedAnswers::labels(labels))
     }
@@ -82,25 +84,25 @@ impl TestCoordinator {
         }
     }
 
-    /// The registry, to register the hooks under test with.
+    /// Returns the registry, to register the hooks under test with.
     pub fn hooks(&self) -> &HookRegistry {
         &self.hooks
     }
 
-    /// The coordinator, for what needs more than [`emit`](Self::emit).
+    /// Returns the coordinator, for more than [`emit`](Self::emit).
     pub fn coordinator(&self) -> &Coordinator {
         &self.coordinator
     }
 
-    /// The conversation, into which hooks inject.
+    /// Returns the conversation, into which hooks inject.
     pub fn conversation(&mut self) -> &mut Conversation {
         &mut self.conversation
     }
 
-    /// Emits an event, and does what its hooks say.
+    /// Emits an event, and applies the emission.
     ///
     /// # Panics
-    /// If that is an error.
+    /// If that fails.
     #[track_caller]
     pub fn emit(
         &mut self,
@@ -120,27 +122,28 @@ impl TestCoordinator {
         }
     }
 
-    /// The standard events that were emitted, as the first hook was given them.
+    /// Returns the standard events that were emitted, with the data before the first hook.
     pub fn events(&self) -> &EventRecorder {
         &self.events
     }
 
-    /// The questions that were put, in order; not those that were answered before ("always").
+    /// Returns the questions asked, in order, without those that a grant of "allow always"
+    /// answered.
     pub fn questions(&self) -> Vec<Arc<ApprovalRequest>> {
         self.answers.asked()
     }
 
-    /// The messages that the user saw, in order.
+    /// Returns the messages that the user saw, in order.
     pub fn messages(&self) -> Vec<UserMessage> {
         self.screen.seen().messages.clone()
     }
 
-    /// What hooks printed and did not suppress, in order.
+    /// Returns the output that hooks printed and did not suppress, in order.
     pub fn output(&self) -> Vec<HookOutput> {
         self.screen.seen().output.clone()
     }
 
-    /// The messages that hooks have injected into the history, in order.
+    /// Returns the messages that hooks have injected into the history, in order.
     pub fn injected(&self) -> Vec<&Message> {
         let history = self.conversation.history().iter();
         history
@@ -165,7 +168,7 @@ impl fmt::Debug for TestCoordinator {
     }
 }
 
-/// What the user sees.
+/// Records the messages for the user.
 #[derive(Clone, Default)]
 struct Screen(Arc<Mutex<Seen>>);
 

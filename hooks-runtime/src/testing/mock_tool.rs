@@ -1,4 +1,4 @@
-//! A tool that does nothing but remember.
+//! A tool that only records its calls.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -12,8 +12,8 @@ use super::shown;
 use crate::lock::lock;
 use crate::{HookError, HostTimer};
 
-/// A tool for tests of what calls tools: it answers what it is told to, and remembers what it
-/// was called with. A clone is the same tool.
+/// A tool for tests of code that calls tools: it returns a configured output, and records its
+/// inputs. Clones share one tool.
 ///
 /// ```
 /// use hooks_runtime::testing::MockTool;
@@ -37,11 +37,11 @@ pub struct MockTool {
     calls: Arc<Mutex<Vec<Value>>>,
 }
 
-/// What a tool makes of its input.
+/// Computes the output from the input.
 type Answer = dyn Fn(&Value) -> Result<Value, HookError> + Send + Sync;
 
 impl MockTool {
-    /// A tool that answers `null` at once, unless it is told otherwise.
+    /// Creates a tool that returns `null` at once, by default.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         MockTool {
             name: name.into(),
@@ -51,21 +51,21 @@ impl MockTool {
         }
     }
 
-    /// Has it answer every call with this.
+    /// Returns this for every call.
     #[must_use]
     pub fn returning(self, output: impl Into<Value>) -> Self {
         let output = output.into();
         self.with(move |_| Ok(output.clone()))
     }
 
-    /// Has it fail every call with this message.
+    /// Fails every call with this message.
     #[must_use]
     pub fn failing(self, message: impl Into<String>) -> Self {
         let message = message.into();
         self.with(move |_| Err(HookError::new(message.clone())))
     }
 
-    /// Has it answer with what this function makes of the input.
+    /// Returns the output of this function for each input.
     #[must_use]
     pub fn with(
         mut self,
@@ -75,29 +75,28 @@ impl MockTool {
         self
     }
 
-    /// Has it take so long, by tokio's clock within a tokio runtime.
+    /// Delays each call, by tokio's clock within a tokio runtime.
     #[must_use]
     pub fn after(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Calls it. The call is remembered from the moment that it begins, also where it is
-    /// dropped or fails.
+    /// Calls the tool. The call is recorded at its start, even if it is dropped or fails.
     ///
-    /// The input is anything that has a JSON form: a map, a [`Value`], a struct of yours; `()`
-    /// is `null`.
+    /// The input is any value with a JSON form: a map, a [`Value`], your own struct; `()` is
+    /// `null`.
     ///
     /// # Errors
-    /// If it is told to fail, or the input has no JSON form.
+    /// If the tool is configured to fail, or the input has no JSON form.
     ///
     /// # Panics
-    /// If it is to take long, in a tokio runtime without its time driver.
+    /// If the tool has a delay, in a tokio runtime without its time driver.
     pub async fn call(&self, input: impl Serialize) -> Result<Value, HookError> {
         let input = serde_json::to_value(input)?;
         lock(&self.calls).push(input.clone());
@@ -107,15 +106,15 @@ impl MockTool {
         (self.answer)(&input)
     }
 
-    /// What it was called with, in order.
+    /// Returns the inputs of its calls, in order.
     pub fn calls(&self) -> Vec<Value> {
         lock(&self.calls).clone()
     }
 
-    /// Holds that one of its calls had this input.
+    /// Asserts that at least one of its calls had this input.
     ///
     /// # Panics
-    /// If none had; the message shows those that it had. Also if this has no JSON form.
+    /// If none had; the message lists the inputs. Also if this value has no JSON form.
     #[track_caller]
     pub fn assert_called_with(&self, input: impl Serialize) {
         let expected = match serde_json::to_value(input) {
@@ -132,7 +131,7 @@ impl MockTool {
         );
     }
 
-    /// Holds that it was called so many times.
+    /// Asserts that it was called this many times.
     ///
     /// # Panics
     /// If it was not; the message shows its calls.
@@ -148,7 +147,7 @@ impl MockTool {
         );
     }
 
-    /// Holds that it was not called.
+    /// Asserts that it was not called.
     ///
     /// # Panics
     /// If it was; the message shows its calls.

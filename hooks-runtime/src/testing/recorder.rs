@@ -1,4 +1,4 @@
-//! A hook that remembers what was emitted.
+//! A hook that records the events that were emitted.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::{self, Write};
@@ -14,12 +14,12 @@ use super::shown;
 use crate::lock::lock;
 use crate::{HookRegistry, HookResult, Map, RegisterOptions};
 
-/// Remembers the events that it is registered for, and answers them from a script; without
-/// one, it has them go on. A clone is the same recorder, also in another thread.
+/// Records the events that it is registered for, and returns scripted results; without a script, it
+/// returns `Continue`. Clones share one recorder, also on another thread.
 ///
-/// It runs before the other hooks, so it sees the data as they were emitted, and also what
-/// another hook denies. [`priority`](Self::priority) has it elsewhere: with `i32::MAX` it
-/// sees what the others have made of the data, and nothing that one of them denied.
+/// It runs before the other hooks, so it records the data as they were emitted, also for events
+/// that another hook denies. [`priority`](Self::priority) changes that: with `i32::MAX` it records
+/// the data after the other hooks, and no event that another hook denied.
 ///
 /// ```
 /// use hooks_runtime::testing::EventRecorder;
@@ -51,29 +51,29 @@ struct Log {
     waiting: Vec<Waker>,
 }
 
-/// What an event is answered with.
+/// Scripted results of an event.
 #[derive(Default)]
 struct Script {
     first: VecDeque<HookResult>,
     then: HookResult,
 }
 
-/// An event that an [`EventRecorder`] has seen.
+/// An event that an [`EventRecorder`] has recorded.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RecordedEvent {
-    /// Its place among all that the recorder has seen since it was made or cleared, from 0 on.
+    /// Position among all recorded events since the recorder was created or cleared, from 0.
     pub index: usize,
     /// Its name.
     pub event: Arc<str>,
-    /// Its data, as the hooks before the recorder had left them.
+    /// Its data, as the hooks before the recorder left them.
     pub data: Arc<Map>,
-    /// When the recorder was called.
+    /// Time of the call.
     pub at: Timestamp,
 }
 
 impl EventRecorder {
-    /// A recorder that has seen nothing, and is not registered yet.
+    /// Creates an empty recorder that is not registered yet.
     pub fn new() -> Self {
         EventRecorder {
             log: Arc::default(),
@@ -81,22 +81,22 @@ impl EventRecorder {
         }
     }
 
-    /// Sets the priority with which it is registered from now on; `i32::MIN` unless given.
+    /// Sets the priority of later registrations; `i32::MIN` by default.
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
         self.priority = priority;
         self
     }
 
-    /// Answers an event with this, every time, but for what
-    /// [`answering_in_turn`](Self::answering_in_turn) has before it.
+    /// Returns this result for an event, every time, after the results of
+    /// [`answering_in_turn`](Self::answering_in_turn).
     #[must_use]
     pub fn answering(self, event: impl Into<Arc<str>>, result: HookResult) -> Self {
         self.log().script(event.into()).then = result;
         self
     }
 
-    /// Answers an event with these, each one once, and then as before.
+    /// Returns each of these results once for an event, and then continues as before.
     #[must_use]
     pub fn answering_in_turn(
         self,
@@ -107,8 +107,8 @@ impl EventRecorder {
         self
     }
 
-    /// Registers it for these events; [`STANDARD`](crate::events::STANDARD) are all that have
-    /// a constant. A registration for every name that there may be does not exist.
+    /// Registers it for these events; [`STANDARD`](crate::events::STANDARD) contains all that have
+    /// a constant. Registration for every possible name is not supported.
     pub fn attach(
         &self,
         registry: &HookRegistry,
@@ -127,7 +127,7 @@ impl EventRecorder {
             event,
             move |event: Arc<str>, data: Arc<Map>| {
                 let (answer, waiting) = lock(&log).record(event, data);
-                // Not under the lock: a waker may run what waits for it.
+                // Outside of the lock: a waker may poll the waiting task.
                 waiting.into_iter().for_each(Waker::wake);
                 answer
             },
@@ -137,39 +137,38 @@ impl EventRecorder {
         )
     }
 
-    /// All that it has seen, in order.
+    /// Returns all recorded events, in order.
     pub fn events(&self) -> Vec<RecordedEvent> {
         self.log().events.clone()
     }
 
-    /// The names of all that it has seen, in order.
+    /// Returns the names of all recorded events, in order.
     pub fn names(&self) -> Vec<String> {
         self.log().names()
     }
 
-    /// What it has seen of one event, in order.
+    /// Returns the recorded events of this name, in order.
     pub fn of(&self, event: &str) -> Vec<RecordedEvent> {
         self.log().of(event)
     }
 
-    /// How many events it has seen.
+    /// Returns the number of recorded events.
     pub fn len(&self) -> usize {
         self.log().events.len()
     }
 
-    /// Whether it has seen no event.
+    /// Returns `true` if no event is recorded.
     pub fn is_empty(&self) -> bool {
         self.log().events.is_empty()
     }
 
-    /// Forgets what it has seen. The scripts stay as they are.
+    /// Removes the recorded events. The scripts stay.
     pub fn clear(&self) {
         self.log().events.clear();
     }
 
-    /// Waits until it has seen an event so many times since it was made or cleared, and
-    /// answers with those events. Put a timeout of your runtime around it: by itself it waits
-    /// for ever.
+    /// Waits until it has recorded an event this many times since it was created or cleared, and
+    /// returns these events. Wrap it in a timeout of your runtime: it has none.
     pub async fn wait_for(&self, event: &str, count: usize) -> Vec<RecordedEvent> {
         poll_fn(|cx| {
             let mut log = self.log();
@@ -177,7 +176,7 @@ impl EventRecorder {
             if seen.len() >= count {
                 return Poll::Ready(seen);
             }
-            // A waker of an earlier poll is woken once more, which is harmless.
+            // A waker of an earlier poll is woken once more, without harm.
             if !log.waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
                 log.waiting.push(cx.waker().clone());
             }
@@ -186,10 +185,10 @@ impl EventRecorder {
         .await
     }
 
-    /// Holds that it has seen these events, in this order, and no others.
+    /// Asserts that it has recorded exactly these events, in this order.
     ///
     /// # Panics
-    /// If it has not; the message shows where the two part.
+    /// If it has not; the message shows the first difference.
     #[track_caller]
     pub fn assert_sequence<E: AsRef<str>>(&self, expected: impl IntoIterator<Item = E>) {
         let seen = self.names();
@@ -200,10 +199,10 @@ impl EventRecorder {
         }
     }
 
-    /// Holds that it has seen this event so many times.
+    /// Asserts that it has recorded this event this many times.
     ///
     /// # Panics
-    /// If it has not; the message shows what it has seen.
+    /// If it has not; the message lists the recorded events.
     #[track_caller]
     pub fn assert_count(&self, event: &str, expected: usize) {
         let (seen, names) = (self.of(event).len(), self.names());
@@ -215,10 +214,10 @@ impl EventRecorder {
         );
     }
 
-    /// Holds that it has not seen this event.
+    /// Asserts that it has not recorded this event.
     ///
     /// # Panics
-    /// If it has; the message shows with which data.
+    /// If it has; the message shows the data.
     #[track_caller]
     pub fn assert_none(&self, event: &str) {
         if let Some(first) = self.of(event).first() {
@@ -270,7 +269,7 @@ impl Log {
     }
 }
 
-/// Where what was emitted is not what was expected.
+/// Describes the first difference between two sequences.
 fn parted(expected: &[String], seen: &[String]) -> String {
     let same = expected.iter().zip(seen).take_while(|(a, b)| a == b);
     let at = same.count();

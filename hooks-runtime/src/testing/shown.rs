@@ -1,4 +1,4 @@
-//! Text that nobody vouches for, in the messages of the kit.
+//! Escapes untrusted text for the kit's messages.
 
 use std::fmt::Display;
 
@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use crate::display::escape;
 
-/// The characters of a text that a message shows.
+/// Maximum number of characters of a text in a message.
 const LIMIT: usize = 160;
 
-/// A text on one line, without what could move the cursor or reorder the line, and in the
-/// middle of which something is left out where it is long.
+/// Returns a text on one line, without characters that move the cursor or reorder the line; the
+/// middle of a long text is omitted.
 pub(crate) fn text(text: &str) -> String {
     let count = text.chars().count();
     if count <= LIMIT {
@@ -23,12 +23,12 @@ pub(crate) fn text(text: &str) -> String {
     format!("{start}… ({} bytes) …{end}", text.len())
 }
 
-/// [`text`] of what something is displayed as.
+/// Returns [`text`] of a value's `Display`.
 pub(crate) fn display(shown: &dyn Display) -> String {
     text(&crate::error::text(shown))
 }
 
-/// [`text`] of the JSON form.
+/// Returns [`text`] of a value's JSON form.
 pub(crate) fn json(value: &impl Serialize) -> String {
     match serde_json::to_string(value) {
         Ok(json) => text(&json),

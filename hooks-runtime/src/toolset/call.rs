@@ -1,11 +1,11 @@
-//! A call of a tool, as it comes from outside, and what hooks and tools know of it.
+//! A tool call from outside, and the context for hooks and tools.
 
 use std::sync::Arc;
 
 use hooks_core::RequestExtensions;
 use serde_json::Value;
 
-/// The methods that put values among the `extensions` of a builder.
+/// Defines the methods that add values to the `extensions` of a builder.
 macro_rules! carries_extensions {
     ($(#[$of_one:meta])* ext, $(#[$of_all:meta])* extensions $(,)?) => {
         $(#[$of_one])*
@@ -26,7 +26,7 @@ macro_rules! carries_extensions {
 
 pub(crate) use carries_extensions;
 
-/// A call that a model or a host makes: a name and JSON, neither looked at yet.
+/// A call that a model or a host makes: an unchecked name and JSON.
 ///
 /// ```
 /// use hooks_runtime::toolset::ToolCall;
@@ -34,24 +34,24 @@ pub(crate) use carries_extensions;
 ///
 /// struct Tenant(&'static str);
 ///
-/// // What is attached reaches the hooks and the tool by way of their context.
+/// // Extensions reach the hooks and the tool through their context.
 /// let call = ToolCall::new("call-1", "weather", json!({"city": "Oslo"})).ext(Tenant("eu"));
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// Tells the call from others of the conversation; the caller's choice.
+    /// Id of the call, chosen by the caller.
     pub id: String,
     /// The name of the tool.
     pub name: String,
     /// Its input.
     pub input: Value,
-    /// What the request carries for hooks and tools, past the model.
+    /// Values for hooks and tools, which the model does not see.
     pub extensions: RequestExtensions,
 }
 
 impl ToolCall {
-    /// A call without extensions.
+    /// Creates a call without extensions.
     pub fn new(id: impl Into<String>, name: impl Into<String>, input: Value) -> Self {
         ToolCall {
             id: id.into(),
@@ -62,14 +62,14 @@ impl ToolCall {
     }
 
     carries_extensions! {
-        /// Attaches a value; replaces the one of the same type.
+        /// Attaches a value; replaces an existing value of its type.
         ext,
         /// Attaches all values of a map.
         extensions,
     }
 }
 
-/// What hooks and tools know of a call besides its input. Clones share it.
+/// Context of a call, for hooks and tools. Clones share it.
 #[derive(Debug, Clone)]
 pub struct ToolCallContext(Arc<Context>);
 
@@ -81,7 +81,7 @@ struct Context {
 }
 
 impl ToolCallContext {
-    /// The context of a call of this tool.
+    /// Creates the context of a call of this tool.
     pub fn new(id: impl Into<String>, tool: &'static str, extensions: RequestExtensions) -> Self {
         ToolCallContext(Arc::new(Context {
             id: id.into(),
@@ -90,19 +90,19 @@ impl ToolCallContext {
         }))
     }
 
-    /// The id of the call.
+    /// Returns the id of the call.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.0.id
     }
 
-    /// The name of the tool.
+    /// Returns the name of the tool.
     #[must_use]
     pub fn tool(&self) -> &'static str {
         self.0.tool
     }
 
-    /// What the request carries.
+    /// Returns the extensions of the request.
     #[must_use]
     pub fn extensions(&self) -> &RequestExtensions {
         &self.0.extensions

@@ -1,32 +1,32 @@
-//! What a hook of a tool answers.
+//! Output of a tool's hook.
 
 use std::ops::ControlFlow;
 
 use hooks_core::Pipeline;
 
-/// What a hook says of a call, where the tool takes `I` and answers `O`.
+/// Output of a hook, for a tool that takes `I` and returns `O`.
 ///
-/// Only [`Run`](Self::Run) goes on: to the next hook, and after the last one to the tool. What
-/// ends the call runs neither.
+/// Only [`Run`](Self::Run) continues: to the next hook, and after the last one to the tool. Any
+/// other decision ends the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use = "a decision that nobody reads lets nothing pass"]
 pub enum ToolDecision<I, O> {
-    /// The call goes on, with this input.
+    /// Continues with this input.
     Run(I),
-    /// The call is answered with this, and the tool does not run.
+    /// Ends the call with this output; the tool does not run.
     Complete(O),
-    /// The call is refused, for this reason, and the tool does not run.
+    /// Refuses the call, for this reason; the tool does not run.
     Reject(String),
 }
 
 impl<I, O> ToolDecision<I, O> {
-    /// Refuses the call for a reason.
+    /// Creates a refusal with a reason.
     pub fn reject(reason: impl Into<String>) -> Self {
         ToolDecision::Reject(reason.into())
     }
 }
 
-/// The pipeline of the slots of a tool set: `Run` hands the call on.
+/// The pipeline of a tool set's slots: `Run` passes the call on.
 #[derive(Debug)]
 pub enum ToolPipeline {}
 

@@ -1,31 +1,31 @@
-//! Why a call has no output.
+//! Errors of tool calls.
 
 use std::error::Error;
 
-/// What goes wrong in a tool: any error, by `?`, or a text, by `.into()`.
+/// Error of a tool: any error, by `?`, or a text, by `.into()`.
 pub type ToolFailure = Box<dyn Error + Send + Sync>;
 
-/// Why a call of a tool has no output. The tool has run only where it is
-/// [`Failed`](Self::Failed) or [`Output`](Self::Output).
+/// Reason for which a tool call has no output. The tool has run only for [`Failed`](Self::Failed)
+/// and [`Output`](Self::Output).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
     /// The set has no tool of this name.
     #[error("unknown tool `{name}`; the tools are {}", listed(.known))]
     Unknown {
-        /// The name that was called.
+        /// Name in the call.
         name: String,
-        /// The names that there are.
+        /// Names of the set's tools.
         known: Vec<&'static str>,
     },
-    /// The input is not what the tool takes.
+    /// The input does not have the tool's type.
     #[error("the input of tool `{tool}` does not fit{}: {source}; send what the tool takes", place(.path))]
     Input {
         /// The name of the tool.
         tool: &'static str,
-        /// Where in the input: `places[0].city`, or nothing for the whole of it.
+        /// Path in the input: `places[0].city`, or empty for the whole of it.
         path: String,
-        /// What is wrong there.
+        /// Cause.
         source: serde_json::Error,
     },
     /// A hook refused the call.
@@ -44,12 +44,12 @@ pub enum ToolError {
         /// The tool's own error.
         source: ToolFailure,
     },
-    /// What the tool, or a hook in its place, answered cannot be written as JSON.
+    /// The output of the tool, or of a hook in its place, cannot be serialised as JSON.
     #[error("the output of tool `{tool}` is no JSON: {source}; check its `Serialize`")]
     Output {
         /// The name of the tool.
         tool: &'static str,
-        /// What is wrong with it.
+        /// Cause.
         source: serde_json::Error,
     },
 }

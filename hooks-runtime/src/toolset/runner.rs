@@ -9,7 +9,7 @@ use super::call::{ToolCall, carries_extensions};
 use super::error::ToolError;
 use super::set::{RunTools, ToolSet};
 
-/// What a [`ToolRunner`] is made of besides its hooks.
+/// Parts of a [`ToolRunner`] without its hooks.
 #[derive(Debug, Clone, Default)]
 pub struct ToolParts<X> {
     executor: X,
@@ -17,7 +17,7 @@ pub struct ToolParts<X> {
 }
 
 impl<X> ToolParts<X> {
-    /// An executor, and no default extensions.
+    /// Creates parts with an executor, without default extensions.
     pub fn new(executor: X) -> Self {
         ToolParts {
             executor,
@@ -26,14 +26,14 @@ impl<X> ToolParts<X> {
     }
 
     carries_extensions! {
-        /// Adds a value that every call has whose own extensions lack its type.
+        /// Adds a default extension for calls that have none of its type.
         ext,
-        /// Adds all values of a map in this way.
+        /// Adds all values of a map as defaults.
         extensions,
     }
 }
 
-/// Runs the calls of a tool set: an executor, and the hooks in front of it.
+/// Runs the calls of a tool set: an executor, and the hooks before it.
 ///
 /// The set is named, as in `ToolRunner::<Tools, _>::new(executor)`.
 pub struct ToolRunner<'h, T: ToolSet, X> {
@@ -42,57 +42,57 @@ pub struct ToolRunner<'h, T: ToolSet, X> {
 }
 
 impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
-    /// A runner without hooks.
+    /// Creates a runner without hooks.
     pub fn new(executor: X) -> Self {
         Self::with_hooks(executor, T::Hooks::default())
     }
 
-    /// A runner with these hooks.
+    /// Creates a runner with these hooks.
     pub fn with_hooks(executor: X, hooks: T::Hooks<'h>) -> Self {
         Self::from_parts_with_hooks(ToolParts::new(executor), hooks)
     }
 
-    /// A runner of these parts, without hooks.
+    /// Creates a runner from these parts, without hooks.
     pub fn from_parts(parts: ToolParts<X>) -> Self {
         Self::from_parts_with_hooks(parts, T::Hooks::default())
     }
 
-    /// A runner of these parts, with these hooks.
+    /// Creates a runner from these parts, with these hooks.
     pub fn from_parts_with_hooks(parts: ToolParts<X>, hooks: T::Hooks<'h>) -> Self {
         ToolRunner { parts, hooks }
     }
 
-    /// Adds the hooks of another set behind those of equal priority.
+    /// Adds the hooks of another set after those of equal priority.
     pub fn extend_hooks(&mut self, hooks: T::Hooks<'h>) -> &mut Self {
         T::__hooks_extend(&mut self.hooks, hooks);
         self
     }
 
-    /// Adds the hooks of another set behind those of equal priority.
+    /// Like [`extend_hooks`](Self::extend_hooks), for builder chains.
     #[must_use]
     pub fn with_extended_hooks(mut self, hooks: T::Hooks<'h>) -> Self {
         self.extend_hooks(hooks);
         self
     }
 
-    /// The hooks.
+    /// Returns the hooks.
     pub fn hooks(&self) -> &T::Hooks<'h> {
         &self.hooks
     }
 
-    /// What runs the tools.
+    /// Returns the executor.
     pub fn executor(&self) -> &X {
         &self.parts.executor
     }
 
-    /// Reads a call, has its hooks decide, and runs the tool if they let it pass. The call's
-    /// extensions lie over those of the runner. When the future is dropped, the call is cancelled.
+    /// Parses a call, runs its hooks, and runs the tool if they allow it. The call's extensions
+    /// override those of the runner. Dropping the future cancels the call.
     ///
     /// # Errors
-    /// Why there is no output. A call that was refused, or cannot be read, has not run.
+    /// If the call is refused or cannot be parsed, the tool has not run; see [`ToolError`].
     ///
     /// # Panics
-    /// Where a hook or the executor panics. After a panic in a hook the tool does not run.
+    /// If a hook or the executor panics. After a panic in a hook the tool does not run.
     pub fn execute(
         &self,
         mut call: ToolCall,

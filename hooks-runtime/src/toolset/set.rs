@@ -1,4 +1,4 @@
-//! A set of tools: its names, its hooks, and the way of a call through them.
+//! A set of tools: its names, its hooks, and the processing of a call.
 
 use std::fmt;
 use std::future::Future;
@@ -12,7 +12,7 @@ use super::decision::ToolDecision;
 use super::error::ToolError;
 use super::tool::ExecuteTool;
 
-/// An enum each of whose variants holds the input of one tool. Derive it:
+/// An enum whose variants each contain the input of one tool. Derive it:
 /// [`#[derive(ToolSet)]`](derive@super::ToolSet).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a set of tools; put `#[derive(ToolSet)]` on the enum of its tools",
@@ -26,22 +26,22 @@ pub trait ToolSet: Sized + Send + 'static {
     #[doc(hidden)]
     const __HOOKS_TOOLS: &'static [Listed<Self>];
 
-    /// The name of the tool whose input this is.
+    /// Returns the name of the tool that takes this input.
     fn name(&self) -> &'static str;
 
     #[doc(hidden)]
     fn __hooks_extend<'h>(hooks: &mut Self::Hooks<'h>, other: Self::Hooks<'h>);
 
-    /// The tools, in the order of the variants, as a model is told of them.
+    /// Returns the tools, in the order of the variants, as a model receives them.
     fn tools() -> impl ExactSizeIterator<Item = &'static ToolDescriptor> {
         Self::__HOOKS_TOOLS.iter().map(|tool| &tool.descriptor)
     }
 
-    /// Reads a call.
+    /// Parses a call.
     ///
     /// # Errors
-    /// [`ToolError::Unknown`] where there is no tool of this name, and [`ToolError::Input`] where
-    /// the input is not what the tool takes.
+    /// [`ToolError::Unknown`] if no tool has this name, and [`ToolError::Input`] if the input does
+    /// not have the tool's type.
     fn parse(name: &str, input: Value) -> Result<Self, ToolError> {
         let tools = Self::__HOOKS_TOOLS;
         match tools.iter().find(|tool| tool.descriptor.name == name) {
@@ -54,17 +54,17 @@ pub trait ToolSet: Sized + Send + 'static {
     }
 }
 
-/// A set each of whose tools `X` runs: every `X` that is an [`ExecuteTool`] for each
+/// A set whose tools `X` runs: implemented for every `X` that is an [`ExecuteTool`] for each
 /// variant.
 pub trait RunTools<X: ?Sized>: ToolSet {
-    /// Has the hooks of a call decide, and runs the tool if they let it pass. The answer is the
-    /// tool's output as JSON, or the one of a hook that completed the call.
+    /// Runs the hooks of a call, and the tool if they allow it. Returns the tool's output as JSON,
+    /// or the output of a hook that completed the call.
     ///
     /// # Errors
     /// [`ToolError::Rejected`], [`ToolError::Failed`] and [`ToolError::Output`].
     ///
     /// # Panics
-    /// Where a hook or the executor panics. After a panic in a hook the tool does not run.
+    /// If a hook or the executor panics. After a panic in a hook the tool does not run.
     fn run<'a>(
         self,
         context: ToolCallContext,
@@ -72,14 +72,14 @@ pub trait RunTools<X: ?Sized>: ToolSet {
         executor: &'a X,
     ) -> impl Future<Output = Result<Value, ToolError>> + Send;
 
-    /// Reads a call, and [runs](Self::run) it when the future is polled. What cannot be read meets
-    /// neither hook nor tool.
+    /// Parses a call, and [runs](Self::run) it when the future is polled. If the call cannot be
+    /// parsed, no hook and no tool runs.
     ///
     /// # Errors
     /// Every [`ToolError`].
     ///
     /// # Panics
-    /// Where a hook or the executor panics.
+    /// If a hook or the executor panics.
     fn execute<'a>(
         call: ToolCall,
         hooks: &'a Self::Hooks<'_>,
@@ -96,8 +96,8 @@ pub trait RunTools<X: ?Sized>: ToolSet {
     }
 }
 
-/// The run of a call that has been read. Its type is a parameter here, because the compiler
-/// does not see in a coroutine that holds the hooks of any set that these are `Send`.
+/// Awaits the run of a call that was parsed. Generic over its type, because the compiler cannot
+/// prove `Send` for a coroutine that contains the hooks of any set.
 async fn started<F>(run: Result<F, ToolError>) -> Result<Value, ToolError>
 where
     F: Future<Output = Result<Value, ToolError>> + Send,
@@ -105,24 +105,24 @@ where
     run?.await
 }
 
-/// What is known of a tool from its variant.
+/// Description of a tool, from its variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToolDescriptor {
-    /// The name that calls of it give.
+    /// Name in calls.
     pub name: &'static str,
-    /// The documentation of the variant; empty where there is none.
+    /// Documentation of the variant; empty if it has none.
     pub description: &'static str,
 }
 
-/// One tool of a set, as it is found by its name.
+/// An entry of a set's table of tools.
 pub struct Listed<T> {
     descriptor: ToolDescriptor,
     read: fn(&'static str, Value) -> Result<T, ToolError>,
 }
 
 impl<T> Listed<T> {
-    /// A tool, and how its input becomes one of the set's.
+    /// Creates an entry, with the conversion of the tool's input into the set.
     pub const fn new(
         name: &'static str,
         description: &'static str,
@@ -141,9 +141,9 @@ impl<T> fmt::Debug for Listed<T> {
     }
 }
 
-/// What the input of a tool must be. Implemented for everything that fits; the
-/// compiler would list what other types `serde` reads, in words that change with what else is
-/// compiled.
+/// Requirements on the input of a tool. Implemented for every matching type; without this trait the
+/// compiler would list other types that `serde` reads, which depend on the other crates of the
+/// build.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the input of a tool, which is read from JSON; derive `serde::Deserialize` for it",
     label = "does not implement `serde::Deserialize`"
@@ -153,7 +153,7 @@ pub trait ToolInput: DeserializeOwned {}
 #[diagnostic::do_not_recommend]
 impl<I: DeserializeOwned> ToolInput for I {}
 
-/// What the output of a tool must be. Implemented for everything that fits.
+/// Requirements on the output of a tool. Implemented for every matching type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool, which is written as JSON; derive `serde::Serialize` for it",
     label = "does not implement `serde::Serialize`"
@@ -163,10 +163,10 @@ pub trait ToolOutput: Serialize {}
 #[diagnostic::do_not_recommend]
 impl<O: Serialize> ToolOutput for O {}
 
-/// Reads the input of a tool, and makes a tool of the set of it.
+/// Parses the input of a tool, and converts it into the set's enum.
 ///
 /// # Errors
-/// [`ToolError::Input`], with the place of what does not fit.
+/// [`ToolError::Input`], with the path of the invalid value.
 pub fn read<I: ToolInput, T>(
     tool: &'static str,
     input: Value,
@@ -189,15 +189,15 @@ pub fn read<I: ToolInput, T>(
     }
 }
 
-/// Writes the output of a tool.
+/// Serialises the output of a tool.
 ///
 /// # Errors
-/// Where its `Serialize` fails, or makes what JSON does not have.
+/// If its `Serialize` fails, or produces a value that JSON does not have.
 pub fn write<O: ToolOutput>(output: O) -> serde_json::Result<Value> {
     serde_json::to_value(output)
 }
 
-/// Does what the hooks have decided.
+/// Applies the decision of the hooks.
 ///
 /// # Errors
 /// [`ToolError::Rejected`], [`ToolError::Failed`] and [`ToolError::Output`].

@@ -1,4 +1,4 @@
-//! What runs a tool.
+//! The trait of tool executors.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -6,11 +6,10 @@ use std::sync::Arc;
 use super::call::ToolCallContext;
 use super::error::ToolFailure;
 
-/// Runs the tool that takes `I` and answers `O`. Implement it once for each tool of a
-/// set, with `execute` as an `async fn`. A borrow or an `Arc` of an executor is one, too.
+/// Runs the tool that takes `I` and returns `O`. Implement it once for each tool of a set, with
+/// `execute` as an `async fn`. Also implemented for references and `Arc`s of an executor.
 ///
-/// It is called only with what every hook has let pass. When the future is dropped, the call is
-/// cancelled: nothing of it runs any more.
+/// It is called only for input that every hook has allowed. Dropping the future cancels the call.
 ///
 /// ```
 /// use hooks_runtime::toolset::{ExecuteTool, ToolCallContext, ToolFailure};
@@ -36,7 +35,7 @@ pub trait ExecuteTool<I, O>: Send + Sync {
     /// Runs the tool.
     ///
     /// # Errors
-    /// Whatever goes wrong in the tool; the call ends with
+    /// If the tool fails; the call ends with
     /// [`ToolError::Failed`](super::ToolError::Failed).
     fn execute(
         &self,

@@ -25,7 +25,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The allocations that a piece of work makes.
+/// Returns the allocations that a piece of work makes.
 pub(crate) fn count(work: impl FnOnce()) -> u64 {
     let before = COUNT.load(Ordering::Relaxed);
     work();

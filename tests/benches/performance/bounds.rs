@@ -1,9 +1,9 @@
-//! What `counts` holds a dispatch to: what it costs now, and a margin: a twelfth,
-//! and at least a fiftieth of all.
+//! Bounds that `counts` checks: the current cost of a dispatch, with a margin of a twelfth, and at
+//! least a fiftieth of the total.
 //!
-//! The targets, which `counts` holds too, are in `cases.rs`
-//! ([`Case::ratio_target`](crate::cases::Case::ratio_target)); a bound keeps what has been reached. Another compiler may count
-//! otherwise: `-- bounds` prints the table anew.
+//! The targets, which `counts` also checks, are in `cases.rs`
+//! ([`Case::ratio_target`](crate::cases::Case::ratio_target)); a bound prevents regressions. Counts
+//! may differ with another compiler: `-- bounds` prints the new table.
 
 /// The bound of one case.
 #[derive(Debug)]

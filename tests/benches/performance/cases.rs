@@ -1,4 +1,4 @@
-//! The cases by name: what is measured and what it is measured against.
+//! The cases by name: the measured code and its baseline.
 
 use std::hint::black_box;
 
@@ -18,17 +18,17 @@ pub(crate) struct Case {
     pub(crate) hooks: usize,
     /// The framework.
     pub(crate) ours: Run,
-    /// What it is held against.
+    /// The baseline.
     pub(crate) baseline: Run,
     pub(crate) subject: Subject,
 }
 
-/// What a case is about, which decides over baseline and targets.
+/// Subject of a case, which determines its baseline and its targets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// Hooks that do not await, against hand-written static calls.
     Ready,
-    /// The same without any hook, against the direct call of the default.
+    /// No hooks that do not await, against the direct call of the default.
     Empty,
     /// No framework at all, against hand-written static calls.
     Floor,
@@ -38,33 +38,33 @@ pub(crate) enum Subject {
     Function,
     /// Functions and closures given a `String` each, against hand-written static calls.
     Owned,
-    /// An emission whose hooks go on, against the same by hand.
+    /// An emission whose hooks continue, against hand-written code.
     Event,
-    /// The same with so many fields that an event hashes their names, as the limit does.
+    /// Such an emission with so many fields that an event hashes their names, as the limit does.
     EventMany,
-    /// An emission whose hooks each change a field, against the same by hand.
+    /// An emission whose hooks each change a field, against hand-written code.
     EventModify,
-    /// An emission whose hooks are given an `Arc` of the data, against the same by hand.
+    /// An emission whose hooks receive an `Arc` of the data, against hand-written code.
     EventShared,
-    /// An emission as it is commonly written, without the framework, against the same by hand.
+    /// An emission as it is commonly written, without the framework, against hand-written code.
     EventCommon,
-    /// An emission without hooks, against looking an index up.
+    /// An emission without hooks, against an indexed look-up.
     EventEmpty,
 }
 
 impl Case {
-    /// The slot for people.
+    /// Returns the displayed name of the slot.
     pub(crate) fn name(&self) -> String {
         self.slot.replace('_', " ")
     }
 
-    /// Slot and number of hooks for people.
+    /// Returns the displayed slot and number of hooks.
     pub(crate) fn label(&self) -> String {
         let plural = if self.hooks == 1 { "" } else { "s" };
         format!("{}, {} hook{plural}", self.name(), self.hooks)
     }
 
-    /// The greatest ratio of times that meets the target, if there is a target.
+    /// Returns the greatest ratio of times that meets the target, if there is a target.
     pub(crate) fn ratio_target(&self) -> Option<f64> {
         match (self.subject, self.hooks) {
             (Subject::Ready, _) if self.slot == OWN_CHAIN => Some(1.45),
@@ -78,7 +78,7 @@ impl Case {
         }
     }
 
-    /// The allocations that meet the target.
+    /// Returns the allocations that meet the target.
     pub(crate) fn allocation_target(&self) -> u64 {
         match self.subject {
             Subject::Ready | Subject::Empty => u64::from(self.slot == AGGREGATE),
@@ -87,7 +87,7 @@ impl Case {
             // The caller's own `String`, and a clone for everyone but the last.
             Subject::Owned => 1 + self.hooks as u64,
             Subject::Event | Subject::EventMany | Subject::EventShared | Subject::EventEmpty => 0,
-            // What counts is that it does not grow with the data.
+            // The number must not grow with the data.
             Subject::EventModify | Subject::EventCommon => u64::MAX,
         }
     }
@@ -139,7 +139,7 @@ async fn closure(prompt: String, last: Option<Verdict>) -> Verdict {
     Word::FIRST.check(&prompt)
 }
 
-/// A list of hooks without any framework, in the place of ours.
+/// Returns a case of a list of hooks without any framework.
 fn plain<const N: usize>(prompt: &'static str) -> Case {
     let objects: Vec<Box<dyn Plain>> = words::<N>()
         .into_iter()
@@ -226,7 +226,7 @@ fn sized<const N: usize>(prompt: &'static str) -> Vec<Case> {
     cases
 }
 
-/// All cases, for this prompt.
+/// Returns all cases, for this prompt.
 pub(crate) fn all(prompt: &'static str) -> Vec<Case> {
     [
         sized::<0>(prompt),
@@ -240,7 +240,7 @@ pub(crate) fn all(prompt: &'static str) -> Vec<Case> {
     .collect()
 }
 
-/// What several threads share: a set, and the same as static calls.
+/// Returns the shared values of several threads: a set, and the words of the static calls.
 pub(crate) fn shared() -> (BenchSet<'static>, [Word; 4]) {
     (ready::<4>(), words::<4>())
 }

@@ -1,4 +1,4 @@
-//! Compile time and size of the expansion, held against `async_trait` of the same shape.
+//! Compile time and size of the expansion, compared with `async_trait` of equal shape.
 //!
 //! Crates of 50 traits with 6 slots each are generated below the target folder and
 //! built without network, with the versions of this workspace. Only the generated crate
@@ -16,20 +16,20 @@ const ROUNDS: usize = 3;
 
 /// The greatest time of `cargo check` of declared slots, as a multiple of `async_trait`'s.
 pub(crate) const CHECK_TARGET: f64 = 4.7;
-/// The same for slots with hooks.
+/// Maximum for slots with hooks.
 pub(crate) const HOOKS_CHECK_TARGET: f64 = 2.2;
 /// The greatest number of formatted lines that a declared slot adds.
 pub(crate) const LINES_TARGET: f64 = 140.0;
 
-/// What has been measured.
+/// The measurements.
 pub(crate) struct Compiled {
-    /// Seconds, ours and `async_trait`'s, by what was built and how.
+    /// Seconds, ours and `async_trait`'s, by crate and command.
     pub(crate) times: Vec<Timed>,
     /// Lines of the expansion of a declared slot beyond the trait as it was written.
     pub(crate) lines: f64,
-    /// The same for a method of `async_trait`.
+    /// Lines for a method of `async_trait`.
     pub(crate) async_trait_lines: f64,
-    /// The same for a slot's public items alone.
+    /// Lines for a slot's public items alone.
     pub(crate) names_lines: f64,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn measure() -> Result<Compiled, String> {
             [&implemented, &plainly_implemented],
             Some(HOOKS_CHECK_TARGET),
         ),
-        // Nothing that could be used: it is checked, and there is no target for it.
+        // Not usable code: it is only checked, and has no target.
         ("names alone", [&names, &plain], None),
     ];
     for (command, arguments, kept, pairs, target) in [
@@ -100,7 +100,7 @@ pub(crate) fn measure() -> Result<Compiled, String> {
             });
         }
     }
-    // They are written out already: what they have beyond the definition of the slots.
+    // These items are already expanded: count their lines beyond the definition of the slots.
     let names_lines = lines_of(&names.source)? - lines_of(&declared.source)?;
     Ok(Compiled {
         times,
@@ -154,14 +154,14 @@ fn set_up(home: &Path, packages: &[&Package]) -> Result<(), String> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
-    let folder = path.parent().expect("every file lies in a folder");
+    let folder = path.parent().expect("every file is in a folder");
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(path, text))
         .map_err(|why| format!("cannot write {}: {why}", path.display()))
 }
 
-/// The median times of both crates, in seconds, built in turns; `kept` says whether the
-/// compiler keeps what it found out the time before.
+/// Returns the median times of both crates, in seconds, built in turns; `kept` is `true` if the
+/// compiler uses its incremental cache.
 fn time(
     home: &Path,
     command: &[&str],
@@ -176,7 +176,7 @@ fn time(
                 .args(["--quiet", "--package", package.name]),
         )
     };
-    // The dependencies, and what is kept, before the clock starts.
+    // Build the dependencies and the cache before the clock starts.
     for package in pair {
         build(package)?;
     }
@@ -215,7 +215,7 @@ fn output(command: &mut Command) -> Result<String, String> {
     String::from_utf8(output.stdout).map_err(|why| why.to_string())
 }
 
-/// The number of lines, once formatted.
+/// Returns the number of lines, once formatted.
 fn lines_of(source: &str) -> Result<f64, String> {
     Ok(formatted(source)?.lines().count() as f64)
 }
@@ -261,10 +261,10 @@ const SLOTS_IN_ALL: f64 = (TRAITS * SLOTS.len()) as f64;
 
 const VERDICT: &str = "Result<(), String>";
 
-/// What every slot answers without hooks.
+/// Result of every slot without hooks.
 const DEFAULT: &str = "if prompt.is_empty() { Err(\"empty\".to_owned()) } else { Ok(()) }";
 
-/// The parameter, or what stands for it in a list of types, where hooks are given it.
+/// Returns the parameter, or the item for it in a list of types, if hooks get it.
 fn given_last(last: bool, name: &str) -> String {
     match last {
         true => format!(", {name}Option<{VERDICT}>"),
@@ -284,8 +284,8 @@ fn hooks_declared(at: usize) -> String {
     format!("#[hooks_core::hooks]\npub trait Hooks{at} {{ {slots} }}\n")
 }
 
-/// The public items that the slots of a trait have to have, with nothing behind them and without
-/// documentation: what no expansion can be without.
+/// Returns the public items that the slots of a trait need, with empty bodies and without
+/// documentation: the minimum of every expansion.
 fn names_declared(at: usize) -> String {
     let (mut methods, mut fields, mut of_set, mut items) =
         (String::new(), String::new(), String::new(), String::new());
@@ -363,7 +363,7 @@ fn async_trait_declared(at: usize) -> String {
     format!("#[async_trait::async_trait]\npub trait Hooks{at}: Send + Sync {{ {methods} }}\n")
 }
 
-/// The loops over the hooks are the user's own here.
+/// Returns traits of `async_trait` with hand-written loops over the hooks.
 fn async_trait_implemented(at: usize) -> String {
     let (mut methods, mut loops) = (String::new(), String::new());
     for (name, _, last) in SLOTS {

@@ -1,5 +1,5 @@
-//! The same work through the framework, through `async_trait` objects, and written by
-//! hand as static calls (the limit).
+//! One workload in three forms: through the framework, through `async_trait` objects, and written
+//! by hand as static calls (the limit).
 
 use std::ops::ControlFlow;
 
@@ -102,7 +102,7 @@ impl Bench for Ready {
     }
 }
 
-/// The same with an `.await` in every body.
+/// As above, with an `.await` in every body.
 pub(crate) struct Waiting(pub(crate) Word);
 
 #[impl_hooks(BenchSet)]
@@ -133,7 +133,7 @@ pub(crate) async fn owning_function(prompt: String, last: Option<Verdict>) -> Ve
     Word::FIRST.check(&prompt)
 }
 
-/// The same as trait objects.
+/// As above, as trait objects.
 #[async_trait::async_trait]
 pub(crate) trait Boxed: Send + Sync {
     async fn always(&self, prompt: &str, last: Option<Verdict>) -> Verdict;
@@ -172,8 +172,8 @@ pub(crate) async fn boxed_chain(hooks: &[Box<dyn Boxed>], prompt: &str) -> Verdi
     Ok(())
 }
 
-/// The same as trait objects whose methods are not async: what a list of hooks costs
-/// without any framework.
+/// As above, as trait objects whose methods are not async: the cost of a list of hooks without any
+/// framework.
 pub(crate) trait Plain: Send + Sync {
     fn always(&self, prompt: &str, last: Option<Verdict>) -> Verdict;
 }

@@ -1,7 +1,7 @@
-//! Instructions and allocations of a dispatch: exact, and the same on every run.
+//! Instructions and allocations of a dispatch: exact and reproducible.
 //!
-//! The program runs itself under callgrind for two numbers of repeats; what the start
-//! costs falls out of the difference.
+//! The program runs itself under callgrind for two numbers of repeats; the difference excludes the
+//! cost of the start.
 
 use std::process::Command;
 
@@ -11,12 +11,12 @@ use crate::cases::{self, Case, EMPTY_TARGET, Subject};
 use crate::registration;
 use crate::workload::{PROMPT, long_prompt};
 
-/// The hidden command that callgrind is given.
+/// The hidden command for callgrind.
 pub(crate) const RUN: &str = "run";
 
 const REPEATS: [u64; 2] = [100, 600];
 
-/// What one dispatch costs beyond its baseline, and in all.
+/// Cost of one dispatch, beyond its baseline and in total.
 #[derive(Clone, Copy)]
 pub(crate) struct Count {
     pub(crate) ours: u64,
@@ -78,7 +78,7 @@ pub(crate) fn run(slot: &str, hooks: &str, contender: &str, repeats: &str) -> Re
     Ok(())
 }
 
-/// The instructions of one dispatch.
+/// Returns the instructions of one dispatch.
 pub(crate) fn instructions(case: &Case) -> Result<Count, String> {
     let one = |contender| {
         let program = std::env::current_exe().map_err(|why| why.to_string())?;
@@ -120,7 +120,7 @@ pub(crate) fn missing() -> Option<String> {
     }
 }
 
-/// The allocations of one dispatch by the framework.
+/// Returns the allocations of one dispatch by the framework.
 pub(crate) fn allocations(case: &mut Case) -> u64 {
     allocations::count(&mut case.ours)
 }
@@ -200,16 +200,17 @@ pub(crate) fn check() -> Result<(), String> {
     ))
 }
 
-/// Prints the table of bounds that follows from what is measured now.
+/// Prints the table of bounds for the current measurements.
 pub(crate) fn suggest() -> Result<(), String> {
     for mut case in cases::all(PROMPT) {
         if case.hooks > 4 || [Subject::Floor, Subject::EventCommon].contains(&case.subject) {
-            // Every further hook costs what the fourth does; those two are not ours.
+            // Every further hook costs as much as the fourth; the other two are not the
+            // framework's.
             continue;
         }
         let count = instructions(&case)?;
         let beyond = count.beyond();
-        // Where both take about the same, it is they that vary, and not the difference.
+        // If both cost about as much, the baseline varies more than the difference.
         let margin = (beyond.abs() / 12).max(count.ours as i64 / 50).max(4);
         let bound = Bound {
             slot: case.slot,

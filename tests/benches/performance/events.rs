@@ -1,10 +1,10 @@
 //! The cases of the event registry.
 //!
-//! Every hook compares the tool's name and looks for a folder in a path, as a first guard of
-//! files would. Where hooks modify, each sets a field, too.
-//! The limit is the same by hand, on a map that nobody shares. Both take the data and give
-//! them back, as a host does that builds them for one event. An event looks through a few
-//! fields; the map of the limit hashes a name, as does an event with many.
+//! Every hook compares the tool's name and looks for a folder in a path, as a simple guard of files
+//! would. If hooks modify, each also sets a field. The limit is hand-written code on an unshared
+//! map. Both take the data and return them, as for a host that builds them for one event. An event
+//! compares a few field names; the map of the limit hashes a name, as does an event with many
+//! fields.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -46,7 +46,7 @@ fn folders<const N: usize>() -> [&'static str; N] {
     std::array::from_fn(|at| black_box(FOLDERS[at]))
 }
 
-/// Whether the event is a write into this folder.
+/// Returns `true` if the event is a write into this folder.
 #[inline(always)]
 fn look<'a>(field: impl Fn(&'static str) -> Option<&'a Value>, folder: &str) -> bool {
     let text = |name| field(name).and_then(Value::as_str);
@@ -96,7 +96,7 @@ fn sharing<const N: usize>() -> HookRegistry {
     registry
 }
 
-/// One emission, which takes the data and gives them back.
+/// Creates one emission, which takes the data and returns them.
 fn emission(registry: HookRegistry, map: Map) -> Run {
     let mut data = Some(Arc::new(map));
     Box::new(move || {
@@ -112,7 +112,7 @@ fn emission(registry: HookRegistry, map: Map) -> Run {
     })
 }
 
-/// The limit of hooks that go on.
+/// Returns the limit of hooks that continue.
 fn going_on<const N: usize>(map: Map) -> Run {
     let folders = folders::<N>();
     Box::new(move || {
@@ -178,7 +178,7 @@ impl Common {
 
     async fn emit(&self, event: &str, mut data: Map) -> (Action, Map) {
         let hooks = {
-            let hooks = self.hooks.lock().expect("nobody panics here");
+            let hooks = self.hooks.lock().expect("no thread panics here");
             hooks.get(event).cloned().unwrap_or_default()
         };
         for hook in hooks {
@@ -247,7 +247,7 @@ fn sized<const N: usize>(suffix: &'static str, text: &str) -> Vec<Case> {
     ]
 }
 
-/// The same with twelve fields.
+/// Returns a case with twelve fields.
 fn many<const N: usize>(text: &str) -> Case {
     let fields = || {
         let more = (0..7).map(|at| (format!("option_{at}"), at.into()));
@@ -262,12 +262,12 @@ fn many<const N: usize>(text: &str) -> Case {
     }
 }
 
-/// Whether nobody listens to the event of this index, with its data.
+/// Returns `true` if the event of this index has no hooks, with its data.
 async fn look_up(lists: &[Vec<u8>], event: usize, data: Arc<Map>) -> (bool, Arc<Map>) {
     (lists[event].is_empty(), data)
 }
 
-/// An emission without hooks, against looking an index up.
+/// Returns an emission without hooks, against an indexed look-up.
 fn empty(text: &str) -> Case {
     let registry = continuing::<1>();
     let mut data = Some(Arc::new(fields(text)));
@@ -294,7 +294,7 @@ fn empty(text: &str) -> Case {
     }
 }
 
-/// All cases; the length of the prompt is that of a field.
+/// Returns all cases; the length of the prompt is that of a field.
 pub(crate) fn all(prompt: &'static str) -> Vec<Case> {
     let small = if prompt.len() < 1000 {
         "fn main() {}"
@@ -316,7 +316,8 @@ pub(crate) fn all(prompt: &'static str) -> Vec<Case> {
     cases
 }
 
-/// What threads share: a registry of events, and one of PRE hooks, four hooks each.
+/// Returns the shared registries of several threads: one of events, and one of PRE hooks, four
+/// hooks each.
 pub(crate) fn shared() -> (HookRegistry, PhaseRegistry<str, ()>) {
     let phases = PhaseRegistry::new();
     for folder in folders::<4>() {
@@ -332,7 +333,7 @@ pub(crate) fn shared() -> (HookRegistry, PhaseRegistry<str, ()>) {
     (continuing::<4>(), phases)
 }
 
-/// The data of a thread.
+/// Returns the data of a thread.
 pub(crate) fn data() -> Arc<Map> {
     Arc::new(fields("fn main() {}"))
 }

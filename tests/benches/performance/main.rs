@@ -1,16 +1,16 @@
 //! Measures the targets of the framework.
 //!
-//! | `cargo bench -p hooks-tests --bench performance` | Does |
+//! | `cargo bench -p hooks-tests --bench performance` | Effect |
 //! |---|---|
 //! | | prints the tables, without compile time, which takes minutes |
 //! | `-- write` | writes all of them into `docs/performance.md` |
 //! | `-- times [slot]` | prints times and ratios alone |
 //! | `-- counts` | fails if a count of instructions or allocations exceeds its bound |
 //! | `-- registration [write]` | prints the times of registrations, or writes them and their instructions |
-//! | `-- bounds` | prints the bounds that follow from what is measured now |
+//! | `-- bounds` | prints the bounds for the current measurements |
 //!
-//! A machine's times drift, so contenders are timed in turns and only their ratios are
-//! judged. Instructions and allocations do not drift, and are what `.ci/run` holds.
+//! A machine's times drift, so contenders are timed in turns and only their ratios are compared
+//! with targets. Instructions and allocations do not drift; `.ci/run` checks them.
 
 mod allocations;
 mod bounds;
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         }
         ["counts"] => counts::check(),
         ["bounds"] => counts::suggest(),
-        // What `counts` starts under callgrind.
+        // The command that `counts` starts under callgrind.
         [counts::RUN, slot, hooks, contender, repeats] => {
             counts::run(slot, hooks, contender, repeats)
         }

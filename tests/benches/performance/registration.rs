@@ -1,4 +1,4 @@
-//! What it takes to register many hooks and to take them out again.
+//! Cost of registering and removing many hooks.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -15,7 +15,7 @@ use hooks_runtime::{
 
 use crate::page::{judged, missed};
 
-/// The hidden command that callgrind is given.
+/// The hidden command for callgrind.
 pub(crate) const RUN: &str = "register";
 
 /// The numbers of hooks that are timed.
@@ -188,7 +188,7 @@ fn same(_: usize) -> i32 {
     0
 }
 
-/// A number in no order.
+/// Returns scattered numbers.
 fn scattered(at: usize) -> i32 {
     (at as u32).wrapping_mul(0x9e37_79b9) as i32
 }
@@ -243,7 +243,7 @@ pub(crate) fn run(name: &str, hooks: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The time of one run: the shortest of three where it is short.
+/// Returns the time of one run: the shortest of three if it is short.
 fn time(case: &Case, hooks: usize) -> Duration {
     let once = || {
         let start = Instant::now();
@@ -257,7 +257,7 @@ fn time(case: &Case, hooks: usize) -> Duration {
     first.min(once()).min(once())
 }
 
-/// The instructions of one run, beyond those of a run without hooks.
+/// Returns the instructions of one run, beyond those of a run without hooks.
 fn instructions(case: &Case, hooks: usize) -> Result<u64, String> {
     let [none, all] = [0, hooks].map(|hooks| {
         let program = std::env::current_exe().map_err(|why| why.to_string())?;
@@ -268,7 +268,7 @@ fn instructions(case: &Case, hooks: usize) -> Result<u64, String> {
     Ok(all? - none?)
 }
 
-/// What a case takes in instructions.
+/// Instructions of a case.
 struct Growth {
     /// 8 000 hooks, as a multiple of 1 000.
     ratio: f64,
@@ -308,10 +308,10 @@ pub(crate) fn exceeded() -> Result<Vec<String>, String> {
     Ok(exceeded)
 }
 
-/// Where the section of registrations begins on the page of figures.
+/// Mark of the section of registrations on the page of figures.
 pub(crate) const MARK: &str = "<!-- registrations -->";
 
-/// The section of the page.
+/// Returns the section of the page.
 pub(crate) fn section() -> Result<String, String> {
     let mut text = format!(
         "{MARK}\n\n## Registrations\n\n\

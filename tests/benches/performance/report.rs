@@ -1,4 +1,4 @@
-//! The page of figures: everything in it is measured when it is written.
+//! The page of figures: all of its figures are measured when it is written.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::threads::{self, Scaling};
 use crate::time;
 use crate::workload::PROMPT;
 
-/// A case and what has been measured of it.
+/// A case with its measurements.
 struct Measured {
     case: Case,
     ours: f64,
@@ -63,7 +63,7 @@ pub(crate) fn times(slot: Option<&str>) {
     }
 }
 
-/// The page; whole if compile time is measured, too.
+/// Returns the page; whole if compile time is measured, too.
 pub(crate) fn page(whole: bool) -> Result<String, String> {
     let missing = counts::missing();
     if let (Some(why), true) = (&missing, std::env::var_os("HOOKS_REQUIRE_ALL").is_some()) {

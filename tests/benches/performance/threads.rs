@@ -1,4 +1,4 @@
-//! Two threads that dispatch on what they share, against one thread.
+//! Two threads that dispatch on shared values, against one thread.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -13,22 +13,22 @@ use crate::contenders::limit_always;
 use crate::events;
 use crate::workload::{PROMPT, block_on};
 
-/// What two threads should get done, as a multiple of one.
+/// Target throughput of two threads, as a multiple of one.
 pub(crate) const TARGET: f64 = 1.95;
 
 const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_millis(100);
 
-/// What two threads get done, as a multiple of one.
+/// Throughput of two threads, as a multiple of one.
 pub(crate) struct Scaling {
-    /// What they share, and how much they get done.
+    /// Shared values, and the throughput with each.
     pub(crate) shared: Vec<(&'static str, f64)>,
-    /// The same with static calls, which share nothing but the words: what the machine
-    /// grants a second thread at the time.
+    /// Throughput of static calls, which share only the words: the machine's limit for a second
+    /// thread at the time.
     pub(crate) limit: f64,
 }
 
-/// The best round of each, because other work on the machine can only take away.
+/// Returns the best round of each, because other work on the machine only slows rounds down.
 pub(crate) fn scaling() -> Scaling {
     let (set, words) = cases::shared();
     let (registry, phases) = events::shared();
@@ -74,7 +74,7 @@ pub(crate) fn scaling() -> Scaling {
     }
 }
 
-/// Emissions with data of the thread's own.
+/// Returns emissions with the thread's own data.
 fn emitter(registry: &HookRegistry) -> impl FnMut() + use<'_> {
     let mut data = Some(events::data());
     move || {
@@ -85,8 +85,8 @@ fn emitter(registry: &HookRegistry) -> impl FnMut() + use<'_> {
     }
 }
 
-/// Does some work while a further thread registers a hook and unregisters it, again and
-/// again; it waits in between, because the machine has no third processor for it.
+/// Does some work while a further thread registers and unregisters a hook repeatedly; that thread
+/// sleeps in between, because the machine has no third processor for it.
 fn while_another_registers(registry: &HookRegistry, work: impl FnOnce() -> f64) -> f64 {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -104,7 +104,7 @@ fn while_another_registers(registry: &HookRegistry, work: impl FnOnce() -> f64) 
     })
 }
 
-/// Work done a second, all threads together.
+/// Returns the work per second, of all threads together.
 fn throughput<W: FnMut()>(threads: usize, work: impl Fn() -> W + Sync) -> f64 {
     let (ready, over) = (Barrier::new(threads), AtomicBool::new(false));
     thread::scope(|scope| {

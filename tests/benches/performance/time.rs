@@ -1,4 +1,4 @@
-//! Times contenders in turns, so that a busy machine disturbs all of them alike.
+//! Times contenders in turns, so that a busy machine affects all of them.
 
 use std::time::Instant;
 

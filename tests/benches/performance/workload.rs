@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-/// As long as an instruction to an agent commonly is: a hook takes some 15 ns for it.
+/// Of the usual length of an instruction to an agent: a hook takes some 15 ns for it.
 pub(crate) const PROMPT: &str = "\
     Summarise the incident report of last night for the on-call team: name the services that \
     were affected, the first sign of trouble and the first sign of recovery in each of them, and \
@@ -18,7 +18,7 @@ pub(crate) const PROMPT: &str = "\
 pub(crate) struct Word(&'static str);
 
 impl Word {
-    /// For hooks that are functions, which have no place for a word of their own.
+    /// For hooks that are functions, which cannot store a word.
     pub(crate) const FIRST: Word = Word("password");
 
     #[inline(always)]
@@ -31,7 +31,7 @@ impl Word {
     }
 }
 
-/// The hooks of a case; none of the words is in the prompt.
+/// Returns the hooks of a case; none of the words is in the prompt.
 pub(crate) fn words<const N: usize>() -> [Word; N] {
     const WORDS: [&str; 16] = [
         "password",
@@ -54,12 +54,12 @@ pub(crate) fn words<const N: usize>() -> [Word; N] {
     std::array::from_fn(|at| Word(black_box(WORDS[at])))
 }
 
-/// A prompt as long as a whole document.
+/// Returns a prompt as long as a whole document.
 pub(crate) fn long_prompt() -> &'static str {
     Box::leak(PROMPT.repeat(100).into_boxed_str())
 }
 
-/// What the slots answer without hooks.
+/// Returns the slots' default.
 #[inline]
 pub(crate) fn default(prompt: &str) -> Result<(), String> {
     if prompt.is_empty() {
@@ -69,8 +69,8 @@ pub(crate) fn default(prompt: &str) -> Result<(), String> {
     }
 }
 
-/// Runs a future whose waits end by themselves. The first poll stands alone, as it does
-/// where a future is awaited.
+/// Runs a future whose waits end without another task. The first poll is separate, as it is when a
+/// future is awaited.
 #[inline(always)]
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);

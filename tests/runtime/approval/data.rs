@@ -1,4 +1,4 @@
-//! What is approved are the final data: a later change asks again (E-136).
+//! The final data are approved: a later change asks again (E-136).
 
 use hooks_runtime::approval::{ApprovalQueue, FixedAnswers};
 use hooks_runtime::{ApplyStep, Conversation, Coordinator, HookRegistry, HookResult, Map};
@@ -11,7 +11,7 @@ fn shell(command: &str) -> Map {
     map(json!({"tool_name": "shell", "tool_input": {"command": command}}))
 }
 
-/// The hook `gate` asks, and a later one makes the data these.
+/// Returns a registry in which the hook `gate` asks, and a later one replaces the data.
 fn changed_later(question: HookResult, data: Map) -> HookRegistry {
     let hooks = gate(question);
     hooks.register("tool:pre", answering(HookResult::modify(data)), at(1));

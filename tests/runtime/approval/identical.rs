@@ -1,4 +1,4 @@
-//! Questions that are put at the same time (E-140).
+//! Concurrent equal questions (E-140).
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ async fn e_140_identical_questions_are_asked_once_and_all_get_the_answer() {
     }
 }
 
-/// When the data were made (E-40) makes no other question of one.
+/// The time stamp of the data (E-40) does not distinguish questions.
 #[tokio::test(start_paused = true)]
 async fn e_140_a_timestamp_is_no_difference() {
     let queue = ApprovalQueue::new();

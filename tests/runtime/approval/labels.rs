@@ -1,4 +1,4 @@
-//! What the labels of plain options mean (E-133).
+//! Effects of plain labels (E-133).
 
 use hooks_runtime::approval::ApprovalEffect::{self, AllowAlways, AllowOnce, Deny};
 use hooks_runtime::approval::{ApprovalDecision, ApprovalOption, FixedAnswers};
@@ -16,7 +16,7 @@ fn effects(labels: &[&str], is_trusted: bool) -> Vec<ApprovalEffect> {
     options.into_iter().map(|option| option.effect).collect()
 }
 
-/// The effect of a label of a trusted hook, beside a denial and beside nothing.
+/// Returns the effect of a label of a trusted hook, beside a denial and alone.
 fn beside_a_denial(label: &str) -> ApprovalEffect {
     effects(&[label, "Cancel"], true)[0]
 }
@@ -388,13 +388,13 @@ fn written() -> impl Strategy<Value = Written> {
     })
 }
 
-/// Of [`NO`], those that say no wherever they stand, where the first word says nothing: this is
-/// stricter than the requirements, by which `Always deny` would be a yes.
+/// Those of [`NO`] that deny at any place, if the first word has no meaning: this is stricter than
+/// the requirements, by which `Always deny` would allow.
 const NO_ANYWHERE: [&str; 8] = [
     "deny", "not", "cancel", "reject", "block", "abort", "never", "don't",
 ];
 
-/// The rule, word by word as the requirements have it, but for [`NO_ANYWHERE`].
+/// Returns the rule, word by word as in the requirements, except for [`NO_ANYWHERE`].
 fn model(list: &[Written], is_trusted: bool) -> Vec<ApprovalEffect> {
     let first = |label: &Written| label.words[0].clone();
     let has_denial = list.iter().any(|label| NO.contains(&&*first(label)));
@@ -435,7 +435,7 @@ proptest! {
     }
 }
 
-/// The effects are those of the labels that they were given with.
+/// Effects belong to the labels with which they were set.
 #[tokio::test]
 async fn e_133_other_labels_do_not_have_the_effects_of_those_before() {
     let base = || {

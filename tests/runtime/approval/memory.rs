@@ -1,4 +1,4 @@
-//! What "allow always" remembers, and for how long (E-138).
+//! Grants of "allow always", and their lifetime (E-138).
 
 use hooks_runtime::approval::{ApprovalDecision, FixedAnswers};
 use hooks_runtime::{
@@ -20,7 +20,7 @@ fn may_always() -> HookResult {
     }
 }
 
-/// Answers "Allow always" to the first question, and "Deny" to all that follow.
+/// Answers "Allow always" to the first question, and "Deny" to all later ones.
 fn always_then_deny() -> (Coordinator, FixedAnswers) {
     let answers = ["Allow always"].into_iter().chain(["Deny"; 20]);
     let provider = FixedAnswers::labels(answers);
@@ -32,7 +32,7 @@ fn is_remembered(applied: &AppliedEmission) -> bool {
     approval.decision == ApprovalDecision::Remembered && !applied.is_denied()
 }
 
-/// Whether what a first event is allowed for always also allows a second one.
+/// Returns `true` if a grant for a first event also covers a second one.
 async fn carries_over(
     first: (&HookRegistry, &str, Value),
     second: (&HookRegistry, &str, Value),
@@ -193,7 +193,7 @@ async fn e_138_another_hook_is_asked() {
     assert!(!carries_over(first, (&other, "tool:pre", shell("ls"))).await);
 }
 
-/// Names are not unique (E-06): two plugins may call their functions alike.
+/// Names are not unique (E-06): two plugins may use one name for their functions.
 #[tokio::test]
 async fn e_138_another_hook_of_the_same_name_is_asked() {
     let asks = |prompt: &str| {

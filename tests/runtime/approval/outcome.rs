@@ -1,4 +1,4 @@
-//! What is shown, who answers, and what counts where nobody does (E-130 to E-137, E-140).
+//! Displayed questions, answers, and defaults (E-130 to E-137, E-140).
 
 use std::time::Duration;
 
@@ -262,7 +262,7 @@ async fn e_137_every_way_to_a_denial_says_why() {
         denials.push(denial);
     }
     denials.dedup();
-    assert_eq!(denials.len(), 4, "each says what happened: {denials:?}");
+    assert_eq!(denials.len(), 4, "each has its own reason: {denials:?}");
 }
 
 #[tokio::test]

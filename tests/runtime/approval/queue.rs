@@ -1,4 +1,4 @@
-//! The queue for user interfaces, and questions whose asker is gone.
+//! The queue for user interfaces, and questions whose caller has dropped its future.
 
 use std::future::Future;
 use std::pin::pin;

@@ -28,7 +28,7 @@ fn through_json(request: &ApprovalRequest) -> ApprovalRequest {
     serde_json::from_str(&text).expect("it can be read back")
 }
 
-/// The question as it is when it was put ten minutes ago.
+/// Returns the question as if it had been asked ten minutes ago.
 fn ten_minutes_old(request: &ApprovalRequest) -> ApprovalRequest {
     let mut old = request.clone();
     let second = old.asked_at.as_second() - 600;
@@ -229,10 +229,10 @@ async fn e_138_an_always_to_a_generic_question_that_was_stored_is_not_remembered
 async fn e_136_what_is_approved_are_the_data_that_the_stored_request_shows() {
     let mut value = serde_json::to_value(put(may_always()).await).unwrap();
     value["data"] = json!({"tool_name": "shell", "tool_input": {"command": "echo harmless"}});
-    // It is no request any more, or it is one about what it shows.
+    // The changed value is invalid, or a question about its displayed data.
     if let Ok(request) = serde_json::from_value::<ApprovalRequest>(value) {
         let approval = Coordinator::new().resolve(request, "Allow once");
-        assert!(!approval.covers(&call()), "nobody has seen these data");
+        assert!(!approval.covers(&call()), "these data were not shown");
     }
 }
 

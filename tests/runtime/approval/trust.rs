@@ -1,5 +1,4 @@
-//! What nobody vouches for may restrict a decision, and never relax one; and what breaks while
-//! a question is asked is a no.
+//! Untrusted hooks may restrict a decision, never relax one; and an error during a question denies.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +15,7 @@ use crate::kit::{answering, map, named};
 
 const BOTH: [bool; 2] = [true, false];
 
-/// A registry with hooks that answer this, in this order, trusted or not.
+/// Returns a registry with hooks that return these results, in this order, trusted or not.
 fn asked_by(hooks: impl IntoIterator<Item = (&'static str, bool, HookResult)>) -> HookRegistry {
     let registry = HookRegistry::new();
     for (name, is_trusted, result) in hooks {
@@ -132,7 +131,7 @@ async fn e_138_what_is_answered_after_the_end_of_its_session_is_not_remembered()
     coordinator.end_session("a");
     queue.answer(&only(&queue).id, "Allow always").unwrap();
     assert!(open.await.unwrap().is_allowed(), "this once");
-    // The same question of a new session with that name is asked.
+    // An equal question of a new session with that name is asked.
     let request = question(&coordinator, &hooks, "tool:pre", data("a")).await;
     let _open = asking(&coordinator, &request).await;
     assert_eq!(queue.len(), 1);
@@ -159,7 +158,7 @@ async fn e_138_sessions_that_ended_long_ago_stay_ended() {
     }
     assert!(coordinator.resolve(old, "Allow always").is_allowed());
     let applied = decide(&coordinator, &hooks, "tool:pre", data()).await;
-    assert!(applied.is_denied(), "it is asked, and nobody is there");
+    assert!(applied.is_denied(), "it is asked, without a user");
 }
 
 #[tokio::test]
@@ -177,7 +176,7 @@ async fn e_133_a_denial_further_on_in_a_label_is_no_yes() {
         let labels = ["Allow".to_owned(), "Deny".to_owned(), label.to_owned()];
         let options = ApprovalOption::of_labels(&labels, true);
         assert_eq!(options[2].effect, ApprovalEffect::Deny, "{label}");
-        // Alone, such a label does not make a yes of what stands beside it.
+        // Alone, such a label is no evidence that the labels beside it allow.
         let options = ApprovalOption::of_labels(&["Overwrite".to_owned(), label.to_owned()], true);
         assert_eq!(options[0].effect, ApprovalEffect::Deny, "{label}");
     }
@@ -237,14 +236,14 @@ async fn e_140_a_question_that_is_put_again_as_it_is_withdrawn_waits_for_its_ans
     let second = asking(&other, &request).await;
     first.abort();
     settled().await;
-    assert!(!second.is_finished(), "nobody has answered");
+    assert!(!second.is_finished(), "no answer yet");
     assert_eq!(queue.len(), 1);
     queue.answer(&request.id, "Deny").unwrap();
     assert!(!second.await.unwrap().is_allowed());
     assert!(queue.is_empty());
 }
 
-/// A waker that looks at the queue when it is called.
+/// A waker that reads the queue when it is called.
 struct Looks {
     queue: ApprovalQueue,
     is_called: AtomicBool,

@@ -1,4 +1,4 @@
-//! The files of an engine: whether they can be written to, and what is read of others.
+//! Files of an engine: checks for writing, and content of other files.
 
 use hooks_runtime::engine::{Concurrency, EngineError, Lesson, content_hash};
 use hooks_runtime::phases::PostFn;
@@ -77,7 +77,7 @@ async fn r_27_a_file_that_is_too_large_is_not_read() {
 async fn r_26_all_hooks_see_one_content_of_a_file() {
     let bench = Bench::new();
     bench.put("src/a", "left");
-    // Somebody else writes while the hooks are being told.
+    // Another process writes while the hooks run.
     let file = bench.path("src/a");
     let meanwhile = PostFn::new(
         "read-file-baseline",
@@ -92,7 +92,7 @@ async fn r_26_all_hooks_see_one_content_of_a_file() {
     assert_eq!(trace[0]["files"][0]["content_hash"], left);
     assert_eq!(bench.engine.session().baseline("src/a"), Some(left));
 
-    // The next result is another one, even if it looks the same.
+    // The next result is a separate one, even if it is equal.
     let task = bench.engine.post_tool_use_detached(result, None);
     task.await.unwrap();
     let theirs = content_hash("theirs");

@@ -1,4 +1,4 @@
-//! The engine around its hooks: what is registered, what it adds, what can be replaced.
+//! The engine around its hooks: registered hooks, added fields, replacements.
 
 use futures::executor::block_on;
 use hooks_runtime::engine::{EngineError, Intent, ToolClass, ToolTable};
@@ -136,7 +136,7 @@ fn r_33_the_class_is_added_to_what_goes_on_and_to_nothing_else() {
         (response.is_continue(), response.classification)
     };
     assert_eq!(class(&read("src/a")), (true, Some("SAFE".to_owned())));
-    // Denied by `state-check`, which says nothing about classes.
+    // Denied by `state-check`, which sets no class.
     assert_eq!(class(&write("src/a")), (false, None));
     bench.engine.session().record_reasoning();
     assert_eq!(
@@ -156,13 +156,13 @@ fn r_32_what_nobody_knows_is_destructive_and_its_files_are_looked_at() {
     let unknown = ToolRequest::new("my_writer").intent("REQ-1");
     let denied = block_on(bench.ask(&unknown.clone().param("path", "README.md")));
     assert_eq!(denied.reason.as_deref(), Some("Scope Violation"));
-    // What it changes is not known, so it must not pass.
+    // Its changes are unknown, so it must not pass.
     let denied = block_on(bench.ask(&unknown.clone()));
     assert_eq!(denied.reason.as_deref(), Some("Scope Violation"));
-    // Nor is it with a parameter that looks like a file: there may be others.
+    // Nor with a parameter that looks like a file: there may be others.
     let denied = block_on(bench.ask(&unknown.param("path", "src/a")));
     assert_eq!(denied.reason.as_deref(), Some("Scope Violation"));
-    // Known by its name alone: upper case is another tool.
+    // Identified by its exact name: upper case is another tool.
     assert_eq!(engine.classify("READ_FILE"), ToolClass::Destructive);
 }
 
@@ -265,7 +265,7 @@ fn r_27_a_request_and_a_result_keep_their_form_in_json() {
     assert_eq!(json["tool"], "write_to_file");
     assert_eq!(json["params"], json!({"path": "src/a"}));
     assert_eq!(serde_json::from_value::<ToolResult>(json).unwrap(), result);
-    // What is not said has not succeeded.
+    // Success is `false` by default.
     let bare: ToolResult = serde_json::from_value(json!({"tool": "t"})).unwrap();
     assert!(!bare.success);
     assert!(serde_json::from_value::<ToolRequest>(json!({})).is_err());
@@ -310,12 +310,12 @@ async fn r_27_a_file_of_intents_is_read_again_when_one_is_selected() {
     engine.post_tool_use(&select, None).await;
     assert!(engine.pre_tool_use(&doc).await.unwrap().is_continue());
 
-    // Whoever may write it could write themselves into it.
+    // A writer of the file could make itself the owner.
     std::fs::write(&file, r#"[{"id": "REQ-1", "owned_scope": ["**"]}]"#).unwrap();
     engine.post_tool_use(&select, None).await;
     let denied = engine.pre_tool_use(&write("intents.json")).await.unwrap();
     assert_eq!(denied.reason.as_deref(), Some("Scope Violation"));
-    // One that holds none any more is no reason to go on with the old ones.
+    // An invalid file must not keep the old intents in effect.
     std::fs::write(&file, "{").unwrap();
     let denied = engine.pre_tool_use(&read("a")).await.unwrap();
     assert_eq!(denied.reason.as_deref(), Some("Fail-Safe"));

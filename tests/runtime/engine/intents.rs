@@ -1,4 +1,4 @@
-//! What an agent may do to intents, and for intents that are not there.
+//! Agents' operations on intents, and calls for unknown intents.
 
 use futures::executor::block_on;
 use hooks_runtime::engine::{EngineError, Intent, IntentStatus, Limits, TraceabilityError};
@@ -47,7 +47,7 @@ fn r_26_an_intent_that_was_not_selected_or_is_blocked_is_not_completed() {
     assert_eq!(status(&bench.engine, "REQ-1"), IntentStatus::Blocked);
 }
 
-/// An engine whose intents are in a file of this content.
+/// Returns an engine whose intents are in a file with this content.
 fn from_file(text: &str) -> (tempfile::TempDir, HookEngine) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("intents.json"), text).unwrap();
@@ -119,7 +119,7 @@ fn r_29_a_command_is_run_for_an_intent_that_is_there_and_may_act() {
         }
     }
     assert!(block_on(bench.ask(&command("ls"))).is_continue());
-    // What is no id at all stays an error.
+    // An invalid id is still an error.
     let error = block_on(bench.pre(&command("ls").intent("77"))).unwrap_err();
     let invalid = error.downcast_ref::<TraceabilityError>();
     assert!(matches!(invalid, Some(TraceabilityError::Invalid { .. })));
@@ -132,7 +132,7 @@ fn r_29_an_engine_that_was_told_of_no_intents_asks_for_the_form_alone() {
     let response = block_on(engine.pre_tool_use(&command("ls").intent("REQ-77")));
     assert!(response.unwrap().is_continue());
 
-    // One whose file of intents is empty was told that there are none.
+    // An empty file of intents defines that there are none.
     let (_folder, engine) = from_file("[]");
     engine.session().record_reasoning();
     let denied = block_on(engine.pre_tool_use(&command("ls").intent("REQ-77"))).unwrap();
@@ -153,7 +153,7 @@ fn r_31_invented_intents_share_what_one_intent_is_granted() {
         ResponseAction::Halt,
         "Budget Exceeded",
     );
-    // Those that are there have their own.
+    // Known intents have separate limits.
     assert!(look(4, "REQ-1").is_continue());
     assert!(look(5, "REQ-5").is_continue());
 }

@@ -1,4 +1,4 @@
-//! The nine POST hooks: for each, what it does, and that it is the one that does it.
+//! The nine POST hooks: the effect of each, and that exactly this hook has it.
 
 use futures::executor::block_on;
 use hooks_runtime::engine::{
@@ -14,7 +14,7 @@ fn done(request: ToolRequest) -> ToolResult {
     ToolResult::of(request).succeeded("ok")
 }
 
-/// Asserts that a result is noted, and no longer once the hook with this id is gone.
+/// Asserts that a result is recorded, and no longer once the hook with this id is removed.
 fn assert_notes(id: &str, act: impl Fn(&Bench), noted: impl Fn(&Bench) -> bool) {
     let bench = Bench::new().ready();
     act(&bench);
@@ -219,7 +219,7 @@ fn r_26_an_agent_trace_names_the_kind_of_change_and_all_files() {
         lines[0]["files"],
         json!([{"file": "src/a", "content_hash": content_hash("x")}])
     );
-    // Without an id of the call, that of the intent stands for it.
+    // Without an id of the call, the intent's id is used.
     assert_eq!(lines[0]["request_id"], "REQ-1");
     assert_eq!(lines[1]["request_id"], "call-1");
 }
@@ -344,7 +344,7 @@ async fn r_26_drift_is_what_a_command_changed_outside_of_the_scope() {
     let lines = bench.lines("scope_drift.jsonl");
     let files: Vec<_> = lines.iter().map(|line| line["file"].clone()).collect();
     assert_eq!(files, ["../b", "out/a"]);
-    // The last hook has written down what this one has learned.
+    // The last hook has written this one's lesson.
     let lessons = bench.lines("lessons.jsonl");
     assert!(lessons.iter().all(|lesson| lesson["kind"] == "scope-drift"));
     assert_eq!(lessons.len(), 2);

@@ -1,4 +1,4 @@
-//! The seven PRE hooks: for each, what it does, and that it is the one that does it.
+//! The seven PRE hooks: the effect of each, and that exactly this hook has it.
 
 use std::future::pending;
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{Bench, assert_denied, command, read, select, write};
 use crate::kit::plain;
 
-/// Asserts that a call is refused, and goes on once the hook with this id is gone.
+/// Asserts that a call is refused, and continues once the hook with this id is removed.
 fn assert_decides(id: &str, bench: &Bench, request: &ToolRequest) {
     let refused = block_on(bench.pre(request));
     assert!(!refused.is_ok_and(|response| response.is_continue()));
@@ -203,7 +203,7 @@ fn r_25_state_check_may_hold_a_turn_to_the_selected_intent() {
     assert_denied(&denied, ResponseAction::Deny, "State Check");
 }
 
-/// The error of a call that fails.
+/// Returns the error of a call that fails.
 fn error(bench: &Bench, request: &ToolRequest) -> HookError {
     block_on(bench.pre(request)).expect_err("a hook fails")
 }
@@ -384,7 +384,7 @@ fn r_28_the_ignore_file_comes_first() {
         let denied = block_on(bench.ask(&write(path)));
         assert_denied(&denied, ResponseAction::Deny, "Protected by .intentignore");
     }
-    // One that cannot be read protects everything.
+    // An unreadable file protects everything.
     std::fs::write(bench.path(".intentignore"), b"\xff\n").unwrap();
     let denied = block_on(bench.ask(&write("src/a")));
     assert_denied(&denied, ResponseAction::Deny, "Protected by .intentignore");
@@ -497,7 +497,7 @@ fn r_31_calls_of_a_session_and_of_an_intent_are_limited() {
     let halted = look(3, "REQ-1");
     assert_denied(&halted, ResponseAction::Halt, "Budget Exceeded");
     assert_eq!(halted.classification.as_deref(), Some("SAFE"));
-    // The way to another intent is open, and counts for the session.
+    // Selecting another intent is allowed, and counts for the session.
     assert!(block_on(bench.ask(&select("REQ-2").intent("REQ-1"))).is_continue());
     assert!(look(4, "REQ-2").is_continue());
     assert!(look(5, "REQ-2").is_continue());
@@ -516,7 +516,7 @@ fn r_31_tokens_and_cost_are_limited_once_they_are_known() {
         for n in 0..2 {
             let request = ToolRequest::new("list_files").param("n", n);
             assert!(block_on(bench.ask(&request)).is_continue());
-            // Counted without an intent too, or it would be the way round the limit.
+            // Counted without an intent too; otherwise it would bypass the limit.
             block_on(bench.post(&ToolResult::of(request).failed("").usage(usage)));
         }
         let halted = block_on(bench.ask(&read("src/a")));
@@ -586,7 +586,7 @@ fn r_30_the_number_of_identical_calls_can_be_chosen() {
     assert_denied(&halted, ResponseAction::Halt, "Circuit Breaker Tripped");
 }
 
-/// A value of JSON, three deep at most.
+/// Returns a strategy of JSON values, at most three levels deep.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -603,7 +603,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The same value, with the keys of every object the other way round.
+/// Returns the value with reversed keys in every object.
 fn turned(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -640,7 +640,7 @@ fn r_22_a_hook_works_in_any_registry() {
     registry.register_pre(scope, plain());
     let denied = block_on(registry.execute_pre(&write("README.md"))).unwrap();
     assert_denied(&denied, ResponseAction::Deny, "Scope Violation");
-    // Without traceability before it, it still does not take no intent for an answer.
+    // Without traceability before it, it still refuses a call without an intent.
     let nobody = ToolRequest::new("write_to_file").param("path", "src/a");
     let denied = block_on(registry.execute_pre(&nobody)).unwrap();
     assert_denied(&denied, ResponseAction::Deny, "Scope Violation");

@@ -1,4 +1,4 @@
-//! Ways round `scope-enforcement`: what the ignore file leaves open, folders, links.
+//! Attempts to bypass `scope-enforcement`: gaps of the ignore file, folders, links.
 
 use futures::executor::block_on;
 use hooks_runtime::engine::Intent;
@@ -8,12 +8,12 @@ use super::{Bench, assert_denied, write};
 
 const PROTECTED: &str = "Protected by .intentignore";
 
-/// A workspace in which `REQ-9` owns everything.
+/// Returns a workspace in which `REQ-9` owns everything.
 fn open() -> Bench {
     Bench::with(|builder| builder.intents([Intent::new("REQ-9").owns("**")])).ready()
 }
 
-/// Asserts what is answered to the intent that owns everything.
+/// Asserts the reason of a denial for the intent that owns everything.
 fn assert_refused(bench: &Bench, path: &str, reason: &str) {
     let denied = block_on(bench.ask(&write(path).intent("REQ-9")));
     assert_denied(&denied, ResponseAction::Deny, reason);
@@ -64,7 +64,7 @@ async fn r_28_an_ignore_file_that_is_a_pipe_protects_everything() {
     assert_denied(&denied, ResponseAction::Deny, PROTECTED);
 }
 
-/// A pipe, at which whoever opens it for reading waits for a writer.
+/// Creates a pipe: opening it for reading blocks until a writer opens it.
 #[cfg(unix)]
 pub(super) fn fifo(path: &std::path::Path) {
     let made = std::process::Command::new("mkfifo").arg(path).status();
@@ -84,7 +84,7 @@ fn r_28_a_folder_is_not_changed_as_a_whole() {
     for folder in ["src/keys", "vault", "docs"] {
         std::fs::create_dir(bench.path(folder)).unwrap();
     }
-    bench.put("src/keys/a", "somebody else's");
+    bench.put("src/keys/a", "foreign");
     bench.put("docs/a.pem", "ignored");
     for folder in ["src", "docs", "./docs/"] {
         assert_refused(&bench, folder, "Scope Violation");

@@ -79,13 +79,13 @@ fn r_28_a_unified_patch_changes_the_files_in_its_headers() {
         "diff --git a/vault/key b/vault/key\nold mode 100644\nnew mode 100755\n--- a/src/a\n+++ b/src/a\n",
         "diff --git a/vault/key b/src/a\nrename from vault/key\nrename to src/a\n",
         "--- \"a/src/\\303\\244\"\n+++ b/src/a\n",
-        // Where this leads depends on who reads it.
+        // Tools disagree on the file of this header.
         "--- src/a\n+++ src/a\n",
         "Index: vault/key\n--- a/src/a\n+++ b/src/a\n",
     ] {
         assert_refused("apply_patch", patch(headers));
     }
-    // Behind the lines that a hunk says it has, headers are headers again.
+    // After the announced lines of a hunk, headers are headers again.
     let second =
         "--- a/src/a\n+++ b/src/a\n@@ -1 +1 @@\n-a\n+b\n--- a/vault/key\n+++ b/vault/key\n";
     assert_refused("apply_patch", patch(second));

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::{apply, limited, text};
 
-/// What happens to a conversation.
+/// A change of a conversation.
 #[derive(Debug, Clone)]
 enum Step {
     Push(Role, String),
@@ -81,7 +81,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..20)
 }
 
-/// Messages as the lines of their texts: how parts of one message are set apart is free.
+/// Messages as the lines of their texts: the separator within one message is not specified.
 fn lines(messages: &[Message]) -> Vec<(Role, Vec<String>)> {
     let lines = |message: &Message| {
         let lines = message.content.lines().filter(|line| !line.is_empty());

@@ -1,4 +1,4 @@
-//! The contract: hooks that do not hold it fail in the cases that say so, and in no others.
+//! The contract: hooks that violate it fail exactly the cases of the violation.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use hooks_runtime::testing::contract::{CASES, Subject, case};
 use hooks_runtime::{Event, EventHook, HookError, HookResult, Map};
 use serde_json::Value;
 
-/// The names of the cases that a hook does not hold.
+/// Returns the names of the cases that a hook fails.
 fn failures(subject: &Subject) -> BTreeSet<&'static str> {
     let failures = CASES.iter().filter_map(|case| case.check(subject).err());
     failures.map(|failure| failure.case).collect()
@@ -22,7 +22,7 @@ fn set<const N: usize>(names: [&'static str; N]) -> BTreeSet<&'static str> {
     BTreeSet::from(names)
 }
 
-/// What the case of this name says about a hook.
+/// Returns the message of the case of this name about a hook.
 fn complaint(name: &str, subject: &Subject) -> String {
     let case = case(name).expect("there is such a case");
     case.check(subject)
@@ -30,10 +30,10 @@ fn complaint(name: &str, subject: &Subject) -> String {
         .to_string()
 }
 
-/// Where a hook breaks.
+/// Condition under which a hook fails.
 type When = fn(Event<'_>) -> bool;
 
-/// A hook that panics where this holds of an event.
+/// Returns a hook that panics if this holds for an event.
 fn panicking(when: When) -> Subject {
     Subject::new(move || {
         move |event: Event<'_>| {
@@ -158,8 +158,7 @@ fn e_160_a_hook_that_breaks_after_some_calls_fails() {
     );
 }
 
-/// Can do one thing at a time; it forgets that it is done where a call is dropped, unless it
-/// has a guard.
+/// Handles one call at a time. Without a guard, a dropped call leaves it busy.
 struct OneAtATime {
     busy: Arc<AtomicBool>,
     guarded: bool,
@@ -204,7 +203,7 @@ fn e_42_e_43_hooks_that_cannot_be_shared_or_dropped_fail() {
     assert!(complaint("answers_concurrently", &one(true)).contains("8 times at once `tool:pre`"));
 }
 
-/// Enough for whatever is not meant to take long, also on a busy machine.
+/// Enough for short work, also on a busy machine.
 const LIMIT: Duration = Duration::from_secs(2);
 
 async fn hangs(event: Arc<str>, _data: Arc<Map>) -> HookResult {

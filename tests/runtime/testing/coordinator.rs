@@ -22,7 +22,7 @@ async fn e_160_its_user_answers_as_it_is_told() {
     assert!(!allow.emit("tool:pre", ()).await.is_denied());
     assert!(!scripted.emit("tool:pre", ()).await.is_denied());
     assert!(scripted.emit("tool:pre", ()).await.is_denied());
-    // There are no more answers: the default counts.
+    // There are no more answers: the default applies.
     assert!(scripted.emit("tool:pre", ()).await.is_denied());
     assert_eq!(scripted.questions().len(), 3);
 }

@@ -1,4 +1,4 @@
-//! `hook_behavior_tests!`: with hooks of every form, and with one that does not behave.
+//! `hook_behavior_tests!`: with hooks of every form, and with one that violates the contract.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl EventHook for Typed {
     }
 }
 
-/// Has the name of what the macro generates.
+/// Has the name of a generated item.
 fn unregisters(_: Event<'_>) -> HookResult {
     HookResult::proceed()
 }
@@ -37,7 +37,7 @@ fn unregisters(_: Event<'_>) -> HookResult {
 mod inner {
     use hooks_runtime::hook_behavior_tests;
 
-    // Where the macro stands, not where its tests are.
+    // Resolved at the macro call, not in the module of its tests.
     hook_behavior_tests!(named_by_path, || super::unregisters);
 }
 
@@ -50,7 +50,7 @@ hook_behavior_tests!(typed, || Typed("no"),);
 hook_behavior_tests!(program, || CommandHook::new("/bin/sh")
     .args(["-c", "cat >/dev/null; echo '{}'"]));
 
-/// The variable under which the hook does not behave.
+/// The variable under which the hook violates the contract.
 const MISBEHAVES: &str = "HOOKS_TEST_MISBEHAVES";
 
 fn unstable(event: Event<'_>) -> HookResult {

@@ -11,7 +11,7 @@ use crate::kit::map;
 
 fn complaint(check: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(check)).expect_err("it does not hold");
-    *payload.downcast::<String>().expect("it says why")
+    *payload.downcast::<String>().expect("a message")
 }
 
 #[tokio::test]

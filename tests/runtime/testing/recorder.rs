@@ -12,10 +12,10 @@ use serde_json::json;
 
 use crate::kit::{at, emit, map};
 
-/// What a check that does not hold says.
+/// Returns the message of a failed assertion.
 fn complaint(check: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(check)).expect_err("it does not hold");
-    *payload.downcast::<String>().expect("it says why")
+    *payload.downcast::<String>().expect("a message")
 }
 
 #[tokio::test]
@@ -165,7 +165,7 @@ async fn e_160_a_recorder_can_be_waited_for_from_another_task() {
     let seen = seen.expect("it is woken");
     assert_eq!(seen.len(), 2);
     assert_eq!(seen[1].data["tick"], 1);
-    // What has been seen already need not be waited for.
+    // Events that are already recorded are returned at once.
     assert_eq!(recorder.wait_for("tick", 1).await.len(), 2);
     let never = tokio::time::timeout(hour, recorder.wait_for("tick", 4));
     assert!(never.await.is_err());

@@ -1,5 +1,5 @@
-//! Documentation, deprecation and `must_use` of a slot reach what users see of it, and
-//! what is generated from a deprecated slot does not warn.
+//! Documentation, deprecation and `must_use` of a slot apply to its public items, and generated
+//! code of a deprecated slot does not warn.
 
 #![deny(warnings, missing_docs)]
 

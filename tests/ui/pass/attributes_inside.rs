@@ -1,4 +1,4 @@
-//! Attributes that stand inside of what they are for, and lints that are allowed for a whole trait.
+//! Inner attributes, and lints that are allowed for a whole trait.
 
 #![deny(warnings)]
 
@@ -7,7 +7,7 @@ use hooks_core::{hooks, impl_hook, impl_hooks};
 #[hooks]
 pub trait AppHooks {
     #![allow(unused_variables)]
-    //! What is decided.
+    //! The decisions.
 
     #[hook(singleton)]
     async fn check(number: u8) -> u8 {

@@ -1,4 +1,4 @@
-//! What a `cfg_attr` gives is where it would be without one.
+//! Attributes within a `cfg_attr` apply as without one.
 #![deny(missing_docs, unused_must_use, deprecated)]
 
 use futures::executor::block_on;
@@ -20,7 +20,7 @@ pub trait AppHooks {
         count > 0
     }
 
-    /// Allows itself what follows from its types.
+    /// Allows the lints about its types.
     #[cfg_attr(all(), allow(deprecated))]
     #[hook(singleton)]
     async fn renewed(count: &Ancient) -> bool {
@@ -28,7 +28,7 @@ pub trait AppHooks {
     }
 }
 
-/// A type nobody should use.
+/// A deprecated type.
 #[deprecated]
 pub struct Ancient(u8);
 

@@ -1,4 +1,4 @@
-//! What is configured away takes along everything that is generated from it.
+//! A configured-out item removes all code generated from it.
 
 use futures::executor::block_on;
 use hooks_core::{hooks, impl_hooks};
@@ -30,7 +30,7 @@ pub trait AppHooks {
     }
 }
 
-/// A set that nothing is left of.
+/// A set without remaining slots.
 #[hooks]
 pub trait Empty {
     #[cfg(any())]

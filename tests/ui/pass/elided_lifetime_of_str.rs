@@ -1,4 +1,4 @@
-//! `&'_ str` is the same type as `&str`, and treated like it everywhere (T-60).
+//! `&'_ str` is `&str`, and is treated so everywhere (T-60).
 
 use hooks_core::{hooks, impl_hook, impl_hooks};
 

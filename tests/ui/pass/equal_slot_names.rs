@@ -1,5 +1,4 @@
-//! Two sets of one module may have slots of the same name: `name =` tells their traits
-//! apart.
+//! Two sets of one module may have slots of equal names: `name =` renames one of the traits.
 
 use futures::executor::block_on;
 use hooks_core::{Stateful, hooks, impl_hook};

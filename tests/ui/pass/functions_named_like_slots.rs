@@ -1,4 +1,4 @@
-//! A default may call a function that is called like its slot.
+//! A default may call a function with the name of its slot.
 
 #![allow(dead_code)]
 

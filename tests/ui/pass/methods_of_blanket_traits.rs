@@ -1,4 +1,4 @@
-//! A method that every type of the user's has is in nobody's way.
+//! A method of all the user's types does not clash with generated code.
 
 use futures::executor::block_on;
 use hooks_core::{hooks, impl_hook, impl_hooks};

@@ -1,4 +1,4 @@
-//! Whatever a parameter is called, nothing that is generated has the same name.
+//! Parameters may have any name: generated names do not clash with them.
 
 use futures::executor::block_on;
 use hooks_core::{Stateful, hooks, impl_hook, impl_hooks};
@@ -57,7 +57,7 @@ impl AppHooks for Policy {
     }
 }
 
-// The function is called like a parameter, and parameters like what is generated.
+// The function has the name of a parameter, and parameters have names of generated code.
 #[impl_hook(Number)]
 async fn room(room: u8, args: u8, _: u8, direct: u8, call: u8, f: u8, last: u8, _last: Option<u8>) -> u8 {
     async {}.await;

@@ -1,4 +1,4 @@
-//! A module may call its own things like those of the standard library.
+//! A module may shadow names of the standard library.
 
 #![allow(dead_code, non_camel_case_types, non_snake_case)]
 

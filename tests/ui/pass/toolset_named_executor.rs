@@ -1,5 +1,5 @@
-//! A tool set may have the name that the macro would give to what runs the tools, and one of
-//! its tools that name in its raw form.
+//! A tool set may have the name that the macro prefers for the executor's type, and one of its
+//! tools that name in its raw form.
 
 use futures::executor::block_on;
 use hooks_runtime::toolset::{

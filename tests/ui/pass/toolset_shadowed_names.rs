@@ -1,5 +1,5 @@
-//! The enum of a tool set may stand among things that are called like those of the standard
-//! library and of the framework.
+//! The enum of a tool set may be in a module that shadows names of the standard library and of the
+//! framework.
 
 #![allow(dead_code, non_camel_case_types, non_snake_case)]
 
@@ -37,7 +37,7 @@ mod shadowed {
     fn Err() {}
     fn Run() {}
 
-    /// Called as the macro would call what runs the tools.
+    /// Has the name that the macro prefers for the executor's type.
     #[derive(::serde::Deserialize)]
     pub struct Executor(pub ::std::primitive::u8);
 
@@ -94,7 +94,7 @@ impl ExecuteTool<Executor, &'static str> for Station {
 }
 
 fn main() {
-    // A tool set stands in a function as well, and names what stands there.
+    // A tool set may be in a function as well, and use its items.
     #[derive(hooks_runtime::toolset::ToolSet)]
     enum Inner {
         #[tool(output = u8)]

@@ -1,4 +1,4 @@
-//! The definition of a slot, and the three ways in which the framework calls its hooks.
+//! Generates the definition of a slot, and the impls by which the framework calls its hooks.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -10,7 +10,7 @@ use crate::params::Param;
 use crate::spans;
 
 impl SlotExpansion<'_> {
-    /// The implementation of `SlotDef` for the type that names the slot.
+    /// Returns the implementation of `SlotDef` for the type that names the slot.
     pub(super) fn definition(&self) -> TokenStream {
         let SlotExpansion {
             slot,
@@ -57,7 +57,7 @@ impl SlotExpansion<'_> {
         }
     }
 
-    /// The arguments for one more hook.
+    /// Returns the clone of the arguments for one more hook.
     fn clone_args(&self) -> TokenStream {
         let SlotExpansion {
             slot,
@@ -83,8 +83,8 @@ impl SlotExpansion<'_> {
         }
     }
 
-    /// The implementation of `Relay` for a custom pipeline: the call apart from the other arguments,
-    /// which alone are cloned.
+    /// Returns the implementation of `Relay` for a custom pipeline: it splits off the call, and
+    /// clones only the other arguments.
     pub(super) fn relay(&self) -> Option<TokenStream> {
         let SlotExpansion {
             slot,
@@ -119,11 +119,11 @@ impl SlotExpansion<'_> {
         })
     }
 
-    /// `<Ticket as HookArgument>::__hooks_clone(ticket)`: an argument that cannot be cloned is one
-    /// error, at its type.
+    /// Returns `<Ticket as HookArgument>::__hooks_clone(ticket)`: an argument that cannot be cloned
+    /// causes one error, at its type.
     fn clone_arg(&self, param: &Param) -> TokenStream {
         let (ident, private) = (&param.ident, &self.private);
-        // With its lifetimes as the user wrote them: those of ours would be shown.
+        // With the user's lifetimes: errors would show generated ones.
         spans::call_by_way_of(
             &param.ty,
             &quote!(#private::HookArgument),
@@ -133,7 +133,8 @@ impl SlotExpansion<'_> {
         )
     }
 
-    /// How a hook of the slot's trait, one with state, and one of a group are called.
+    /// Returns the impls that call a hook of the slot's trait, a stateful hook, and a hook of a
+    /// group.
     pub(super) fn calls(&self) -> TokenStream {
         let SlotExpansion {
             slot,
@@ -149,11 +150,11 @@ impl SlotExpansion<'_> {
         let last = slot.passes_last().then(|| quote!(last));
         let slot_text = self.text();
         let future = quote_spanned!(*place=> impl #private::Future<Output = Self::Out> + #private::MaybeSend);
-        // Variables that meet none of the user's.
+        // Variables that cannot clash with the user's.
         let hidden = Span::mixed_site().located_at(*place);
         let [hook, value, ready] = ["hook", "value", "ready"].map(|name| Ident::new(name, hidden));
-        // With the trait's name: for `__H::call` the compiler looks at every trait in scope that has
-        // a `call`, which is that of every slot of the module.
+        // With the trait's name: for `__H::call` the compiler searches every trait in scope with a
+        // `call`, which includes the traits of all slots in the module.
         quote_spanned! {*place=>
             #(#cfgs)*
             impl<__H: #name> #private::CallHook<__H> for dyn #name + '_ {

@@ -1,4 +1,4 @@
-//! The dispatch of a slot: one call into the framework.
+//! Generates the dispatch of a slot: one call into the framework.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -54,7 +54,7 @@ impl SlotExpansion<'_> {
         }
     }
 
-    /// The chain, by way of its trait: a companion that does not implement it is one
+    /// Returns the chain, by way of its trait: a companion that does not implement it causes one
     /// error, at the companion.
     fn chain(&self) -> TokenStream {
         let SlotExpansion { slot, private, .. } = self;
@@ -71,7 +71,7 @@ impl SlotExpansion<'_> {
         )
     }
 
-    /// The pipeline, likewise.
+    /// Returns the pipeline, by way of its trait.
     fn pipeline(&self) -> Option<TokenStream> {
         let SlotExpansion { slot, private, .. } = self;
         let (pipeline, (call, _)) = (slot.pipeline()?, slot.params.split_first()?);
@@ -85,7 +85,7 @@ impl SlotExpansion<'_> {
         ))
     }
 
-    /// The aggregate or the finalizer, likewise.
+    /// Returns the aggregate or the finalizer, by way of its trait.
     fn end(&self, end: &End) -> TokenStream {
         let SlotExpansion { slot, private, .. } = self;
         let (field, name) = (&slot.method, end.trait_name());

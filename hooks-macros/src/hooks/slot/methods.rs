@@ -1,4 +1,4 @@
-//! The slot's methods of the set, for registration and companions.
+//! Generates the set's methods for a slot: registration and companions.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -25,7 +25,7 @@ impl SlotExpansion<'_> {
         let register_doc = format!("Registers a hook for the slot `{field}`.");
         let registrations_doc = format!("Returns the registrations of the slot `{field}`.");
         let (form, root) = (names::form(hook), self.root());
-        // What is no hook is refused at the name of the slot.
+        // A value that is not a hook is refused at the name of the slot.
         let at_name = spans::generated_at(field.span());
         let into_hook = spans::respan_prefix(field, quote!(#root::IntoHook), *place);
         let bound = quote_spanned!(at_name=> impl #into_hook<dyn #hook, #form> + #h);

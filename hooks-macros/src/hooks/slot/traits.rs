@@ -1,4 +1,4 @@
-//! The traits of a slot's hooks.
+//! Generates the traits of a slot's hooks.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -7,7 +7,7 @@ use super::SlotExpansion;
 use crate::spans;
 
 impl SlotExpansion<'_> {
-    /// The trait of the slot.
+    /// Returns the trait of the slot.
     pub(super) fn hook_trait(&self) -> TokenStream {
         let SlotExpansion {
             slot,
@@ -29,7 +29,7 @@ impl SlotExpansion<'_> {
             slot.fn_token.span,
         );
         let receiver = self.receiver();
-        // Where a name is taken, the compiler shows the head of the item.
+        // If the name is taken, the compiler shows the head of the item.
         let keyword = quote_spanned!(spans::generated_at(slot.method.span())=> trait);
         quote_spanned! {*place=>
             #(#cfgs)*
@@ -53,7 +53,7 @@ impl SlotExpansion<'_> {
         }
     }
 
-    /// The trait of hooks with state.
+    /// Returns the trait of stateful hooks.
     pub(super) fn stateful_trait(&self) -> TokenStream {
         let SlotExpansion {
             slot,
@@ -84,7 +84,7 @@ impl SlotExpansion<'_> {
             #vis trait #stateful: #bound {
                 fn call_mut(#receiver, #hook_params) -> #hook_future;
 
-                /// Answers a call from inside the hook's own call; panics unless overridden.
+                /// Handles a call from inside the hook's own call; panics by default.
                 fn on_reentrancy(err: #private::HookReentrancyError) -> #output {
                     #private::reentered(err)
                 }

@@ -1,4 +1,4 @@
-//! `agent-trace`: what the agent has changed, and why.
+//! `agent-trace`: changes of the agent, and their reasons.
 
 use serde_json::json;
 
@@ -11,14 +11,13 @@ hook_with_file! {
     /// | | |
     /// |---|---|
     /// | Input | results of tools that change files, if they succeeded, with an intent |
-    /// | Effect | none but the line |
-    /// | Storage | `agent_trace.jsonl`: time, intent, session, request (the intent where there is none), tool, the kind of change, a summary, the files with the hash of each |
+    /// | Effect | only the line |
+    /// | Storage | `agent_trace.jsonl`: time, intent, session, request (the intent if there is none), tool, the kind of change, a summary, the files with the hash of each |
     AgentTrace, crate::engine::record::AGENT_TRACE
 }
 
 impl AgentTrace {
-    /// The kind of change, where neither the result nor the parameter `mutation_class` names
-    /// one.
+    /// The kind of change, if neither the result nor the parameter `mutation_class` names one.
     pub const MUTATION_CLASS: &'static str = "INTENT_EVOLUTION";
 }
 

@@ -12,18 +12,18 @@ hook_with_file! {
     /// | | |
     /// |---|---|
     /// | Input | every result with an intent |
-    /// | Effect | none but the line |
-    /// | Storage | `trace.jsonl`: time, intent, session, request, tool, parameters, files, how it ended, the first 200 characters of what the tool said. A text of more than 200 characters in the parameters is cut, with the hash of the whole |
+    /// | Effect | only the line |
+    /// | Storage | `trace.jsonl`: time, intent, session, request, tool, parameters, files, success, the first 200 characters of the output. A text of more than 200 characters in the parameters is cut, with the hash of the whole |
     ///
-    /// Parameters are written as they are: a host whose agents are given secrets in them replaces
+    /// Parameters are written unchanged: if agents receive secrets in parameters, the host replaces
     /// this hook.
     GeneralTrace, crate::engine::record::TRACE
 }
 
-/// The characters that are written of a text.
+/// Maximum length of a text, in characters.
 const LENGTH: usize = 200;
 
-/// The value with long texts cut.
+/// Returns the value with long texts cut.
 fn shortened(value: &Value) -> Value {
     match value {
         Value::String(text) if clip(text, LENGTH).len() < text.len() => {
@@ -57,7 +57,7 @@ impl PostHook<ToolResult> for GeneralTrace {
             return Ok(());
         }
         let params = Value::Object(request.params.clone());
-        // What is cut is hashed, however long it is.
+        // The whole of a cut text is hashed, however long it is.
         let params = self.context.blocking(move |_| shortened(&params)).await?;
         let line = Head::new(intent, result, request_id).with(json!({
             "params": params,

@@ -1,4 +1,4 @@
-//! `intent-progress`: how far the work on an intent is.
+//! `intent-progress`: progress of an intent.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use crate::engine::tools::{ToolClass, ToolRole};
 use crate::{HookError, PostHook, ToolResult};
 
 hook_with_file! {
-    /// Counts what is done for an intent, and marks it as done when the agent says so.
+    /// Counts the calls for an intent, and completes it when the agent declares completion.
     ///
     /// | | |
     /// |---|---|
     /// | Input | every result with an intent |
-    /// | Effect | calls, failures and changed files of the intent are counted; a successful `attempt_completion` makes it `COMPLETED`, which ends its right to change files and its hold on them, if it is the intent that the session has selected and may be worked on; `Err` otherwise |
-    /// | Storage | `intent_progress.jsonl`, a line for each destructive call and for the end: time, intent, session, request, tool, what was counted, the status. The counts are in the [`Session`](crate::engine::Session) |
+    /// | Effect | calls, failures and changed files of the intent are counted; a successful `attempt_completion` sets its status to `COMPLETED`, if it is the session's selected intent and its status allows work: it then may neither change files nor keep others from them; `Err` otherwise |
+    /// | Storage | `intent_progress.jsonl`, a line for each destructive call and for the end: time, intent, session, request, tool, the counts, the status. The counts are in the [`Session`](crate::engine::Session) |
     IntentProgress, crate::engine::record::INTENT_PROGRESS
 }
 
 impl IntentProgress {
-    /// Marks the intent as done. The call only names it: it might be anybody's, and its end
-    /// would open its files.
+    /// Completes the intent, if it is the session's. The call only names it: it may name a foreign
+    /// intent, whose completion would release its files.
     fn complete(&self, intent: &str) -> bool {
         let active = self.context.session().active_intent();
         active.as_deref() == Some(intent) && self.context.intents().complete(intent)

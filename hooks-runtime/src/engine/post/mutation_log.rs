@@ -1,4 +1,4 @@
-//! `mutation-log`: which file was changed for which intent.
+//! `mutation-log`: changed files, with their intents.
 
 use serde_json::json;
 
@@ -12,8 +12,8 @@ hook_with_file! {
     /// | | |
     /// |---|---|
     /// | Input | results of destructive tools that succeeded, with an intent and files |
-    /// | Effect | none but the lines; a failure is logged and keeps no other hook from running |
-    /// | Storage | `mutations.jsonl`: time, intent, session, request, tool, file, the hash and the size of what it holds now; without these the file is gone, or cannot be read |
+    /// | Effect | only the lines; a failure is logged, and other hooks still run |
+    /// | Storage | `mutations.jsonl`: time, intent, session, request, tool, file, the hash and the size of its current content; without these the file is gone, or cannot be read |
     MutationLog, crate::engine::record::MUTATIONS
 }
 

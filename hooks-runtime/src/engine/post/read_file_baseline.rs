@@ -1,24 +1,24 @@
-//! `read-file-baseline`: what the agent has seen in files.
+//! `read-file-baseline`: content that the agent has read.
 
 use crate::engine::context::EngineContext;
 use crate::engine::tools::ToolRole;
 use crate::{HookError, PostHook, ToolResult};
 
-/// Notes the hash of what was read, for [`Concurrency`](crate::engine::Concurrency) to compare
-/// later writes with.
+/// Notes the hash of each file that was read, for [`Concurrency`](crate::engine::Concurrency) to
+/// compare with later writes.
 ///
 /// | | |
 /// |---|---|
-/// | Input | results of tools that read files, if they succeeded; also without an intent, for agents read before they choose one |
-/// | Effect | the file is known as it was read; content that the result gives has to be the whole of it |
-/// | Storage | reads files whose content the result does not give; the hashes are in the [`Session`](crate::engine::Session) |
+/// | Input | results of tools that read files, if they succeeded; also without an intent, because agents read before they choose one |
+/// | Effect | the file's hash is known; content in the result has to be the whole file |
+/// | Storage | reads files whose content the result does not contain; the hashes are in the [`Session`](crate::engine::Session) |
 #[derive(Debug, Clone)]
 pub struct ReadFileBaseline {
     context: EngineContext,
 }
 
 impl ReadFileBaseline {
-    /// Notes it in the session of this context.
+    /// Creates a hook that records in the session of this context.
     pub fn new(context: &EngineContext) -> Self {
         ReadFileBaseline {
             context: context.clone(),

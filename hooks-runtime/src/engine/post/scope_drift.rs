@@ -1,4 +1,4 @@
-//! `scope-drift`: changes that should not have been.
+//! `scope-drift`: changes outside of an intent's scope.
 
 use serde_json::json;
 
@@ -9,14 +9,14 @@ use crate::engine::tools::ToolClass;
 use crate::{HookError, PostHook, ToolResult};
 
 hook_with_file! {
-    /// Notes files that were changed although they are not the intent's: by a command, a task, or a
-    /// tool that did more than its parameters said.
+    /// Records changes to files that the intent does not own: by a command, a task, or a tool that
+    /// did more than its parameters declared.
     ///
     /// | | |
     /// |---|---|
     /// | Input | results of destructive tools that succeeded, with an intent and files; the rules of [`ScopeEnforcement`](crate::engine::ScopeEnforcement) |
-    /// | Effect | the session learns of it, for [`SharedBrain`](crate::engine::SharedBrain); nothing is undone |
-    /// | Storage | `scope_drift.jsonl`: time, intent, session, request, tool, the file, what is wrong with it |
+    /// | Effect | the session gets a lesson, for [`SharedBrain`](crate::engine::SharedBrain); nothing is undone |
+    /// | Storage | `scope_drift.jsonl`: time, intent, session, request, tool, the file, the violation |
     ScopeDrift, crate::engine::record::SCOPE_DRIFT
 }
 

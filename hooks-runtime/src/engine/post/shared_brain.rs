@@ -1,4 +1,4 @@
-//! `shared-brain`: what one session has learned, for the others.
+//! `shared-brain`: lessons of one session, for other sessions.
 
 use std::collections::VecDeque;
 
@@ -11,17 +11,17 @@ use crate::engine::workspace::content_hash;
 use crate::{HookError, PostHook, ToolResult};
 
 hook_with_file! {
-    /// Writes down what the session has learned since the last time: denials for scope, stale
-    /// writes, halts, failed checks, drift, and whatever a host's own hooks
-    /// [tell it](crate::engine::Session::learn).
+    /// Writes the lessons that the session has learned since the last time: denials for scope,
+    /// stale writes, halts, failed checks, drift, and lessons that a host's own hooks
+    /// [add](crate::engine::Session::learn).
     ///
     /// | | |
     /// |---|---|
-    /// | Input | the lessons that wait in the session, on every result with an intent |
-    /// | Effect | they wait no longer; those that could not be written go on waiting |
-    /// | Storage | `lessons.jsonl`, only ever appended to: time, kind, intent, subject, lesson, and a key by which the same lesson is not written twice, by any process |
+    /// | Input | the pending lessons of the session, on every result with an intent |
+    /// | Effect | written lessons are no longer pending; the others stay pending |
+    /// | Storage | `lessons.jsonl`, append-only: time, kind, intent, subject, lesson, and a key by which no process writes an equal lesson twice |
     ///
-    /// Without a storage the lessons go on waiting, and the oldest give way.
+    /// Without a storage lessons stay pending, and the oldest are dropped at the limit.
     SharedBrain, crate::engine::record::LESSONS
 }
 

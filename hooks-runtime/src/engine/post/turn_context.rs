@@ -1,16 +1,16 @@
-//! `turn-context`: what the session knows after a call.
+//! `turn-context`: session state after a call.
 
 use crate::engine::context::EngineContext;
 use crate::engine::error::EngineError;
 use crate::engine::tools::ToolClass;
 use crate::{HookError, PostHook, ToolResult};
 
-/// Brings the session up to date.
+/// Updates the session after a call.
 ///
 /// | | |
 /// |---|---|
 /// | Input | every result |
-/// | Effect | what the call used up is added, for its intent and for the session, also without an intent; a call that selected an intent selects it in the session, after the file of the intents was read again, and if it is there and may be worked on; what a successful destructive call left in files is what later writes are compared with |
+/// | Effect | the resources used are added, for the intent and for the session, also without an intent; a call that selects an intent selects it in the session, after the file of intents was read again, if it exists and its status allows work; the content that a successful destructive call left in files is the baseline of later writes |
 /// | Storage | none: it is in the [`Session`](crate::engine::Session) |
 #[derive(Debug, Clone)]
 pub struct TurnUpdate {

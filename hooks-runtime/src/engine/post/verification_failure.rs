@@ -10,13 +10,13 @@ use crate::engine::session::Lesson;
 use crate::engine::tools::ToolRole;
 use crate::{HookError, PostHook, ToolResult};
 
-/// Notes tests, linters and builds that failed, so that the next session knows.
+/// Records tests, linters and builds that failed, for later sessions.
 ///
 /// | | |
 /// |---|---|
-/// | Input | results with an intent of tools that run a command (parameter `command`), where a [pattern](Self::PATTERNS) matches it; the exit code, else `Exit code: N` in the output, else whether the tool failed |
-/// | Effect | the session learns of a failure, for [`SharedBrain`](crate::engine::SharedBrain) |
-/// | Storage | `verification_failures.jsonl`: time, intent, session, request, tool, the command, the exit code, the last 2000 characters of what it said |
+/// | Input | results with an intent of tools that run a command (parameter `command`), if a [pattern](Self::PATTERNS) matches it; the exit code, else `Exit code: N` in the output, else whether the tool failed |
+/// | Effect | the session gets a lesson, for [`SharedBrain`](crate::engine::SharedBrain) |
+/// | Storage | `verification_failures.jsonl`: time, intent, session, request, tool, the command, the exit code, the last 2000 characters of the output |
 #[derive(Debug, Clone)]
 pub struct VerificationFailure {
     context: EngineContext,
@@ -24,20 +24,20 @@ pub struct VerificationFailure {
     exit_code: Regex,
 }
 
-/// The characters that are written of an output; what went wrong stands at its end.
+/// Maximum length of an output, in characters; the error is at its end.
 const LENGTH: usize = 2000;
 
 impl VerificationFailure {
-    /// The file that the lines go to.
+    /// The file that the hook appends to.
     pub const FILE: &'static str = crate::engine::record::VERIFICATION_FAILURES;
 
-    /// Commands that check something, unless others are named.
+    /// Default patterns of commands that check something.
     pub const PATTERNS: &'static [&'static str] = &[
         r"\b(cargo|go|npm|pnpm|yarn|dotnet|mvn|gradle|make)\s+(run\s+)?(test|lint|check|build|clippy|vet|verify)\b",
         r"\b(pytest|jest|vitest|eslint|tsc|ruff|mypy|clippy-driver|phpunit|rspec|ctest)\b",
     ];
 
-    /// With the usual patterns.
+    /// Creates a hook with the default patterns.
     pub fn new(context: &EngineContext) -> Self {
         VerificationFailure {
             context: context.clone(),
@@ -46,10 +46,10 @@ impl VerificationFailure {
         }
     }
 
-    /// Takes for checks the commands that one of these regular expressions matches.
+    /// Sets the regular expressions of commands that check something.
     ///
     /// # Errors
-    /// If one is no regular expression.
+    /// If a pattern is not a regular expression.
     pub fn patterns<'p>(
         mut self,
         patterns: impl IntoIterator<Item = &'p str>,
@@ -62,11 +62,11 @@ impl VerificationFailure {
         Ok(self)
     }
 
-    /// The exit code, if the result tells.
+    /// Returns the exit code, if the result contains one.
     fn code(&self, result: &ToolResult) -> Option<i32> {
         result.exit_code.or_else(|| {
             let output = result.output.as_deref()?;
-            // The program may have said it as well; the tool says it last.
+            // The program may have printed one too; the tool's is the last.
             let last = self.exit_code.captures_iter(output).last()?;
             last[1].parse().ok()
         })

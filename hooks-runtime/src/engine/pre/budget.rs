@@ -1,4 +1,4 @@
-//! `budget`: no more is used than was granted.
+//! `budget`: limits on calls, tokens and cost.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::engine::session::{Lesson, Spent};
 use crate::engine::tools::ToolRole;
 use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
-/// What may be used. What is not limited is unlimited; a limit of 0 lets nothing through.
+/// Limits of a budget, unlimited by default; a limit of 0 refuses every call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
     calls: Option<u64>,
@@ -16,33 +16,33 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// No limits.
+    /// Creates unlimited limits.
     pub fn new() -> Self {
         Limits::default()
     }
 
-    /// Lets so many calls through.
+    /// Limits the number of calls.
     #[must_use]
     pub fn calls(mut self, calls: u64) -> Self {
         self.calls = Some(calls);
         self
     }
 
-    /// Lets calls through until so many tokens are used.
+    /// Limits the tokens: calls pass until so many are used.
     #[must_use]
     pub fn tokens(mut self, tokens: u64) -> Self {
         self.tokens = Some(tokens);
         self
     }
 
-    /// Lets calls through until so much is spent, in millionths of the host's currency.
+    /// Limits the cost, in millionths of the host's currency: calls pass until so much is spent.
     #[must_use]
     pub fn cost_micros(mut self, cost_micros: u64) -> Self {
         self.cost_micros = Some(cost_micros);
         self
     }
 
-    /// What is used up, if anything is.
+    /// Returns the limit that is used up, if there is one.
     fn exceeded(&self, spent: &Spent) -> Option<String> {
         let used = [
             ("calls", self.calls, spent.calls),
@@ -57,18 +57,18 @@ impl Limits {
     }
 }
 
-/// Halts the agent once what was granted is used up. Without limits nothing is.
+/// Halts the agent once a limit is used up. Without limits every call passes.
 ///
 /// | | |
 /// |---|---|
 /// | Input | the calls that it has let through, and the tokens and the cost of results, of the session and of the intent of the call |
-/// | Effect | `HALT` with the classification, a reason, details and a hint; a call that passes is counted; the session learns of a halt |
+/// | Effect | `HALT` with the classification, a reason, details and a hint; a call that passes is counted; the session gets a lesson on a halt |
 /// | Storage | none: the counts are in the session, and [`TurnUpdate`](crate::engine::TurnUpdate) adds tokens and cost |
 ///
-/// Tokens and cost are known once a call is over, so the call that goes beyond a limit is the
-/// last one. The call that selects an intent is not held to the limits of an intent: it is the
-/// way to another one. Intents that are neither in the
-/// [catalogue](crate::engine::IntentCatalogue) nor have limits of their own share what one
+/// Tokens and cost are known once a call is over, so the call that exceeds a limit is the last one.
+/// The call that selects an intent is exempt from intents' limits: it is the way to another intent.
+/// Intents that are neither in the [catalogue](crate::engine::IntentCatalogue) nor have limits of
+/// their own share the limits of one intent; otherwise every new name would get new limits.
 /// intent is granted, or every new name would be a new grant.
 #[derive(Debug, Clone)]
 pub struct Budget {
@@ -79,7 +79,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Without limits.
+    /// Creates a budget without limits.
     pub fn new(context: &EngineContext) -> Self {
         Budget {
             context: context.clone(),

@@ -1,19 +1,19 @@
-//! `circuit-breaker`: an agent that goes round in circles is stopped.
+//! `circuit-breaker`: stops an agent that repeats a call.
 
 use crate::engine::context::EngineContext;
 use crate::engine::error::EngineError;
 use crate::engine::session::Lesson;
 use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
-/// Halts the agent when it makes the same call for the third time in a row.
+/// Halts the agent at its third equal call in a row.
 ///
 /// | | |
 /// |---|---|
-/// | Input | the tool and the parameters of the call, and of the calls before it that got so far |
-/// | Effect | `HALT` with the classification, a reason, details and a hint, again and again until another call or [`Session::reset`](crate::engine::Session::reset); the session learns of it |
+/// | Input | the tool and the parameters of the call, and of the calls before it that reached this hook |
+/// | Effect | `HALT` with the classification, a reason, details and a hint, until another call or [`Session::reset`](crate::engine::Session::reset); the session gets a lesson |
 /// | Storage | none: the last call is in the session |
 ///
-/// Parameters are the same if their values are; the order of keys says nothing.
+/// Parameters are equal if their values are; the order of keys has no effect.
 #[derive(Debug, Clone)]
 pub struct CircuitBreaker {
     context: EngineContext,
@@ -21,7 +21,7 @@ pub struct CircuitBreaker {
 }
 
 impl CircuitBreaker {
-    /// Halts the third call.
+    /// Creates a breaker that halts the third call.
     pub fn new(context: &EngineContext) -> Self {
         CircuitBreaker {
             context: context.clone(),
@@ -29,10 +29,10 @@ impl CircuitBreaker {
         }
     }
 
-    /// Halts the call of this number in a row.
+    /// Sets the number of the call in a row at which the agent is halted.
     ///
     /// # Errors
-    /// If it is 0 or 1, with which no call would ever pass.
+    /// If it is 0 or 1: no call would pass.
     pub fn threshold(mut self, threshold: u32) -> Result<Self, EngineError> {
         if threshold < 2 {
             return Err(EngineError::Threshold(threshold));

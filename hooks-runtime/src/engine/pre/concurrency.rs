@@ -1,24 +1,23 @@
-//! `concurrency`: nobody writes over what they have not seen.
+//! `concurrency`: no writes over unseen changes.
 
 use crate::engine::context::EngineContext;
 use crate::engine::error::ConcurrencyError;
 use crate::engine::session::Lesson;
 use crate::{HookError, HookResponse, PreHook, ToolRequest};
 
-/// Fails for calls that would write to a file which is not what the agent last saw or left in
-/// it.
+/// Fails for calls that would write to a file whose content is not what the agent last read or
+/// wrote.
 ///
 /// | | |
 /// |---|---|
-/// | Input | the files of the call, the hash of each when it was last read or written in this session, and of what it holds now |
+/// | Input | the files of the call, and for each its hash at the last read or write in this session, and its current hash |
 /// | Effect | `Err` with a [`ConcurrencyError`] |
-/// | Storage | reads the files; what was seen is in the session, which [`ReadFileBaseline`](crate::engine::ReadFileBaseline) and [`TurnUpdate`](crate::engine::TurnUpdate) tell |
+/// | Storage | reads the files; the known hashes are in the session, recorded by [`ReadFileBaseline`](crate::engine::ReadFileBaseline) and [`TurnUpdate`](crate::engine::TurnUpdate) |
 ///
-/// A file that was never read may be written to, unless [reading is
-/// required](Self::require_read); one that was [too large to
-/// hash](crate::engine::Workspace) counts as never read. Without a workspace there is nothing to compare, and every
-/// call passes. A path that leaves the workspace is for
-/// [`ScopeEnforcement`](crate::engine::ScopeEnforcement) to refuse.
+/// A file that was never read may be written to, unless [reading is required](Self::require_read).
+/// A file that is [too large to hash](crate::engine::Workspace) counts as never read. Without a
+/// workspace every call passes. A path outside the workspace is left to
+/// [`ScopeEnforcement`](crate::engine::ScopeEnforcement).
 #[derive(Debug, Clone)]
 pub struct Concurrency {
     context: EngineContext,
@@ -26,7 +25,7 @@ pub struct Concurrency {
 }
 
 impl Concurrency {
-    /// Compares the files of this context.
+    /// Creates a hook that compares the files of this context.
     pub fn new(context: &EngineContext) -> Self {
         Concurrency {
             context: context.clone(),
@@ -42,7 +41,7 @@ impl Concurrency {
     }
 }
 
-/// Compares one file, from the workspace on.
+/// Compares one file, by its path relative to the workspace.
 fn compare(context: &EngineContext, path: &str, required: bool) -> Result<(), ConcurrencyError> {
     let expected = context.session().baseline(path);
     let (Some(workspace), true) = (context.workspace(), required || expected.is_some()) else {

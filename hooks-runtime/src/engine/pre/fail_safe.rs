@@ -1,4 +1,4 @@
-//! `fail-safe`: nothing passes while something is wrong with the engine.
+//! `fail-safe`: denies every call while the engine is unhealthy.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -14,19 +14,18 @@ use crate::engine::health::{FilesProbe, HealthProbe, Unhealthy};
 use crate::engine::tools::ToolRole;
 use crate::{HookError, HookResponse, HostTimer, PreHook, ResponseAction, ToolRequest};
 
-/// Denies every call while its probe says that something is wrong, or says nothing.
+/// Denies every call while its probe reports an error, or does not complete.
 ///
 /// | | |
 /// |---|---|
-/// | Input | the answer of a [`HealthProbe`]; by default whether the storage takes lines and the intents can be read |
+/// | Input | the result of a [`HealthProbe`]; by default it checks that lines can be appended to the storage and that the intents can be read |
 /// | Effect | `DENY` with the error type `unhealthy`; an error, a panic or a timeout of the probe counts as unhealthy |
 /// | Storage | none |
 ///
-/// The call that selects an intent may be what repairs it, so it passes, and no other hook is
-/// asked: the answer is then [`FailSafe::PASS`], an action of its own, which ends the
-/// run. [`HookEngine`](crate::HookEngine) makes `CONTINUE` of it, for such a call alone; in a
-/// registry without an engine it means that the call must not happen, as every action does that
-/// nobody knows.
+/// The call that selects an intent may be the repair, so it passes, and no other hook runs: the
+/// response is then [`FailSafe::PASS`], an action of its own, which ends the run.
+/// [`HookEngine`](crate::HookEngine) converts it to `CONTINUE`, for such a call alone. In a
+/// registry without an engine it means that the call must not happen, like every unknown action.
 pub struct FailSafe {
     context: EngineContext,
     probe: Arc<dyn HealthProbe>,
@@ -35,10 +34,10 @@ pub struct FailSafe {
 }
 
 impl FailSafe {
-    /// The action by which a call passes without being seen by other hooks.
+    /// The action by which a call passes without running other hooks.
     pub const PASS: &'static str = "PASS";
 
-    /// With the probe that looks at the files of the engine, for which it waits 5 seconds by
+    /// Creates a hook with the probe for the engine's files, with a timeout of 5 seconds by
     /// [`HostTimer`]; within a tokio runtime its time driver has to be enabled.
     pub fn new(context: &EngineContext) -> Self {
         FailSafe {
@@ -49,7 +48,7 @@ impl FailSafe {
         }
     }
 
-    /// Asks this probe.
+    /// Sets the probe.
     #[must_use]
     pub fn probe(self, probe: impl HealthProbe + 'static) -> Self {
         self.probe_shared(Arc::new(probe))
@@ -60,14 +59,14 @@ impl FailSafe {
         self
     }
 
-    /// Waits so long for the probe, from its first wait on.
+    /// Sets the timeout of the probe, which starts at its first wait.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// Measures time by this timer.
+    /// Sets the timer.
     #[must_use]
     pub fn timer(mut self, timer: Arc<dyn Timer>) -> Self {
         self.timer = timer;

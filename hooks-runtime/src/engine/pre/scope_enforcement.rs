@@ -1,4 +1,4 @@
-//! `scope-enforcement`: an intent changes the files that it owns.
+//! `scope-enforcement`: an intent changes only files that it owns.
 
 use crate::engine::context::EngineContext;
 use crate::engine::scope::Verdict;
@@ -6,41 +6,41 @@ use crate::engine::session::Lesson;
 use crate::engine::tools::{ToolClass, UnreadablePath};
 use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
-/// Denies changes to files that are not the intent's.
+/// Denies changes to files that the intent does not own.
 ///
 /// | | |
 /// |---|---|
 /// | Input | the files and the intent of a call that changes files, the [intents](crate::engine::IntentCatalogue), the ignore file `.intentignore` of the workspace |
-/// | Effect | `DENY` with the classification, a reason, details and a hint; the session learns of it |
+/// | Effect | `DENY` with the classification, a reason, details and a hint; the session gets a lesson |
 /// | Storage | reads the ignore file |
 ///
-/// The first of these decides, file by file:
+/// The first row that matches decides, file by file:
 ///
-/// | What is found | Reason |
+/// | Finding | Reason |
 /// |---|---|
-/// | a tool that nobody knows, for nobody knows which parameters name its files | `Scope Violation` |
-/// | a path that is absolute, goes up, or follows a link out of the workspace; a call that names no file, or no intent; a patch without headers that name files | `Scope Violation` |
+/// | an unknown tool, because the parameters that name its files are unknown | `Scope Violation` |
+/// | a path that is absolute, contains `..`, or follows a link out of the workspace; a call that names no file, or no intent; a patch without headers that name files | `Scope Violation` |
 /// | the ignore file names the file, or cannot be read | `Protected by .intentignore` |
 /// | the file is the engine's own: its storage, its intents, the ignore file | `Scope Violation` |
-/// | there is no such intent, or it may not be worked on, or no glob of it matches | `Scope Violation` |
+/// | the intent does not exist, its status does not allow work, or none of its globs matches | `Scope Violation` |
 /// | another intent owns the file as well | `File Ownership Contention` |
-/// | it is a folder: with it goes what is in it | `Scope Violation` |
+/// | the path is a folder, whose content would be changed too | `Scope Violation` |
 ///
-/// A link is judged by its own name and by where it leads; both have to be the intent's.
+/// A link is checked by its own name and by its target; the intent has to own both.
 #[derive(Debug, Clone)]
 pub struct ScopeEnforcement {
     context: EngineContext,
 }
 
 impl ScopeEnforcement {
-    /// Looks at the intents and the workspace of this context.
+    /// Creates a hook for the intents and the workspace of this context.
     pub fn new(context: &EngineContext) -> Self {
         ScopeEnforcement {
             context: context.clone(),
         }
     }
 
-    /// What is wrong with the call, if anything is.
+    /// Returns the denial of the call, if there is a violation.
     async fn wrong(&self, request: &ToolRequest) -> Result<Option<Denial>, HookError> {
         let violation = |why: String, hint| {
             let tool = request.tool.clone();
@@ -75,7 +75,7 @@ const NAME_FILES: &str = "name the files that the call changes, from the workspa
 const DESCRIBE: &str =
     "use a tool that is known; the host describes others with `file_tool` or `safe_tool`";
 
-/// Why a call is denied.
+/// Reason of a denial.
 struct Denial {
     subject: String,
     kind: &'static str,

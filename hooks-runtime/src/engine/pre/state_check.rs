@@ -1,16 +1,16 @@
-//! `state-check`: a request is thought about before something is done.
+//! `state-check`: planning before acting.
 
 use crate::engine::context::EngineContext;
 use crate::engine::tools::ToolClass;
 use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
-/// Denies destructive calls until the agent has thought about what was asked: the turn has to
-/// have left the stage of the [request](crate::engine::Stage).
+/// Denies destructive calls until the agent has planned: the turn has to have left the
+/// [request](crate::engine::Stage) stage.
 ///
 /// | | |
 /// |---|---|
 /// | Input | the class of the tool, the stage of the turn, the selected intent |
-/// | Effect | `DENY` with the error type `premature_action`, or `other_intent` where that is asked for; a destructive call that passes begins the stage of action |
+/// | Effect | `DENY` with the error type `premature_action`, or `other_intent` if that check is enabled; a destructive call that passes begins the stage of action |
 /// | Storage | none |
 #[derive(Debug, Clone)]
 pub struct StateCheck {
@@ -19,7 +19,7 @@ pub struct StateCheck {
 }
 
 impl StateCheck {
-    /// Looks at the session of this context.
+    /// Creates a hook for the session of this context.
     pub fn new(context: &EngineContext) -> Self {
         StateCheck {
             context: context.clone(),
@@ -27,8 +27,8 @@ impl StateCheck {
         }
     }
 
-    /// Also denies destructive calls for another intent than the one that is selected, or while
-    /// none is. Off by default.
+    /// Also denies destructive calls for an intent that is not selected, or while none is selected.
+    /// Off by default.
     #[must_use]
     pub fn selected_intent_only(mut self, only: bool) -> Self {
         self.selected_only = only;

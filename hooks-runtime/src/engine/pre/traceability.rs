@@ -1,4 +1,4 @@
-//! `traceability`: whatever changes something is done for an intent.
+//! `traceability`: every destructive call belongs to an intent.
 
 use regex::Regex;
 
@@ -7,18 +7,17 @@ use crate::engine::error::{EngineError, TraceabilityError};
 use crate::engine::tools::ToolClass;
 use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
-/// Fails for destructive calls that name no intent, or what is no id of one, and denies
-/// those for an intent that is not there or may not be worked on.
+/// Fails for destructive calls that name no intent, or an invalid id, and denies calls for an
+/// intent that does not exist or whose status does not allow work.
 ///
 /// | | |
 /// |---|---|
-/// | Input | the class of the tool, the intent of the call, a pattern; `^REQ-[a-zA-Z0-9\-]+$` by default; the [intents](crate::engine::IntentCatalogue), where there are any |
+/// | Input | the class of the tool, the intent of the call, a pattern; `^REQ-[a-zA-Z0-9\-]+$` by default; the [intents](crate::engine::IntentCatalogue), if there are any |
 /// | Effect | `Err` with a [`TraceabilityError`]; `DENY` with the error type `unknown_intent` or `resting_intent`; safe tools pass without an intent |
 /// | Storage | none |
 ///
-/// Whether the intent of a call that changes files is there and may be worked on is for
-/// [`ScopeEnforcement`](crate::engine::ScopeEnforcement) to say. An engine that was told of no
-/// intents asks for the form of the id alone.
+/// For calls that change files, [`ScopeEnforcement`](crate::engine::ScopeEnforcement) checks that
+/// the intent exists and allows work. An engine without intents checks only the form of the id.
 #[derive(Debug, Clone)]
 pub struct Traceability {
     context: EngineContext,
@@ -26,10 +25,10 @@ pub struct Traceability {
 }
 
 impl Traceability {
-    /// The pattern of ids, unless there is another one.
+    /// The default pattern of ids.
     pub const PATTERN: &'static str = r"^REQ-[a-zA-Z0-9\-]+$";
 
-    /// With the usual pattern.
+    /// Creates a hook with the default pattern.
     pub fn new(context: &EngineContext) -> Self {
         Traceability {
             context: context.clone(),
@@ -37,11 +36,10 @@ impl Traceability {
         }
     }
 
-    /// Takes for an id what this regular expression matches. One without `^` and `$` matches
-    /// within a text.
+    /// Sets the regular expression for ids. Without `^` and `$` it matches within a text.
     ///
     /// # Errors
-    /// If it is no regular expression.
+    /// If it is not a regular expression.
     pub fn pattern(mut self, pattern: &str) -> Result<Self, EngineError> {
         self.pattern = Regex::new(pattern).map_err(|source| EngineError::Pattern {
             pattern: pattern.to_owned(),
@@ -79,7 +77,7 @@ impl PreHook<ToolRequest> for Traceability {
 }
 
 impl Traceability {
-    /// The denial of a call for an intent that is not there or may not be worked on.
+    /// Returns the denial of a call whose intent does not exist or does not allow work.
     fn denied(&self, tool: &str, intent: &str) -> Option<HookResponse> {
         let (intents, tools) = (self.context.intents(), self.context.tools());
         if tools.is_file_destructive(tool) || !intents.is_told() {

@@ -1,8 +1,8 @@
-//! The processes of a program that is a hook.
+//! Process groups of hooks that are programs.
 
 use tokio::process::Child;
 
-/// The processes of a hook; they are killed when this is dropped.
+/// The processes of a hook; dropping it kills them.
 pub(crate) struct Group {
     #[cfg(unix)]
     leader: Option<rustix::process::Pid>,
@@ -17,13 +17,13 @@ impl Group {
         }
     }
 
-    // Where there are no process groups, tokio kills the program itself.
+    // Without process groups, tokio kills the program itself.
     #[cfg(not(unix))]
     pub(crate) fn of(_: &Child) -> Self {
         Group {}
     }
 
-    /// Whether one of the processes runs still.
+    /// Returns `true` if one of the processes still runs.
     #[cfg(unix)]
     pub(crate) fn is_alive(&self) -> bool {
         let alive = |leader| rustix::process::test_kill_process_group(leader).is_ok();
@@ -31,7 +31,7 @@ impl Group {
             .is_some_and(|leader| alive(leader) && !has_ended(leader))
     }
 
-    // Nobody knows them there.
+    // Processes cannot be listed on this system.
     #[cfg(not(unix))]
     pub(crate) fn is_alive(&self) -> bool {
         false
@@ -42,15 +42,15 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if let Some(leader) = self.leader {
-            // Where all of them have ended, there is nothing to kill.
+            // If all of them have ended, there is nothing to kill.
             let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
         }
     }
 }
 
-/// Whether all processes of a group that can still be sent signals have ended, and only wait
-/// for their parents to ask how: in a container, that may be never. False where the system
-/// does not tell.
+/// Returns `true` if all processes of a group that can still be sent signals are zombies, which
+/// wait for their parents; in a container, these may never be reaped. Returns `false` if the system
+/// does not list processes.
 #[cfg(target_os = "linux")]
 fn has_ended(leader: rustix::process::Pid) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else {
@@ -58,7 +58,7 @@ fn has_ended(leader: rustix::process::Pid) -> bool {
     };
     let mut found = false;
     for process in processes.flatten() {
-        // What is no process has no such file, nor what is gone by now.
+        // Entries that are not processes, or have ended, have no such file.
         let Ok(stat) = std::fs::read_to_string(process.path().join("stat")) else {
             continue;
         };
@@ -75,10 +75,10 @@ fn has_ended(leader: rustix::process::Pid) -> bool {
     found
 }
 
-/// The state and the process group in a line of `/proc/…/stat`.
+/// Returns the state and the process group in a line of `/proc/…/stat`.
 #[cfg(target_os = "linux")]
 fn state_and_group(stat: &str) -> Option<(&str, i32)> {
-    // The name of the program is in parentheses, and may have some itself.
+    // The name of the program is in parentheses, and may contain parentheses.
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace();
     let (state, _parent, group) = (fields.next()?, fields.next()?, fields.next()?);
@@ -113,7 +113,7 @@ mod tests {
         };
         assert!(group.is_alive());
         drop(child.stdin.take());
-        // Until the machine has come to it; without an end, the test has none.
+        // No timeout: the machine may be slow, and a hang is visible.
         while group.is_alive() {
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -10,16 +10,16 @@ use serde_json::Value;
 use super::HookResult;
 use crate::map::{Map, type_name};
 
-/// A field of a [`HookResult`] does not hold.
+/// A field of a [`HookResult`] is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("field `{field}` is {found}; it is {expected}")]
 #[non_exhaustive]
 pub struct InvalidResult {
     /// The field.
     pub field: &'static str,
-    /// What it is.
+    /// Description of the value.
     pub found: String,
-    /// What it has to be.
+    /// Description of valid values.
     pub expected: &'static str,
 }
 
@@ -46,10 +46,10 @@ const OPTIONAL_TEXT: &str = "a string or null";
 const SWITCH: &str = "`true` or `false`";
 
 impl HookResult {
-    /// Reads the JSON form; fields that are missing have their defaults.
+    /// Reads the JSON form; missing fields have their defaults.
     ///
     /// # Errors
-    /// If a field has the wrong type or a value that is not known.
+    /// If a field has the wrong type or an unknown value.
     pub fn from_map(mut map: Map) -> Result<Self, InvalidResult> {
         let fields = &mut map;
         let default = HookResult::default();
@@ -98,8 +98,7 @@ impl HookResult {
                 default.user_message_level,
                 "one of `info`, `warning`, `error`",
             )?,
-            // Ours, and a field like the others: a change that does not hold must not be lost as
-            // a key that nobody knows.
+            // A field like the others: an invalid change must not be kept as an unknown key.
             changes: field::<Option<Map>>(fields, "changes", None, "an object or null")?
                 .unwrap_or_default()
                 .into(),
@@ -111,7 +110,7 @@ impl HookResult {
         })
     }
 
-    /// The field that does not hold, if one does not: Rust's types do not say it all.
+    /// Returns the first invalid field; Rust's types do not exclude all invalid values.
     pub(crate) fn check(&self) -> Result<(), InvalidResult> {
         check_seconds("approval_timeout", self.approval_timeout)
     }
@@ -134,8 +133,7 @@ fn field<T: DeserializeOwned>(
     })
 }
 
-/// As [`field`]: an enum may also be written by serde as the key of an object, which is
-/// nothing here.
+/// Like [`field`], but rejects serde's other form of an enum, the key of an object.
 fn one_of<T: DeserializeOwned>(
     map: &mut Map,
     name: &'static str,
@@ -171,7 +169,7 @@ fn check_seconds(field: &'static str, seconds: f64) -> Result<(), InvalidResult>
     })
 }
 
-/// What a field is, for people: its value where that is short, else its type.
+/// Describes a value: the value itself if it is short, else its type.
 fn found(value: &Value) -> String {
     match value {
         Value::String(text) if text.chars().count() <= 40 => format!("`{text}`"),
@@ -189,16 +187,16 @@ impl<'de> Deserialize<'de> for HookResult {
     }
 }
 
-/// An object as it is written: a field may be there twice.
+/// Members of an object in the written order: a field may occur twice.
 pub(crate) struct Members(pub(crate) Vec<(String, Value)>);
 
-/// Of a field that is there twice nobody can say which one counts.
+/// A repeated field, whose value is ambiguous.
 #[derive(Debug, thiserror::Error)]
 #[error("field `{0}` is there twice; remove one")]
 pub(crate) struct Twice(String);
 
 impl Members {
-    /// The object, unless a field is there twice.
+    /// Returns the object, unless a field occurs twice.
     pub(crate) fn into_map(self) -> Result<Map, (Self, Twice)> {
         let mut names = HashSet::new();
         let twice = self.0.iter().find(|(field, _)| !names.insert(field));
@@ -269,7 +267,7 @@ impl Serialize for HookResult {
         if !changes.is_empty() {
             map.serialize_entry("changes", changes)?;
         }
-        // A key twice would be read as the second one.
+        // A repeated key would be read as its last value.
         let unknown = |(key, _): &(&String, &Value)| !FIELDS.contains(&key.as_str());
         for (key, value) in extra.iter().flat_map(|extra| extra.iter()).filter(unknown) {
             map.serialize_entry(key, value)?;

@@ -1,4 +1,4 @@
-//! What the adapters have in common: from a response to events.
+//! Shared code of the adapters: from a response to events.
 
 use std::future::Future;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::sse::{SseEvent, SseParser};
 use crate::model::adapter::{AdapterError, AdapterEvent, AdapterEvents};
 use crate::model::coroutine::{Coroutine, Yielder};
 
-/// Who sees a provider's events as they come.
+/// Receives a provider's events before they are parsed.
 pub(crate) trait Observer: Send + Sync {
     fn see(
         &self,
@@ -56,7 +56,7 @@ async fn read(
     reader: &mut impl Reader,
     tx: &Yielder<Result<AdapterEvent, AdapterError>>,
 ) -> Result<(), AdapterError> {
-    // An event is no longer than the answer.
+    // An event cannot be longer than the answer.
     let mut parser = SseParser::with_limit(most);
     let mut left = most;
     while let Some(bytes) = response.body.next().await {
@@ -82,24 +82,24 @@ async fn read(
     Ok(())
 }
 
-/// The JSON of an event.
+/// Returns the JSON of an event.
 pub(crate) fn json<'e, T: Deserialize<'e>>(event: &'e SseEvent) -> Result<T, AdapterError> {
     serde_json::from_str(&event.data).map_err(AdapterError::protocol)
 }
 
-/// What providers say about an error; both do so in this form.
+/// An error of a provider; both use this form.
 #[derive(Debug, Deserialize)]
 pub(crate) struct WireError {
     #[serde(default)]
     message: String,
     #[serde(rename = "type")]
     kind: Option<String>,
-    /// A text or a number.
+    /// Text or a number.
     code: Option<Value>,
 }
 
 impl WireError {
-    /// The code, else the type.
+    /// Returns the code, else the type.
     fn code(&self) -> Option<String> {
         let code = self.code.as_ref().and_then(|code| match code {
             Value::String(code) => Some(code.clone()),
@@ -124,16 +124,16 @@ struct Wrapped {
     error: WireError,
 }
 
-/// The most of an error's body that is read.
+/// Maximum number of bytes of an error's body.
 const MOST: usize = 64 << 10;
 
-/// The most of it that becomes a message, where it is not of the form it should have.
+/// Maximum number of characters of it in a message, if it has an unknown form.
 const SHOWN: usize = 500;
 
 async fn refusal(mut response: HttpResponse<'_>) -> AdapterError {
     let mut body = Vec::new();
     while body.len() < MOST {
-        // What came before the body broke off says more than that it did.
+        // The partial body is more useful than the error that ended it.
         let Some(Ok(bytes)) = response.body.next().await else {
             break;
         };

@@ -20,18 +20,16 @@ adapter! {
     protocol: Messages,
     /// The extension points of a [`ClaudeAdapter`].
     hooks: ClaudeHooks, ClaudeHooksSet,
-    /// Talks to what speaks the messages of Claude.
+    /// Adapter for servers with Claude's messages protocol.
     ///
     /// Completions are sent as a conversation of one message. A structured operation with a schema
-    /// asks for an answer of that form; one without only asks, so its text has to say that the
-    /// answer is JSON. An answer may have [`MAX_OUTPUT_TOKENS`](ClaudeAdapter::MAX_OUTPUT_TOKENS)
-    /// tokens, if nothing else is said.
+    /// requests output of that form. Without a schema, the text itself has to request JSON. By
+    /// default, an answer may have [`MAX_OUTPUT_TOKENS`](ClaudeAdapter::MAX_OUTPUT_TOKENS) tokens.
     adapter: ClaudeAdapter,
 }
 
 impl<T> ClaudeAdapter<'_, T> {
-    /// How many tokens an answer may have, where neither the request nor the adapter says: the
-    /// provider wants a number.
+    /// Default maximum number of tokens of an answer: the provider requires a number.
     pub const MAX_OUTPUT_TOKENS: u32 = 4096;
 }
 
@@ -119,17 +117,17 @@ fn body(
     Ok(body)
 }
 
-/// Adds a message; the results of calls that were made together are one message.
+/// Adds a message; results of calls in one answer become one message.
 fn add(messages: &mut Vec<Value>, message: &ModelMessage) -> Result<(), AdapterError> {
     let message = match message {
-        // The provider has them beside the conversation.
+        // The provider takes it in a field beside the conversation.
         ModelMessage::System(_) => return Ok(()),
         ModelMessage::User(text) => json!({"role": "user", "content": text}),
         ModelMessage::Assistant { text, tool_calls } if tool_calls.is_empty() => {
             json!({"role": "assistant", "content": text})
         }
         ModelMessage::Assistant { text, tool_calls } => {
-            // The provider refuses a block of text without text.
+            // The provider refuses an empty block of text.
             let text = Some(text).filter(|text| !text.is_empty());
             let mut blocks: Vec<Value> = text
                 .map(|text| json!({"type": "text", "text": text}))
@@ -156,7 +154,7 @@ fn add(messages: &mut Vec<Value>, message: &ModelMessage) -> Result<(), AdapterE
                 "content": content,
                 "is_error": is_error,
             });
-            // Blocks of a user's are results: a text of the user's is no array.
+            // A user message with an array contains results: a text of the user is not an array.
             let before = messages.last_mut().filter(|last| last["role"] == "user");
             if let Some(results) = before.and_then(|last| last["content"].as_array_mut()) {
                 results.push(result);
@@ -215,7 +213,7 @@ enum Wire {
     Error {
         error: WireError,
     },
-    /// `ping`, and whatever the provider adds.
+    /// `ping`, and events of future versions.
     #[serde(other)]
     Other,
 }
@@ -295,7 +293,7 @@ impl Reader for Message {
                 Piece::ThinkingDelta { thinking } => {
                     events.push(AdapterEvent::Reasoning(thinking));
                 }
-                // Blocks that the provider runs itself are written in the same way.
+                // Blocks of tools that the provider runs itself have this form too.
                 Piece::InputJsonDelta { partial_json } => {
                     if let Some(call) = self.calls.get_mut(&index) {
                         self.begun.grow(call, &partial_json)?;
@@ -351,7 +349,7 @@ impl Message {
         ] {
             *total = now.or(*total);
         }
-        // What a cache has taken in or given was input as well.
+        // Tokens written to and read from a cache are input too.
         let input = [
             used.input_tokens,
             used.cache_creation_input_tokens,

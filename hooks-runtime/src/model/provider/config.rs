@@ -1,4 +1,4 @@
-//! Where a provider is, and what it is asked without further words.
+//! Configuration of a provider: its address, and default options.
 
 use std::fmt;
 
@@ -7,9 +7,8 @@ use hooks_core::RequestExtensions;
 use super::limits::Limits;
 use crate::model::input::GenerationOptions;
 
-/// Where a provider is, the key for it, the defaults of what it is asked, and how large an
-/// answer may become: one that passes a limit ends with
-/// [`AdapterError::TooLarge`](crate::model::AdapterError::TooLarge).
+/// Configuration of a provider: address, key, default options, and limits of an answer. An answer
+/// that exceeds a limit ends with [`AdapterError::TooLarge`](crate::model::AdapterError::TooLarge).
 ///
 /// ```
 /// use hooks_runtime::model::provider::ProviderConfig;
@@ -28,15 +27,16 @@ pub struct ProviderConfig {
 }
 
 impl ProviderConfig {
-    /// The bytes that the body of an answer may have, unless it is given another number: many
-    /// times what the longest answers need.
+    /// Default maximum size of an answer's body in bytes: many times the size of the longest
+    /// answers.
     pub const MAX_ANSWER_BYTES: usize = 64 << 20;
-    /// The tools that an answer may call, unless it is given another number.
+    /// Default maximum number of tool calls in an answer.
     pub const MAX_TOOL_CALLS: usize = 256;
-    /// The bytes that the arguments of one call may have, unless it is given another number.
+    /// Default maximum size of a call's arguments in bytes.
     pub const MAX_ARGUMENT_BYTES: usize = 4 << 20;
 
-    /// A key, and the model that is asked where neither a request nor a hook names another.
+    /// Creates a configuration with a key and the default model, which a request or a hook
+    /// overrides.
     pub fn new(api_key: impl Into<String>, model: impl Into<String>) -> Self {
         ProviderConfig {
             base_url: None,
@@ -50,49 +50,49 @@ impl ProviderConfig {
         }
     }
 
-    /// Another address than the provider's own, up to and without the slash in front of
-    /// `chat/completions` or `messages`.
+    /// Sets the address of another server, without the slash before `chat/completions` or
+    /// `messages`.
     #[must_use]
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
     }
 
-    /// How many tokens an answer may have, where the request does not say.
+    /// Sets the default maximum number of tokens of an answer.
     #[must_use]
     pub fn max_output_tokens(mut self, tokens: u32) -> Self {
         self.defaults.max_output_tokens = Some(tokens);
         self
     }
 
-    /// Limits the bytes of an answer's body, as it comes.
+    /// Limits the size of an answer's body in bytes, while it arrives.
     #[must_use]
     pub fn max_answer_bytes(mut self, bytes: usize) -> Self {
         self.limits.answer_bytes = bytes;
         self
     }
 
-    /// Limits the tools that one answer may call.
+    /// Limits the number of tool calls in an answer.
     #[must_use]
     pub fn max_tool_calls(mut self, calls: usize) -> Self {
         self.limits.tool_calls = calls;
         self
     }
 
-    /// Limits the bytes of the arguments of each call.
+    /// Limits the size of each call's arguments in bytes.
     #[must_use]
     pub fn max_argument_bytes(mut self, bytes: usize) -> Self {
         self.limits.argument_bytes = bytes;
         self
     }
 
-    /// The address of an endpoint.
+    /// Returns the address of an endpoint.
     pub(crate) fn url(&self, own: &str, endpoint: &str) -> String {
         let base = self.base_url.as_deref().unwrap_or(own);
         format!("{}/{endpoint}", base.trim_end_matches('/'))
     }
 
-    /// What the request says, field by field over the defaults.
+    /// Returns the options: the request's fields override the defaults.
     pub(crate) fn options(&self, extensions: &RequestExtensions) -> Options {
         let of_request = extensions.get::<GenerationOptions>();
         let GenerationOptions {
@@ -110,14 +110,14 @@ impl ProviderConfig {
     }
 }
 
-/// How one answer is made.
+/// Options of one answer.
 pub(crate) struct Options {
     pub(crate) model: String,
     pub(crate) max_output_tokens: Option<u32>,
     pub(crate) temperature: Option<f32>,
 }
 
-/// Without the key.
+/// Omits the key.
 impl fmt::Debug for ProviderConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProviderConfig")

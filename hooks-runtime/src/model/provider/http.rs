@@ -1,4 +1,4 @@
-//! What an adapter needs of an HTTP client.
+//! The trait of HTTP clients for adapters.
 
 use std::error::Error;
 use std::fmt;
@@ -7,14 +7,14 @@ use std::pin::Pin;
 
 use futures_util::Stream;
 
-/// Sends requests: a few lines around the HTTP client of the program.
+/// Sends requests: implement it with the program's HTTP client.
 ///
 /// ```
 /// use std::error::Error;
 ///
 /// use hooks_runtime::model::provider::{HttpRequest, HttpResponse, HttpTransport};
 ///
-/// /// Answers every request with the same events.
+/// /// Returns fixed events for every request.
 /// struct Recorded(&'static str);
 ///
 /// impl HttpTransport for Recorded {
@@ -28,11 +28,11 @@ use futures_util::Stream;
 /// }
 /// ```
 pub trait HttpTransport: Send + Sync {
-    /// Sends a request. Over once the head of the response is there, whatever its status.
-    /// Written as an `async fn`.
+    /// Sends a request. Returns once the head of the response has arrived, whatever its status.
+    /// Implement it as an `async fn`.
     ///
     /// # Errors
-    /// There is no response.
+    /// If there is no response.
     fn send(
         &self,
         request: HttpRequest,
@@ -43,9 +43,9 @@ pub trait HttpTransport: Send + Sync {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HttpRequest {
-    /// The whole address.
+    /// The complete address.
     pub url: String,
-    /// Names in lower case, and values, among them the key for the provider.
+    /// Names in lower case, and values, including the provider's key.
     pub headers: Vec<(String, String)>,
     /// The JSON.
     pub body: Vec<u8>,
@@ -67,7 +67,7 @@ impl HttpRequest {
     }
 }
 
-/// Without the values of the headers, one of which is the key.
+/// Omits the values of the headers, which include the key.
 impl fmt::Debug for HttpRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
@@ -83,19 +83,19 @@ impl fmt::Debug for HttpRequest {
 pub type HttpBody<'a> =
     Pin<Box<dyn Stream<Item = Result<Vec<u8>, Box<dyn Error + Send + Sync>>> + Send + 'a>>;
 
-/// A response whose body is still coming.
+/// A response whose body is still arriving.
 #[non_exhaustive]
 pub struct HttpResponse<'a> {
     /// The status.
     pub status: u16,
-    /// Names, in whatever case, and values.
+    /// Names, in any case, and values.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: HttpBody<'a>,
 }
 
 impl<'a> HttpResponse<'a> {
-    /// A response.
+    /// Creates a response.
     pub fn new(
         status: u16,
         headers: impl IntoIterator<Item = (String, String)>,
@@ -108,7 +108,7 @@ impl<'a> HttpResponse<'a> {
         }
     }
 
-    /// The value of a header.
+    /// Returns the value of a header.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         let found = headers.find(|(other, _)| other.eq_ignore_ascii_case(name))?;

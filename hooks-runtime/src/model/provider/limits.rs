@@ -1,4 +1,4 @@
-//! How large an answer may become.
+//! Limits of an answer's size.
 
 use crate::model::adapter::AdapterError;
 use crate::model::input::RawToolCall;
@@ -11,7 +11,7 @@ pub(crate) struct Limits {
     pub(crate) argument_bytes: usize,
 }
 
-/// Makes tool calls of their pieces, within limits.
+/// Assembles tool calls from pieces, within the limits.
 pub(crate) struct Calls {
     limits: Limits,
     begun: usize,
@@ -22,7 +22,7 @@ impl Calls {
         Calls { limits, begun: 0 }
     }
 
-    /// One more call, which has no arguments yet.
+    /// Begins a call without arguments.
     pub(crate) fn begin(&mut self, id: String, name: String) -> Result<RawToolCall, AdapterError> {
         if self.begun >= self.limits.tool_calls {
             return Err(AdapterError::TooLarge {
@@ -35,7 +35,7 @@ impl Calls {
         Ok(RawToolCall::new(id, name, ""))
     }
 
-    /// More of the arguments of a call.
+    /// Appends to the arguments of a call.
     pub(crate) fn grow(&self, call: &mut RawToolCall, piece: &str) -> Result<(), AdapterError> {
         if call.arguments.len().saturating_add(piece.len()) > self.limits.argument_bytes {
             return Err(AdapterError::TooLarge {

@@ -18,11 +18,11 @@ adapter! {
     protocol: Chat,
     /// The extension points of an [`OpenAiAdapter`].
     hooks: OpenAiHooks, OpenAiHooksSet,
-    /// Talks to what speaks OpenAI's chat completions.
+    /// Adapter for servers with OpenAI's chat completions protocol.
     ///
     /// Completions are sent as a conversation of one message. A structured operation with a schema
-    /// asks for `json_schema`, in its strict form; one without asks for `json_object`, for which
-    /// the word JSON has to be somewhere in the conversation.
+    /// requests `json_schema`, in its strict form. Without a schema it requests `json_object`, for
+    /// which the conversation has to contain the word JSON.
     adapter: OpenAiAdapter,
 }
 
@@ -112,7 +112,7 @@ fn message(message: &ModelMessage) -> Value {
             let calls: Value = tool_calls.iter().map(call).collect();
             json!({"role": "assistant", "content": text, "tool_calls": calls})
         }
-        // The protocol has no place for `is_error`; the content says what happened.
+        // The protocol has no field for `is_error`; the content describes the failure.
         ModelMessage::ToolResult {
             call_id, content, ..
         } => json!({"role": "tool", "tool_call_id": call_id, "content": content}),
@@ -189,7 +189,7 @@ impl Reader for Chunks {
             let (id, model) = (chunk.id, chunk.model);
             events.push(AdapterEvent::Started { id, model });
         }
-        // One answer is asked for; a hook that asks for more gets the first of them.
+        // One answer is requested; if a hook requests more, the first one is used.
         for choice in chunk.choices.into_iter().filter(|choice| choice.index == 0) {
             self.choice(choice, &mut events)?;
         }
@@ -231,7 +231,7 @@ impl Chunks {
         Ok(())
     }
 
-    /// A call comes in pieces, and is complete when the answer is.
+    /// Adds a piece of a call, which is complete at the end of the answer.
     fn call(&mut self, delta: CallDelta) -> Result<(), AdapterError> {
         if delta.index == self.calls.len() {
             let call = self.begun.begin(String::new(), String::new())?;
@@ -244,7 +244,7 @@ impl Chunks {
             );
             return Err(AdapterError::protocol(error));
         };
-        // Some servers send an empty one with every later piece.
+        // Some servers send an empty id with every later piece.
         if let Some(id) = delta.id.filter(|id| !id.is_empty()) {
             call.id = id;
         }

@@ -1,4 +1,4 @@
-//! What is the same of every adapter: its constructors, its slots, and the way of a request.
+//! Shared code of the adapters: constructors, slots, and the processing of a request.
 
 use serde_json::Value;
 
@@ -9,15 +9,15 @@ use super::sse::SseEvent;
 use crate::model::adapter::{AdapterError, AdapterEvent};
 use crate::model::input::ModelOperation;
 
-/// How a provider is spoken with.
+/// Protocol of a provider.
 pub(crate) trait Protocol {
     /// Reads one answer.
     type Reader: Reader;
 
-    /// The JSON that is sent.
+    /// Returns the JSON to send.
     fn body(operation: &ModelOperation, options: Options) -> Result<Value, AdapterError>;
 
-    /// Where it is sent, with the key.
+    /// Returns the HTTP request, with address and key.
     fn request(config: &ProviderConfig, body: Value) -> HttpRequest;
 
     fn reader(limits: Limits) -> Self::Reader;
@@ -27,11 +27,11 @@ pub(crate) trait Protocol {
 pub(crate) trait Reader: Send {
     fn read(&mut self, event: &SseEvent) -> Result<Vec<AdapterEvent>, AdapterError>;
 
-    /// Whether this was the last event of the answer. What follows is not read, nor waited for.
+    /// Returns `true` after the last event of the answer. Later bytes are neither read nor awaited.
     fn is_over(&self) -> bool;
 }
 
-/// Declares an adapter that speaks a [`Protocol`], and its hooks.
+/// Declares an adapter for a [`Protocol`], and its hooks.
 macro_rules! adapter {
     (
         protocol: $Protocol:ident,
@@ -43,8 +43,8 @@ macro_rules! adapter {
         $(#[$of_hooks])*
         #[hooks_core::hooks]
         pub trait $Hooks {
-            /// The model that is asked. `requested` is that of the request's
-            /// [`GenerationOptions`](crate::model::GenerationOptions), else that of the adapter.
+            /// Selects the model. `requested` is the model in the request's
+            /// [`GenerationOptions`](crate::model::GenerationOptions), else the adapter's.
             #[hook(fallback)]
             async fn select_model(
                 extensions: &hooks_core::RequestExtensions,
@@ -54,7 +54,7 @@ macro_rules! adapter {
                 requested.to_owned()
             }
 
-            /// The JSON that is sent. A hook changes `last`, else `body`.
+            /// Returns the JSON to send. A hook changes `last`, else `body`.
             #[hook(fallback)]
             async fn on_request_body(
                 extensions: &hooks_core::RequestExtensions,
@@ -64,7 +64,7 @@ macro_rules! adapter {
                 body
             }
 
-            /// An event of the provider's, as it came.
+            /// Receives an event of the provider, before it is parsed.
             #[hook(always)]
             async fn on_wire_event(
                 extensions: &hooks_core::RequestExtensions,
@@ -82,12 +82,12 @@ macro_rules! adapter {
         }
 
         impl<'h, T: super::http::HttpTransport> $Adapter<'h, T> {
-            /// An adapter without hooks.
+            /// Creates an adapter without hooks.
             pub fn new(transport: T, config: super::config::ProviderConfig) -> Self {
                 $Adapter::with_hooks(transport, config, $Set::new())
             }
 
-            /// An adapter with hooks.
+            /// Creates an adapter with hooks.
             pub fn with_hooks(
                 transport: T,
                 config: super::config::ProviderConfig,
@@ -100,13 +100,13 @@ macro_rules! adapter {
                 }
             }
 
-            /// Adds hooks behind those of equal priority.
+            /// Adds hooks after those of equal priority.
             pub fn extend_hooks(&mut self, hooks: $Set<'h>) -> &mut Self {
                 self.hooks.extend(hooks);
                 self
             }
 
-            /// Adds hooks, for builder chains.
+            /// Like [`extend_hooks`](Self::extend_hooks), for builder chains.
             #[must_use]
             pub fn with_extended_hooks(mut self, hooks: $Set<'h>) -> Self {
                 self.extend_hooks(hooks);

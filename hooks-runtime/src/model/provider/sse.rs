@@ -6,17 +6,17 @@ use std::mem;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SseEvent {
-    /// Its type; `message` where it has none.
+    /// Its type; `message` by default.
     pub event: String,
     /// Its data; lines of it are separated by `\n`.
     pub data: String,
 }
 
-/// Makes events of bytes, wherever those are cut.
+/// Parses events from bytes, in pieces of any size.
 ///
-/// Lines end with `\n`, `\r\n` or `\r`; comments, ids and waiting times are passed over; a
-/// byte order mark at the beginning is, too. What is not UTF-8 becomes `U+FFFD`. An event
-/// that is not complete at the end of the bytes is none.
+/// Lines end with `\n`, `\r\n` or `\r`. Comments, ids, retry times, and a byte order mark at the
+/// beginning are skipped. Invalid UTF-8 becomes `U+FFFD`. An incomplete event at the end of the
+/// bytes is dropped.
 ///
 /// ```
 /// use hooks_runtime::model::provider::SseParser;
@@ -38,7 +38,7 @@ pub struct SseParser {
     limit: usize,
 }
 
-/// A line or an event is longer than a parser lets it become.
+/// A line or an event is longer than the limit of the parser.
 #[derive(Debug, thiserror::Error)]
 #[error("an event has more than {limit} bytes; a longer one is let in by `SseParser::with_limit`")]
 #[non_exhaustive]
@@ -54,12 +54,12 @@ impl Default for SseParser {
 }
 
 impl SseParser {
-    /// A parser for events of 8 MiB at the most.
+    /// Creates a parser for events of at most 8 MiB.
     pub fn new() -> Self {
         SseParser::with_limit(8 << 20)
     }
 
-    /// A parser for events of so many bytes at the most.
+    /// Creates a parser for events of at most this many bytes.
     pub fn with_limit(limit: usize) -> Self {
         SseParser {
             line: Vec::new(),
@@ -72,15 +72,15 @@ impl SseParser {
         }
     }
 
-    /// Takes more bytes, and gives the events that are complete with them.
+    /// Reads more bytes, and returns the events that they complete.
     ///
     /// # Errors
-    /// A line or an event is longer than the limit. The parser is of no use then.
+    /// If a line or an event is longer than the limit. The parser cannot be used afterwards.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<SseEvent>, SseTooLong> {
         let mut events = Vec::new();
         let mut rest = bytes;
         while let Some(first) = rest.first() {
-            // The second half of a line's end, perhaps in another piece.
+            // The second half of a line ending, possibly in another piece.
             if mem::take(&mut self.after_cr) && *first == b'\n' {
                 rest = &rest[1..];
                 continue;

@@ -7,37 +7,37 @@ use std::pin::Pin;
 use super::subject::Finding;
 use super::trial::Trial;
 
-/// One thing that every hook has to hold.
+/// A requirement on every hook.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ContractCase {
-    /// Its name, which is that of the test.
+    /// Name of the case and of its test.
     pub name: &'static str,
-    /// The rules of the specification that it comes from.
+    /// Rules of the specification that it tests.
     pub rule: &'static str,
-    /// What a hook does that holds it.
+    /// Advice for a hook that fails it.
     pub remedy: &'static str,
     pub(super) run: for<'a> fn(&'a mut Trial) -> Running<'a>,
 }
 
 pub(super) type Running<'a> = Pin<Box<dyn Future<Output = Result<(), Finding>> + 'a>>;
 
-/// Why a hook does not hold a case.
+/// Reason for which a hook fails a case.
 ///
-/// What the hook or its program said is shortened and escaped in it: it can be printed.
+/// Output of the hook or its program is shortened and escaped in it, so it can be printed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{case}` ({rule}) does not hold: sent {sent}; came {came}; {remedy}")]
 #[non_exhaustive]
 pub struct ContractFailure {
     /// The name of the case.
     pub case: &'static str,
-    /// The rules that it comes from.
+    /// Rules of the specification that it tests.
     pub rule: &'static str,
-    /// What was sent to the hook.
+    /// Data that were sent to the hook.
     pub sent: String,
-    /// What came of it.
+    /// Result.
     pub came: String,
-    /// What a hook does that holds it.
+    /// Advice for a hook that fails it.
     pub remedy: &'static str,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Debug for ContractCase {
     }
 }
 
-/// A function that gives the case of its name: its rules, its remedy, and what it does with a
+/// Defines a function that returns the case of its name: its rules, its remedy, and its test with a
 /// trial.
 macro_rules! contract_case {
     (

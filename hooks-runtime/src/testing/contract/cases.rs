@@ -1,4 +1,4 @@
-//! What every hook has to hold, case by case.
+//! The cases for every hook.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::Map;
 use crate::events::STANDARD;
 
 contract_case! {
-    /// Data as they usually are are answered with a result that holds.
+    /// Usual data have a valid result.
     answers_validly, "E-90 to E-95", "answer a `HookResult` whose every field holds",
     |trial| {
         trial.ask_each(&Value::Object(payloads::ordinary())).await
@@ -63,7 +63,7 @@ contract_case! {
 }
 
 contract_case! {
-    /// A file's content can be a mebibyte.
+    /// The content of a file can be a mebibyte.
     survives_a_huge_text, "E-160", "bound the work on a text, and read all input before answering",
     |trial| {
         trial.ask_each(&payloads::huge_text()).await
@@ -71,7 +71,7 @@ contract_case! {
 }
 
 contract_case! {
-    /// Nobody limits the number of fields.
+    /// The number of fields is unlimited.
     survives_many_fields, "E-160", "bound the work on fields that the hook does not need",
     |trial| {
         trial.ask_each(&payloads::many_fields()).await
@@ -79,7 +79,7 @@ contract_case! {
 }
 
 contract_case! {
-    /// Nobody limits their depth.
+    /// Their depth is unlimited.
     survives_deep_nesting, "E-160", "bound the depth to which the hook looks into values",
     |trial| {
         trial.ask_each(&payloads::nested(|inner| json!([inner]))).await?;
@@ -88,7 +88,7 @@ contract_case! {
 }
 
 contract_case! {
-    /// What should be a text need not be one.
+    /// A field for text can contain another type.
     survives_wrong_types, "E-160", "look at the type of a field before using it",
     |trial| {
         for value in payloads::wrong_types() {
@@ -111,7 +111,7 @@ contract_case! {
 }
 
 contract_case! {
-    /// A hook may count what it has seen, and answer otherwise; it may not break.
+    /// A hook may count its calls, and return other results; it must not fail.
     answers_again_and_again, "E-36", "leave nothing behind in a call that breaks a later one",
     |trial| {
         for _ in 0..10 {
@@ -130,7 +130,7 @@ contract_case! {
 }
 
 contract_case! {
-    /// A host may ask all hooks at once.
+    /// A host may run all hooks concurrently.
     answers_when_collected, "E-50, E-54", "answer `emit_and_collect` as `emit`",
     |trial| {
         let data = Value::Object(payloads::ordinary());
@@ -155,7 +155,7 @@ contract_case! {
 }
 
 contract_case! {
-    /// A hook that is unregistered is not called any more, and can be registered again.
+    /// A hook that is unregistered is no longer called, and can be registered again.
     unregisters, "E-07, E-08", "let the hook be dropped without a panic, and keep no copy of it registered",
     |trial| {
         let data = Value::Object(payloads::ordinary());

@@ -1,10 +1,10 @@
-//! What the cases send: ordinary data, and what they must not be taken for.
+//! Data that the cases send: usual and unusual.
 
 use serde_json::{Value, json};
 
 use crate::Map;
 
-/// Data with the keys that hooks look for, as a host fills them.
+/// Returns data with the keys that hooks look for, as a host sets them.
 pub(super) fn ordinary() -> Map {
     let data = json!({
         "session_id": "session-1",
@@ -36,13 +36,13 @@ pub(super) fn ordinary() -> Map {
     }
 }
 
-/// [`ordinary`] data, with this in the place of every value.
+/// Returns [`ordinary`] data with every value replaced by this one.
 pub(super) fn with_all(value: &Value) -> Value {
     let keys = ordinary().into_iter();
     Value::Object(keys.map(|(key, _)| (key, value.clone())).collect())
 }
 
-/// [`ordinary`] data, with this in the place of every value of a tool's input.
+/// Returns [`ordinary`] data with every value of the tool's input replaced by this one.
 pub(super) fn with_all_input(value: &Value) -> Value {
     let mut data = ordinary();
     if let Some(Value::Object(input)) = data.get_mut("tool_input") {
@@ -53,7 +53,7 @@ pub(super) fn with_all_input(value: &Value) -> Value {
     Value::Object(data)
 }
 
-/// Values of types that a field usually has not.
+/// Returns values of types that a field usually does not have.
 pub(super) fn wrong_types() -> Vec<Value> {
     vec![
         json!(true),
@@ -68,8 +68,8 @@ pub(super) fn wrong_types() -> Vec<Value> {
     ]
 }
 
-/// Texts that are text, and yet go wrong where nobody thought of them. A surrogate without its
-/// other half cannot be in a text; what can is its escape.
+/// Returns valid text that often causes errors. A lone surrogate cannot be in a text, but its
+/// escape can.
 pub(super) fn odd_texts() -> Vec<String> {
     let controls: String = (0..0x20)
         .chain(0x7f..0xa0)
@@ -91,7 +91,7 @@ pub(super) fn odd_texts() -> Vec<String> {
     ]
 }
 
-/// Nothing but a key of 64 KiB, the empty key, and odd texts as keys.
+/// Returns data whose keys are a key of 64 KiB, the empty key, and odd texts.
 pub(super) fn odd_keys() -> Value {
     let mut map = Map::new();
     map.insert("k".repeat(1 << 16), json!("a long key"));
@@ -102,7 +102,7 @@ pub(super) fn odd_keys() -> Value {
     Value::Object(map)
 }
 
-/// [`ordinary`] data, with texts of 1 MiB where a file's content and a command are.
+/// Returns [`ordinary`] data with a file's content and a command of 1 MiB.
 pub(super) fn huge_text() -> Value {
     let text = "0123456789abcdef".repeat(1 << 16);
     let mut data = ordinary();
@@ -111,18 +111,18 @@ pub(super) fn huge_text() -> Value {
     Value::Object(data)
 }
 
-/// [`ordinary`] data, and 10 000 fields more.
+/// Returns [`ordinary`] data with 10 000 more fields.
 pub(super) fn many_fields() -> Value {
     let mut data = ordinary();
     data.extend((0..10_000).map(|index| (format!("field_{index}"), json!(index))));
     Value::Object(data)
 }
 
-/// How deep [`nested`] data are, with the object around them: JSON parsers are content with
-/// that, and a function that calls itself has to be.
+/// Depth of [`nested`] data with the surrounding object: JSON parsers accept it, and recursive
+/// functions have to.
 const DEPTH: usize = 110;
 
-/// [`ordinary`] data, with the input of the tool nested deeply, in arrays or objects.
+/// Returns [`ordinary`] data with the tool's input nested deeply, in arrays or objects.
 pub(super) fn nested(wrap: fn(Value) -> Value) -> Value {
     let mut data = ordinary();
     let deep = (1..DEPTH).fold(json!("the bottom"), |inner, _| wrap(inner));

@@ -1,8 +1,8 @@
-//! What a program that is a hook has to hold besides.
+//! Further cases for a program that is a hook.
 //!
-//! As a hook, much of what it does wrong would go unseen: what it writes before its answer is
-//! printed, a denial stands whatever else is in it, and what it leaves running is killed. Here
-//! it is run as a hook, and looked at.
+//! When it runs as a hook, many mistakes are not visible: output before its result is printed, a
+//! denial applies whatever else it contains, and processes that it leaves are killed. These cases
+//! run the program as a hook, and check for such mistakes.
 
 use std::error::Error;
 use std::pin::pin;
@@ -26,7 +26,7 @@ use crate::map::type_name;
 use crate::testing::shown;
 use crate::{Action, CommandHook, HookResult, Map};
 
-/// What a program has to hold besides.
+/// Further cases for a program.
 pub(super) const CASES: &[ContractCase] = &[
     program_writes_one_answer(),
     program_exits_with_0_or_2(),
@@ -34,7 +34,7 @@ pub(super) const CASES: &[ContractCase] = &[
 ];
 
 contract_case! {
-    /// Its standard output is the answer, all of which holds.
+    /// Its standard output is only the result, which is valid.
     program_writes_one_answer, "E-90 to E-95",
     "write one JSON object to standard output or nothing, and what is for people to standard error",
     |trial| {
@@ -47,7 +47,7 @@ contract_case! {
 }
 
 contract_case! {
-    /// 0 is an answer, 2 is a no, and nothing else is one.
+    /// Exit code 0 is a result, 2 is a denial, and others are failures.
     program_exits_with_0_or_2, "E-36, E-38",
     "exit with 0 and an answer, or with 2 and the reason of a denial on standard error",
     |trial| {
@@ -71,7 +71,7 @@ contract_case! {
 }
 
 contract_case! {
-    /// With its end ends all that it has started.
+    /// All processes that it has started end with it.
     program_leaves_nothing_running, "E-42",
     "wait for the processes that the program starts, and close its output",
     |trial| {
@@ -88,11 +88,11 @@ struct Seen {
     status: ExitStatus,
     output: Vec<u8>,
     errors: Vec<u8>,
-    /// What was there still after its end.
+    /// Pipes or processes that still exist after its end.
     left: Option<&'static str>,
 }
 
-/// Runs the program with some of what other cases send, and looks at each run.
+/// Runs the program with some of the other cases' data, and checks each run.
 async fn for_each(
     trial: &mut Trial,
     holds: impl Fn(&Seen) -> Result<(), String>,
@@ -127,7 +127,7 @@ async fn for_each(
     Ok(())
 }
 
-/// The answer on a standard output, which is nothing else.
+/// Parses a standard output that contains only the result.
 fn read(output: &[u8]) -> Result<Option<HookResult>, String> {
     let Ok(text) = std::str::from_utf8(output) else {
         let text = String::from_utf8_lossy(output);
@@ -157,7 +157,7 @@ fn read(output: &[u8]) -> Result<Option<HookResult>, String> {
     }
 }
 
-/// Runs a program as an emission would, and waits a moment for what it leaves.
+/// Runs a program as an emission does, and waits briefly for processes that it leaves.
 async fn observe(program: &CommandHook, event: &str, data: &Map) -> Result<Seen, CommandError> {
     let input = input(event, data)?;
     let mut child = program.start(event)?;
@@ -206,7 +206,7 @@ async fn observe(program: &CommandHook, event: &str, data: &Map) -> Result<Seen,
     })
 }
 
-/// Whether processes of a program that has ended do not end a moment later.
+/// Returns `true` if processes of an ended program still run a moment later.
 async fn is_left(group: &Group) -> bool {
     let until = Instant::now() + GRACE;
     while group.is_alive() {

@@ -1,5 +1,4 @@
-//! Where a case is performed: a thread and a tokio runtime of its own, with somebody outside
-//! who looks at the clock.
+//! Runs a case in a separate thread and tokio runtime, with a timeout from outside.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
@@ -14,10 +13,10 @@ use super::subject::{Finding, Subject};
 use super::trial::Trial;
 use super::watch::{Watch, said};
 
-/// The time that a call has beyond its limit until its thread counts as blocked.
+/// Time beyond its timeout after which a call has blocked its thread.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Performs a case to its end, or until the hook blocks its thread.
+/// Runs a case to its end, or until the hook blocks its thread.
 pub(super) fn perform(case: &ContractCase, subject: &Subject) -> Result<(), Finding> {
     let watch = Arc::new(Watch::new());
     let (done, outcome) = mpsc::channel();
@@ -31,7 +30,7 @@ pub(super) fn perform(case: &ContractCase, subject: &Subject) -> Result<(), Find
                 came: format!("a panic outside of a call: {}", said(&*payload)),
             })
         });
-        // Nobody listens where the time was up.
+        // After a timeout the receiver is gone.
         let _ = done.send(outcome);
     });
     if let Err(error) = thread {
@@ -70,11 +69,11 @@ fn play(case: &ContractCase, subject: &Subject, watch: &Arc<Watch>) -> Result<()
     let outcome = runtime.block_on(async {
         let mut trial = Trial::new(subject, Arc::clone(watch));
         let outcome = (case.run)(&mut trial).await;
-        // Within the runtime, which the hook may need for that too.
+        // Within the runtime, which the hook's drop may need.
         drop_catching_panic(trial);
         outcome
     });
-    // A hook may have left something behind that never ends.
+    // Tasks of a hook may never end.
     runtime.shutdown_background();
     outcome
 }

@@ -1,4 +1,4 @@
-//! The end of what cases have under way.
+//! Stops running cases.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -6,9 +6,8 @@ use std::sync::Arc;
 use futures_util::future::{Either, select};
 use tokio::sync::watch;
 
-/// Ends what the cases of a [`Subject`](super::Subject) have under way, from any thread: for
-/// programs that are told to end themselves, and are to leave no process of a hook behind.
-/// A clone is the same.
+/// Stops the running cases of a [`Subject`](super::Subject), from any thread: for programs that
+/// receive a signal, and must leave no process of a hook. Clones share one state.
 ///
 /// ```
 /// use hooks_runtime::testing::contract::{Stop, Subject, case};
@@ -24,22 +23,22 @@ use tokio::sync::watch;
 pub struct Stop(Arc<watch::Sender<bool>>);
 
 impl Stop {
-    /// Nothing is stopped yet.
+    /// Creates a handle that has not stopped anything.
     pub fn new() -> Self {
         Stop(Arc::new(watch::Sender::new(false)))
     }
 
-    /// Ends the calls that are under way, as if their emissions were dropped, and lets no
-    /// other begin. Their cases fail.
+    /// Cancels the running calls, as if their emissions were dropped, and prevents further ones.
+    /// Their cases fail.
     pub fn stop(&self) {
         self.0.send_replace(true);
     }
 
-    /// Runs something to its end, if it does not come too late.
+    /// Runs a future to its end, unless it is stopped.
     pub(super) async fn unless<F: Future>(&self, run: F) -> Result<F::Output, String> {
         let mut stopped = self.0.subscribe();
         let stopped = pin!(stopped.wait_for(|is_stopped| *is_stopped));
-        // What is stopped first does not begin.
+        // After a stop, it does not start.
         match select(stopped, pin!(run)).await {
             Either::Left(_) => Err("the end of the check, which was stopped".to_owned()),
             Either::Right((output, _)) => Ok(output),

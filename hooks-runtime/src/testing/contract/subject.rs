@@ -1,4 +1,4 @@
-//! The hook that is tested, and what a case found out about it.
+//! The tested hook, and the findings of a case.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use super::stop::Stop;
 use crate::CommandHook;
 use crate::events::handler::{Handler, HookAnswer, IntoHandler, handler};
 
-/// The time that a hook has for one call unless [`Subject::time_limit`] says otherwise.
+/// Default timeout of a call; see [`Subject::time_limit`].
 pub const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// What was sent to a hook, and what came that must not.
+/// Data that were sent to a hook, and its invalid result.
 #[derive(Debug)]
 pub(super) struct Finding {
     pub(super) sent: String,
     pub(super) came: String,
 }
 
-/// A hook that is put through the cases. Each case makes a new one.
+/// A hook under test. Each case creates a new one.
 #[derive(Clone)]
 pub struct Subject {
     pub(super) make: Arc<dyn Fn() -> Arc<dyn Handler> + Send + Sync>,
@@ -31,8 +31,9 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// A hook of any form that can be [registered](crate::HookRegistry::register), as this
-    /// makes it. It is made within a tokio runtime of one thread.
+    /// Creates a subject for a hook of any form that can be
+    /// [registered](crate::HookRegistry::register). The closure runs within a tokio runtime of one
+    /// thread.
     pub fn new<H, Form: 'static, Time: 'static>(
         make: impl Fn() -> H + Send + Sync + 'static,
     ) -> Self
@@ -49,8 +50,8 @@ impl Subject {
         }
     }
 
-    /// A program, which has to hold some cases more. The [time limit](Self::time_limit) of the
-    /// subject counts in the place of the program's own.
+    /// Creates a subject for a program, which has additional cases. The subject's
+    /// [timeout](Self::time_limit) replaces the program's own.
     #[cfg(feature = "command")]
     pub fn program(program: CommandHook) -> Self {
         let program = program.time_limit(Duration::MAX);
@@ -61,8 +62,8 @@ impl Subject {
         }
     }
 
-    /// Sets the events that the hook is sent the odd data of, besides all standard events
-    /// with ordinary ones; `tool:pre` unless given. No events at all are `tool:pre`, too.
+    /// Sets the events for unusual data; `tool:pre` by default, and for an empty list. All standard
+    /// events are also sent, with usual data.
     #[must_use]
     pub fn events(mut self, events: impl IntoIterator<Item = impl Into<Arc<str>>>) -> Self {
         let events: Vec<_> = events.into_iter().map(Into::into).collect();
@@ -72,15 +73,15 @@ impl Subject {
         self
     }
 
-    /// Limits the time of each call of the hook; [`TIME_LIMIT`] unless given. A case has as
-    /// much time as its calls have together, and fails with the first one that takes longer.
+    /// Sets the timeout of each call; [`TIME_LIMIT`] by default. The timeout of a case is the sum
+    /// of its calls', and a case fails at the first call that exceeds its own.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Lets the cases be stopped from elsewhere.
+    /// Sets the handle that stops the cases.
     #[must_use]
     pub fn stopped_by(mut self, stop: &Stop) -> Self {
         self.stop = stop.clone();

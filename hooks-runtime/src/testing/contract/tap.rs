@@ -1,4 +1,4 @@
-//! A handler that passes everything on to another, and looks at what comes back.
+//! A handler that forwards to another one, and checks its results.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,18 +9,18 @@ use crate::events::event::EventContext;
 use crate::events::handler::{Handler, HandlerOutput, IntoHandler, ReplyBody};
 use crate::lock::lock;
 
-/// The handler of a subject, with what it was called with and what was wrong with its answers.
+/// The handler of a subject, with a record of its calls and of invalid results.
 pub(super) struct Tap {
     hook: Arc<dyn Handler>,
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What a [`Tap`] has seen since somebody looked.
+/// Record of a [`Tap`] since the last check.
 #[derive(Default)]
 pub(super) struct Seen {
     /// The names of the events.
     pub(super) calls: Vec<Arc<str>>,
-    /// What does not hold in an answer.
+    /// The first invalid part of a result.
     pub(super) invalid: Option<String>,
 }
 
@@ -35,13 +35,13 @@ impl Tap {
         })
     }
 
-    /// What it has seen since the last call of this.
+    /// Returns the record since the last call of this method.
     pub(super) fn take(&self) -> Seen {
         std::mem::take(&mut *lock(&self.seen))
     }
 }
 
-/// Looks whether an answer holds, and also its JSON form: what a foreign host is sent.
+/// Checks a result, and also its JSON form, which a foreign host receives.
 fn look(seen: &Mutex<Seen>, reply: &HandlerOutput) {
     let Some(ReplyBody::Result(result)) = reply.0.as_deref() else {
         return;

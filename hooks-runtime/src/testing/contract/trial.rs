@@ -1,4 +1,4 @@
-//! A hook on a registry of its own, to which cases send events.
+//! A hook on a separate registry, to which cases send events.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +21,7 @@ use crate::{
     RegisterOptions,
 };
 
-/// A hook that a case has made.
+/// The hook under test of one case.
 pub(super) struct Trial {
     registry: HookRegistry,
     hook: Arc<Tap>,
@@ -41,17 +41,17 @@ impl Trial {
         }
     }
 
-    /// The events that the hook is for.
+    /// Returns the events of the subject.
     pub(super) fn events(&self) -> Vec<Arc<str>> {
         self.subject.events.clone()
     }
 
-    /// The first of them.
+    /// Returns the first event.
     pub(super) fn event(&self) -> Arc<str> {
         Arc::clone(&self.subject.events[0])
     }
 
-    /// The time of one call.
+    /// Returns the timeout of a call.
     pub(super) fn limit(&self) -> Duration {
         self.subject.limit
     }
@@ -64,7 +64,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Sends an event to the hook, which has to answer validly.
+    /// Sends an event to the hook, whose result has to be valid.
     pub(super) async fn ask(&mut self, event: &str, data: &Value) -> Result<(), Finding> {
         self.register(event);
         let sent = self.sends(event, data);
@@ -75,12 +75,12 @@ impl Trial {
             .map_err(|came| Finding { sent, came })
     }
 
-    /// Sends an event to the hook so many times at once, from as many threads.
+    /// Sends an event to the hook several times concurrently, from as many threads.
     pub(super) async fn ask_at_once(&mut self, count: usize, data: &Value) -> Result<(), Finding> {
         let event = self.event();
         self.register(&event);
         let sent = format!("{count} times at once {}", self.sends(&event, data));
-        // None begins before all are there: they are to meet in the hook.
+        // All threads start together, so that their calls overlap.
         let start = Arc::new(Barrier::new(count));
         let asks: Vec<_> = (0..count)
             .map(|_| {
@@ -107,7 +107,7 @@ impl Trial {
             .map_err(|came| Finding { sent, came })
     }
 
-    /// Asks the hook as `emit_and_collect` does.
+    /// Calls the hook with `emit_and_collect`.
     pub(super) async fn collect(&mut self, event: &str, data: &Value) -> Result<(), Finding> {
         self.register(event);
         let sent = format!("to be collected {}", self.sends(event, data));
@@ -121,18 +121,18 @@ impl Trial {
             .map_err(|came| Finding { sent, came })
     }
 
-    /// Sends an event to the hook, and drops the emission after so much time.
+    /// Sends an event to the hook, and drops the emission after this time.
     pub(super) async fn ask_and_drop(&mut self, after: Duration, data: &Value) {
         let event = self.event();
         self.register(&event);
         self.sends(&event, data);
         let emission = self.registry.emit(&event, data.clone());
-        // What it answers, if it does, is the subject of other cases.
+        // Other cases check the result.
         let _ = self.subject.stop.unless(timeout(after, emission)).await;
         self.hook.take();
     }
 
-    /// Sends an event that the hook is not registered for any more.
+    /// Sends an event for which the hook is no longer registered.
     pub(super) async fn ask_nobody(&mut self, event: &str, data: &Value) -> Result<(), Finding> {
         let sent = self.sends(event, data);
         let options = EmitOptions::new().deadline(self.limit());
@@ -142,7 +142,7 @@ impl Trial {
             .map_err(|came| Finding { sent, came })
     }
 
-    /// Unregisters the hook from an event, and says whether it was there.
+    /// Unregisters the hook from an event, and returns `true` if it was registered.
     pub(super) fn unregister(&mut self, event: &str) -> Result<bool, String> {
         let Some(registration) = self.registrations.remove(event) else {
             return Ok(false);
@@ -163,7 +163,7 @@ impl Trial {
         dropped.map_err(|payload| format!("a panic: {}", said(&*payload)))
     }
 
-    /// Tells the watch what is sent, and what it looks like.
+    /// Records the event in the watch, and returns its description.
     pub(super) fn sends(&self, event: &str, data: &Value) -> String {
         let sent = format!("`{}` with {}", shown::text(event), shown::json(data));
         self.watch.begin(&sent);
@@ -180,11 +180,11 @@ impl Trial {
         self.registrations.insert(event.into(), registration);
     }
 
-    /// What is wrong with what came of an event.
+    /// Checks the result of an event.
     fn judge(&self, answer: Result<(), String>, event: &str, times: usize) -> Result<(), String> {
         let seen = self.hook.take();
         answer?;
-        // A hook that blocks its thread meets no deadline.
+        // A hook that blocks its thread misses the deadline.
         let (took, limit) = (self.watch.elapsed(), self.limit());
         if took > limit.saturating_mul(times.max(1) as u32) {
             return Err(format!(

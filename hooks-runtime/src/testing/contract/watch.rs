@@ -1,4 +1,4 @@
-//! What the thread of a case is doing.
+//! The current activity of a case's thread.
 
 use std::any::Any;
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::lock::lock;
 use crate::testing::shown;
 
-/// What goes on in the thread of a case, and since when.
+/// The activity of a case's thread, and its start.
 pub(super) struct Watch(Mutex<(Instant, String)>);
 
 impl Watch {
@@ -15,12 +15,12 @@ impl Watch {
         Watch(Mutex::new((Instant::now(), "nothing yet".to_owned())))
     }
 
-    /// Says that this is sent to the hook now.
+    /// Records the data that are now sent to the hook.
     pub(super) fn begin(&self, sent: &str) {
         *lock(&self.0) = (Instant::now(), sent.to_owned());
     }
 
-    /// How long that has been going on.
+    /// Returns the time since the start.
     pub(super) fn elapsed(&self) -> Duration {
         lock(&self.0).0.elapsed()
     }
@@ -30,7 +30,7 @@ impl Watch {
     }
 }
 
-/// What a panic was called with, as far as it is text.
+/// Returns the message of a panic, if it is text.
 pub(super) fn said(payload: &(dyn Any + Send)) -> String {
     let text = payload
         .downcast_ref::<&str>()
