@@ -1,5 +1,6 @@
 //! The definition of a slot, and the stored form of its hooks.
 
+use std::fmt;
 use std::future::Future;
 
 use crate::bounds::{HookObject, MaybeSend};
@@ -72,6 +73,12 @@ pub trait CallHook<H>: SlotDef {
 
 /// The parameters of a hand-written hook of the slot `S`.
 pub struct OwnedArgs<'a, S: SlotDef + ?Sized>(pub S::Owned<'a>);
+
+impl<S: SlotDef + ?Sized> fmt::Debug for OwnedArgs<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedArgs").finish_non_exhaustive()
+    }
+}
 
 /// A slot whose hooks may have a state that `State` borrows mutably. `#[hooks]` implements it for
 /// `dyn SlotTrait` and a `&mut H` of every `H` that implements the slot's `Stateful…` trait.
