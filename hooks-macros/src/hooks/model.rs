@@ -48,6 +48,8 @@ pub(crate) struct Slot {
     pub(crate) body: Group,
     /// Whether the default's body can wait.
     pub(crate) ready: bool,
+    /// Whether the default may dispatch its own slot, at once or by way of the defaults of others.
+    pub(crate) recursive: bool,
 }
 
 pub(crate) enum Kind {
