@@ -259,6 +259,9 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
 /// The hook with the slot's own arguments, where the function takes them as they are.
 fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
     let (slot, function) = (&hook.slot, &hook.function.sig.ident);
+    // Where `last` is missing, the compiler shows the function.
+    let place = Span::mixed_site().located_at(function.span());
+    let begin = quote_spanned!(place=> __hooks_start);
     // At the macro's own site no local meets a name of the user's.
     quote_spanned! {Span::mixed_site()=>
         #[allow(deprecated)]
@@ -269,7 +272,7 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
             #[allow(unused_imports)]
             use #private::direct::{Owned as _, Plain as _, WithLast as _};
             let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
-            (&&&function).__hooks_start(lent)
+            (&&&function).#begin(lent)
         }
     }
 }

@@ -219,6 +219,15 @@ pub(crate) fn is_last(input: &PatType) -> bool {
     matches!(&*input.pat, Pat::Ident(pat) if pat.ident.unraw() == "last")
 }
 
+/// Returns `true` if the type is written as an `Option`, as that of `last` is.
+pub(crate) fn is_option(ty: &Type) -> bool {
+    let Type::Path(ty) = ty else {
+        return false;
+    };
+    let last = ty.path.segments.last();
+    last.is_some_and(|segment| segment.ident == "Option")
+}
+
 /// Names for so many parameters, by their places, which meet no name of the user's: what
 /// the user wrote may be a pattern, or called like the function.
 pub(crate) fn places(params: usize) -> Vec<Ident> {

@@ -39,7 +39,9 @@ pub trait WithLast<'b, 'a, S: SlotDef + ?Sized> {
 /// The function takes the slot's arguments.
 pub trait Plain<'b, 'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
+    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>
+    where
+        S::Last: NotPassed;
 }
 
 /// The function takes something else.
@@ -70,7 +72,10 @@ where
     F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn __hooks_start(&self, (args, _): Lent<'a, S>) -> Started<'b, 'a, S> {
+    fn __hooks_start(&self, (args, _): Lent<'a, S>) -> Started<'b, 'a, S>
+    where
+        S::Last: NotPassed,
+    {
         Ok(HookFuture::__new(READY, self.function.call_plain(args)))
     }
 }
@@ -83,6 +88,55 @@ where
         Err(lent)
     }
 }
+
+/// The `last` of a slot that passes none: what a hook without that parameter needs.
+#[diagnostic::on_unimplemented(
+    message = "the slot passes the previous output, and this hook does not take it; add `last: {Self}` as the last parameter",
+    label = "`last` is missing"
+)]
+pub trait NotPassed {}
+
+#[diagnostic::do_not_recommend]
+impl NotPassed for () {}
+
+/// A method under `#[impl_hooks]` with `N` parameters and without `last`, as a hook of the slot
+/// `S`.
+#[derive(Debug)]
+pub struct Method<S: ?Sized, const N: usize>(PhantomData<fn(&S)>);
+
+impl<S: ?Sized, const N: usize> Method<S, N> {
+    pub(crate) fn new() -> Self {
+        Method(PhantomData)
+    }
+}
+
+/// The method takes as many parameters as the slot has arguments, so only `last` can be missing.
+pub trait TakesArgs<S: SlotDef + ?Sized> {
+    /// Does nothing; its bound is the check.
+    fn __hooks_check_last(&self)
+    where
+        S::Last: NotPassed,
+    {
+    }
+}
+
+/// The method takes more or fewer parameters, which the compiler refuses.
+pub trait TakesOther {
+    /// Does nothing.
+    fn __hooks_check_last(&self) {}
+}
+
+impl<S, const N: usize> TakesArgs<S> for &Method<S, N>
+where
+    S: SlotDef + ?Sized,
+    S::Args<'static>: Length<N>,
+{
+}
+
+impl<S: ?Sized, const N: usize> TakesOther for Method<S, N> {}
+
+/// A tuple of `N` values.
+pub trait Length<const N: usize> {}
 
 /// A function that takes these arguments.
 pub trait CallPlain<Args> {
@@ -103,6 +157,8 @@ pub trait CallLast<Args, Last> {
 macro_rules! arities {
     ($(($($arg:ident)*))*) => {
         $(
+            impl<$($arg,)*> Length<{ <[&str]>::len(&[$(stringify!($arg)),*]) }> for ($($arg,)*) {}
+
             #[allow(non_snake_case, reason = "one name serves as type and as variable")]
             impl<Func, Fut $(, $arg)*> CallPlain<($($arg,)*)> for Func
             where

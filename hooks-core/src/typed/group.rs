@@ -92,6 +92,15 @@ impl<T> Deref for Held<T> {
 pub struct NoSlot;
 
 impl NoSlot {
+    /// Leaves the method unchecked.
+    #[must_use]
+    pub fn __hooks_method<const N: usize>(self) -> Self {
+        self
+    }
+
+    /// Checks nothing.
+    pub fn __hooks_check_last(&self) {}
+
     /// Registers nothing.
     pub fn __hooks_register<P>(self, _: &Arc<HookGroupPtr<P>>) {}
 }
@@ -120,7 +129,7 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
 /// Whether the set that `#[impl_hooks(…)]` names is the one of the block's hook trait.
 /// Every set is its own.
 #[diagnostic::on_unimplemented(
-    message = "`{Given}` is not the set of this hook trait; name `{Self}`, which `#[hooks]` generated from it",
+    message = "`{Given}` is not the set that `#[hooks]` generated from this trait; name `{Self}`, without the lifetime",
     label = "not the set of this trait"
 )]
 pub trait SameSet<Given>: Sized {
