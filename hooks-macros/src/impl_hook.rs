@@ -260,8 +260,13 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
 fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
     let (slot, function) = (&hook.slot, &hook.function.sig.ident);
     // Where `last` is missing, the compiler shows the function.
-    let place = Span::mixed_site().located_at(function.span());
-    let begin = quote_spanned!(place=> __hooks_start);
+    let check = spans::call_by_way_of(
+        &quote_spanned!(function.span()=> _),
+        &quote!(#private::direct::NotPassed),
+        &TokenStream::new(),
+        "__hooks_check",
+        &quote_spanned!(Span::mixed_site()=> (&&&function).__hooks_left_out()),
+    );
     // At the macro's own site no local meets a name of the user's.
     quote_spanned! {Span::mixed_site()=>
         #[allow(deprecated)]
@@ -272,7 +277,8 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
             #[allow(unused_imports)]
             use #private::direct::{Owned as _, Plain as _, WithLast as _};
             let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
-            (&&&function).#begin(lent)
+            #check;
+            (&&&function).__hooks_start(lent)
         }
     }
 }

@@ -290,11 +290,16 @@ fn expand(group: &Group<'_>) -> TokenStream {
         let slot = registrations(method);
         let check = without_last(method).map(|count| {
             let cfgs = attrs::cfgs(&method.attrs);
-            let place = spans::generated_at(method.sig.ident.span());
-            let check = quote_spanned!(place=> __hooks_check_last);
+            let check = spans::call_by_way_of(
+                &quote_spanned!(method.sig.ident.span()=> _),
+                &quote!(#private::direct::NotPassed),
+                &TokenStream::new(),
+                "__hooks_check",
+                &quote!((&&set.#slot().__hooks_method::<#count>()).__hooks_left_out()),
+            );
             quote! {
                 #(#cfgs)*
-                (&&set.#slot().__hooks_method::<#count>()).#check();
+                #check;
             }
         });
         quote! {

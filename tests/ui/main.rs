@@ -56,8 +56,6 @@ const ERRORS: &[(&str, usize)] = &[
     ("impl_hooks_last_missing", 2),
     // Each item of the slot, by the compiler's check of names and that of implementations.
     ("hooks_slots_same_name_in_two_sets", 6),
-    // The two methods of the hook, and the trait of the set, which is no slot and no `dyn` type.
-    ("impl_hook_set_trait_instead_of_slot", 4),
     // The user's type stands where the slot's trait is looked for.
     ("hooks_slot_trait_name_taken", 2),
     // `Send` and `Sync` are separate traits, and an `async fn` that takes `&self` of a
@@ -69,12 +67,9 @@ const ERRORS: &[(&str, usize)] = &[
     ("emit_struct", 3),
 ];
 
-/// Cases in which the compiler compares generated items with each other, or with a trait that is no
-/// slot, and names them; see docs/errors.md, "In the compiler's words".
-const NAMES_GENERATED: &[&str] = &[
-    "hooks_slots_same_name_in_two_sets",
-    "impl_hook_set_trait_instead_of_slot",
-];
+/// Cases in which the compiler compares generated items with each other, and names them; see
+/// docs/errors.md.
+const NAMES_GENERATED: &[&str] = &["hooks_slots_same_name_in_two_sets"];
 
 /// Cases whose mistake is inside a type of the standard library, which the compiler shows.
 const SHOWS_FOREIGN: &[&str] = &["hooks_output_error_not_send"];

@@ -34,20 +34,33 @@ impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
 pub trait WithLast<'b, 'a, S: SlotDef + ?Sized> {
     /// Starts the function.
     fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
+
+    /// Returns the type of no `last`: the function takes it.
+    fn __hooks_left_out(&self) -> PhantomData<()> {
+        PhantomData
+    }
 }
 
 /// The function takes the slot's arguments.
 pub trait Plain<'b, 'a, S: SlotDef + ?Sized> {
     /// Starts the function.
-    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>
-    where
-        S::Last: NotPassed;
+    fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
+
+    /// Returns the type of the `last` that the function does not take.
+    fn __hooks_left_out(&self) -> PhantomData<S::Last> {
+        PhantomData
+    }
 }
 
 /// The function takes something else.
 pub trait Owned<'b, 'a, S: SlotDef + ?Sized> {
     /// Gives back what it was given.
     fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
+
+    /// Returns the type of no `last`: the compiler reports the function otherwise.
+    fn __hooks_left_out(&self) -> PhantomData<()> {
+        PhantomData
+    }
 }
 
 impl<'b, 'a, S, F, const READY: bool> WithLast<'b, 'a, S> for &&Function<S, F, READY>
@@ -72,10 +85,7 @@ where
     F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn __hooks_start(&self, (args, _): Lent<'a, S>) -> Started<'b, 'a, S>
-    where
-        S::Last: NotPassed,
-    {
+    fn __hooks_start(&self, (args, _): Lent<'a, S>) -> Started<'b, 'a, S> {
         Ok(HookFuture::__new(READY, self.function.call_plain(args)))
     }
 }
@@ -94,7 +104,10 @@ where
     message = "the slot passes the previous output, and this hook does not take it; add `last: {Self}` as the last parameter",
     label = "`last` is missing"
 )]
-pub trait NotPassed {}
+pub trait NotPassed: Sized {
+    /// Does nothing; its bound is the check.
+    fn __hooks_check(_: PhantomData<Self>) {}
+}
 
 #[diagnostic::do_not_recommend]
 impl NotPassed for () {}
@@ -112,18 +125,18 @@ impl<S: ?Sized, const N: usize> Method<S, N> {
 
 /// The method takes as many parameters as the slot has arguments, so only `last` can be missing.
 pub trait TakesArgs<S: SlotDef + ?Sized> {
-    /// Does nothing; its bound is the check.
-    fn __hooks_check_last(&self)
-    where
-        S::Last: NotPassed,
-    {
+    /// Returns the type of the `last` that the method does not take.
+    fn __hooks_left_out(&self) -> PhantomData<S::Last> {
+        PhantomData
     }
 }
 
 /// The method takes more or fewer parameters, which the compiler refuses.
 pub trait TakesOther {
-    /// Does nothing.
-    fn __hooks_check_last(&self) {}
+    /// Returns the type of no `last`.
+    fn __hooks_left_out(&self) -> PhantomData<()> {
+        PhantomData
+    }
 }
 
 impl<S, const N: usize> TakesArgs<S> for &Method<S, N>

@@ -98,8 +98,11 @@ impl NoSlot {
         self
     }
 
-    /// Checks nothing.
-    pub fn __hooks_check_last(&self) {}
+    /// Returns the type of no `last`.
+    #[must_use]
+    pub fn __hooks_left_out(&self) -> PhantomData<()> {
+        PhantomData
+    }
 
     /// Registers nothing.
     pub fn __hooks_register<P>(self, _: &Arc<HookGroupPtr<P>>) {}
