@@ -1,6 +1,6 @@
 //! Items that generated code and the runtime use, under one path; may change in any release.
 
-pub use crate::bounds::{HookArgument, HookObject, MaybeSend};
+pub use crate::bounds::{BoxFuture, HookArgument, HookObject, MaybeSend};
 pub use crate::cold_option::ColdOption;
 pub use crate::companion::{
     Aggregate, AggregateInto, Aggregated, ByAggregate, ByAggregateInto, ByFinalize, ByFinalizeInto,
@@ -35,6 +35,12 @@ pub use std::primitive::{bool, str};
 pub use std::result::Result::{self, Err, Ok};
 pub use std::string::String;
 pub use std::sync::Arc;
+
+/// Boxes the future of a default that may dispatch its own slot, so that its type does not contain
+/// itself.
+pub fn boxed<'a, T>(future: impl Future<Output = T> + MaybeSend + 'a) -> BoxFuture<'a, T> {
+    Box::pin(future)
+}
 
 /// Returns the text of a `&str`, for hooks that take a `String`.
 #[inline]

@@ -43,15 +43,12 @@ pub(crate) fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     named(attrs, &["cfg"])
 }
 
-/// Returns the attributes, with an `allow` before each `expect`: an expectation is fulfilled in one
-/// place, and the lint is allowed in all other generated code.
+/// Returns the attributes, with an `allow` in place of each `expect`. The lint may be raised by any of the
+/// generated items, and an expectation would have to be fulfilled by each of them.
 pub(crate) fn with_allowed<'a>(attrs: impl Iterator<Item = &'a Attribute>) -> Vec<Attribute> {
-    let mut all = Vec::new();
-    for attr in attrs {
-        all.extend(allowed(attr));
-        all.push(attr.clone());
-    }
-    all
+    attrs
+        .map(|attr| allowed(attr).unwrap_or_else(|| attr.clone()))
+        .collect()
 }
 
 /// Returns the `allow` for the lints of an `expect`.

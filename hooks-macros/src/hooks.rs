@@ -4,6 +4,7 @@ mod expand;
 mod model;
 mod nested;
 mod recover;
+mod recursion;
 mod slot;
 mod types;
 mod validate;

@@ -260,6 +260,14 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
 /// Returns the hook with the slot's own arguments, if the function takes them unchanged.
 fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
     let (slot, function) = (&hook.slot, &hook.function.sig.ident);
+    // If `last` is missing, the compiler points at the function.
+    let check = spans::call_by_way_of(
+        &quote_spanned!(function.span()=> _),
+        &quote!(#private::direct::NotPassed),
+        &TokenStream::new(),
+        "__hooks_check",
+        &quote_spanned!(Span::mixed_site()=> (&&&function).__hooks_left_out()),
+    );
     // At the macro's own site no local clashes with the user's names.
     quote_spanned! {Span::mixed_site()=>
         #[allow(deprecated)]
@@ -270,6 +278,7 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
             #[allow(unused_imports)]
             use #private::direct::{Owned as _, Plain as _, WithLast as _};
             let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
+            #check;
             (&&&function).__hooks_start(lent)
         }
     }

@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{FnArg, Ident, ImplItem, Path, ReceiverKind, Token};
+use syn::{FnArg, Ident, ImplItem, Path, ReceiverKind, ReturnType, Token};
 
 use crate::attrs;
 use crate::body;
@@ -288,9 +288,31 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let registrations = methods.iter().map(|method| {
         let cfgs = attrs::cfgs(&method.attrs);
         let slot = registrations(method);
+        let check = without_last(method).map(|count| {
+            let cfgs = attrs::cfgs(&method.attrs);
+            let check = spans::call_by_way_of(
+                &quote_spanned!(method.sig.ident.span()=> _),
+                &quote!(#private::direct::NotPassed),
+                &TokenStream::new(),
+                "__hooks_check",
+                &quote!((&&set.#slot().__hooks_method::<#count>()).__hooks_left_out()),
+            );
+            quote! {
+                #(#cfgs)*
+                #check;
+            }
+        });
         quote! {
+            #check
             #(#cfgs)*
             set.#slot().__hooks_register(group);
+        }
+    });
+    let checks = methods.iter().any(|method| without_last(method).is_some());
+    let checks = checks.then(|| {
+        quote! {
+            #[allow(unused_imports)]
+            use #private::direct::{TakesArgs as _, TakesOther as _};
         }
     });
     let mut implementation = quote! {
@@ -343,6 +365,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
                 __P: #private::Deref<Target = Self> + #private::HookObject + '__h,
             {
                 #unknown
+                #checks
                 let set = #own_set;
                 #(#registrations)*
             }
@@ -382,6 +405,19 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
         }
         impl<__T: ?#private::Sized> __HooksUnknown for __T {}
     }
+}
+
+/// Returns the number of parameters of a method whose slot may pass `last`, which the method does
+/// not take as far as can be seen.
+fn without_last(method: &Method) -> Option<usize> {
+    if matches!(method.sig.output, ReturnType::Default) {
+        return None;
+    }
+    let inputs: Vec<_> = params::typed(&method.sig.inputs).collect();
+    let takes_last = inputs
+        .last()
+        .is_some_and(|input| params::is_last(input) || params::is_option(&input.ty));
+    (!takes_last).then_some(inputs.len())
 }
 
 /// Returns the method of the set that returns the slot's registrations, at the span of the hook.

@@ -218,6 +218,15 @@ pub(crate) fn is_last(input: &PatType) -> bool {
     matches!(&*input.pat, Pat::Ident(pat) if pat.ident.unraw() == "last")
 }
 
+/// Returns `true` if the type is written as an `Option`, as that of `last` is.
+pub(crate) fn is_option(ty: &Type) -> bool {
+    let Type::Path(ty) = ty else {
+        return false;
+    };
+    let last = ty.path.segments.last();
+    last.is_some_and(|segment| segment.ident == "Option")
+}
+
 /// Returns positional names for this many parameters, which cannot clash with the user's names: a
 /// parameter of the user may be a pattern, or have the function's name.
 pub(crate) fn places(params: usize) -> Vec<Ident> {

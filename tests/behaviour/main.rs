@@ -26,6 +26,7 @@ mod impl_hook;
 mod impl_hooks;
 mod lifetimes;
 mod nesting;
+mod recursion;
 mod singleton;
 mod slot;
 mod stateful;

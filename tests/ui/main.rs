@@ -51,6 +51,11 @@ const ERRORS: &[(&str, usize)] = &[
     ("toolset_several_mistakes", 6),
     // The body against the function's output, and that against the slot's.
     ("impl_hook_return_missing", 2),
+    // The compiler counts the parameters by itself, and does not mention `last`.
+    ("impl_hook_last_missing", 2),
+    ("impl_hooks_last_missing", 2),
+    // Each item of the slot, by the compiler's check of names and that of implementations.
+    ("hooks_slots_same_name_in_two_sets", 6),
     // The user's type has the name of the slot's trait.
     ("hooks_slot_trait_name_taken", 2),
     // `Send` and `Sync` are separate traits, and an `async fn` that takes `&self` of a
@@ -62,7 +67,14 @@ const ERRORS: &[(&str, usize)] = &[
     ("emit_struct", 3),
 ];
 
-/// Names of generated items and of items that only they use. None starts a word in an error.
+/// Cases in which the compiler compares generated items with each other, and names them; see
+/// docs/errors.md.
+const NAMES_GENERATED: &[&str] = &["hooks_slots_same_name_in_two_sets"];
+
+/// Cases whose mistake is inside a type of the standard library, which the compiler shows.
+const SHOWS_FOREIGN: &[&str] = &["hooks_output_error_not_send"];
+
+/// Names of generated items and of what only they use. None starts a word in an error.
 const GENERATED: &[&str] = &[
     "__",
     "private",
@@ -116,8 +128,18 @@ fn one_mistake_is_one_error() {
         }
         let words: Vec<_> = output.lines().filter(|line| !is_drawn(line)).collect();
         let words = words.join("\n");
-        for generated in GENERATED.iter().filter(|name| names(&words, name)) {
-            broken.push(format!("{name}: names what is generated, `{generated}`"));
+        let mut generated = GENERATED
+            .iter()
+            .filter(|name| names(&words, name))
+            .peekable();
+        if NAMES_GENERATED.contains(&&*name) {
+            if generated.peek().is_none() {
+                broken.push(format!("{name}: names nothing that is generated any more"));
+            }
+        } else {
+            for generated in generated {
+                broken.push(format!("{name}: names what is generated, `{generated}`"));
+            }
         }
         if blames_the_attribute(&source, &output) {
             broken.push(format!(
@@ -125,7 +147,7 @@ fn one_mistake_is_one_error() {
             ));
         }
         for foreign in ["$RUST", "$CARGO", "/rustc/"] {
-            if output.contains(foreign) {
+            if output.contains(foreign) && !SHOWS_FOREIGN.contains(&&*name) {
                 broken.push(format!(
                     "{name}: shows a file of another package, `{foreign}`"
                 ));

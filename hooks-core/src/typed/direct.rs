@@ -33,18 +33,33 @@ impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
 pub trait WithLast<'b, 'a, S: SlotDef + ?Sized> {
     /// Starts the function.
     fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
+
+    /// Returns the type of no `last`: the function takes it.
+    fn __hooks_left_out(&self) -> PhantomData<()> {
+        PhantomData
+    }
 }
 
 /// The function takes the slot's arguments.
 pub trait Plain<'b, 'a, S: SlotDef + ?Sized> {
     /// Starts the function.
     fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
+
+    /// Returns the type of the `last` that the function does not take.
+    fn __hooks_left_out(&self) -> PhantomData<S::Last> {
+        PhantomData
+    }
 }
 
 /// The function takes something else.
 pub trait Owned<'b, 'a, S: SlotDef + ?Sized> {
     /// Returns the arguments unchanged.
     fn __hooks_start(&self, lent: Lent<'a, S>) -> Started<'b, 'a, S>;
+
+    /// Returns the type of no `last`: the compiler reports the function otherwise.
+    fn __hooks_left_out(&self) -> PhantomData<()> {
+        PhantomData
+    }
 }
 
 impl<'b, 'a, S, F, const READY: bool> WithLast<'b, 'a, S> for &&Function<S, F, READY>
@@ -83,6 +98,58 @@ where
     }
 }
 
+/// The `last` of a slot that passes none: what a hook without that parameter needs.
+#[diagnostic::on_unimplemented(
+    message = "the slot passes the previous output, and this hook does not take it; add `last: {Self}` as the last parameter",
+    label = "`last` is missing"
+)]
+pub trait NotPassed: Sized {
+    /// Does nothing; its bound is the check.
+    fn __hooks_check(_: PhantomData<Self>) {}
+}
+
+#[diagnostic::do_not_recommend]
+impl NotPassed for () {}
+
+/// A method under `#[impl_hooks]` with `N` parameters and without `last`, as a hook of the slot
+/// `S`.
+#[derive(Debug)]
+pub struct Method<S: ?Sized, const N: usize>(PhantomData<fn(&S)>);
+
+impl<S: ?Sized, const N: usize> Method<S, N> {
+    pub(crate) fn new() -> Self {
+        Method(PhantomData)
+    }
+}
+
+/// The method takes as many parameters as the slot has arguments, so only `last` can be missing.
+pub trait TakesArgs<S: SlotDef + ?Sized> {
+    /// Returns the type of the `last` that the method does not take.
+    fn __hooks_left_out(&self) -> PhantomData<S::Last> {
+        PhantomData
+    }
+}
+
+/// The method takes more or fewer parameters, which the compiler refuses.
+pub trait TakesOther {
+    /// Returns the type of no `last`.
+    fn __hooks_left_out(&self) -> PhantomData<()> {
+        PhantomData
+    }
+}
+
+impl<S, const N: usize> TakesArgs<S> for &Method<S, N>
+where
+    S: SlotDef + ?Sized,
+    S::Args<'static>: Length<N>,
+{
+}
+
+impl<S: ?Sized, const N: usize> TakesOther for Method<S, N> {}
+
+/// A tuple of `N` values.
+pub trait Length<const N: usize> {}
+
 /// A function with these parameters.
 pub trait CallPlain<Args> {
     /// Future that it returns.
@@ -102,6 +169,8 @@ pub trait CallLast<Args, Last> {
 macro_rules! arities {
     ($(($($arg:ident)*))*) => {
         $(
+            impl<$($arg,)*> Length<{ <[&str]>::len(&[$(stringify!($arg)),*]) }> for ($($arg,)*) {}
+
             #[allow(non_snake_case, reason = "one name serves as type and as variable")]
             impl<Func, Fut $(, $arg)*> CallPlain<($($arg,)*)> for Func
             where

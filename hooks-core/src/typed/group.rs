@@ -92,6 +92,18 @@ impl<T> Deref for Held<T> {
 pub struct NoSlot;
 
 impl NoSlot {
+    /// Leaves the method unchecked.
+    #[must_use]
+    pub fn __hooks_method<const N: usize>(self) -> Self {
+        self
+    }
+
+    /// Returns the type of no `last`.
+    #[must_use]
+    pub fn __hooks_left_out(&self) -> PhantomData<()> {
+        PhantomData
+    }
+
     /// Does nothing.
     pub fn __hooks_register<P>(self, _: &Arc<HookGroupPtr<P>>) {}
 }
@@ -120,7 +132,7 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
 /// Checks that the set that `#[impl_hooks(…)]` names belongs to the block's hook trait. Every set
 /// implements it for itself.
 #[diagnostic::on_unimplemented(
-    message = "`{Given}` is not the set of this hook trait; name `{Self}`, which `#[hooks]` generated from it",
+    message = "`{Given}` is not the set that `#[hooks]` generated from this trait; name `{Self}`, without the lifetime",
     label = "not the set of this trait"
 )]
 pub trait SameSet<Given>: Sized {

@@ -28,13 +28,20 @@ use crate::typed::slot_def::{CallHook, CallStateful, DynHook, OwnedArgs, SlotDef
 /// - a [`Stateful`] of a value that implements the slot's `Stateful…` trait,
 /// - an [`Entry`] of any of these, with a key, a name or a priority.
 ///
-/// The compiler infers `M`, the form of the hook. The trait cannot be implemented by hand.
+/// The compiler infers `M`, the form of the hook. `Params` and `Out`, the parameters and the output of
+/// the slot's `call`, are there for the compiler's message. The trait cannot be implemented by hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a hook of this slot; implement the slot's trait for it, or its `Stateful…` trait and register it as `Stateful::new(…)`",
-    label = "not a hook of this slot",
-    note = "a closure is a hook if it takes what the `call` of the slot's trait takes, returns a future of its output, and is `Send` and `Sync`; an `async` closure that moves what it captures is none, but `move |…| {{ let own = own.clone(); async move {{ … }} }}` is"
+    label = "not a hook of the slot `{S}`",
+    note = "a closure is a hook if it takes `{Params}` (references of any lifetime), returns a future of `{Out}`, and is `Send` and `Sync`; an `async` closure that moves what it captures is none, but `move |…| {{ let own = own.clone(); async move {{ … }} }}` is"
 )]
-pub trait IntoHook<S: SlotDef + ?Sized, M> {
+pub trait IntoHook<
+    S: SlotDef + ?Sized,
+    M,
+    Params = <S as SlotDef>::Owned<'static>,
+    Out = <S as SlotDef>::Out,
+>
+{
     /// Converts the value into the stored form.
     #[doc(hidden)]
     fn __hooks_into_entry<'h>(self) -> Entry<Arc<dyn DynHook<S> + 'h>>
@@ -46,7 +53,7 @@ pub trait IntoHook<S: SlotDef + ?Sized, M> {
 /// A hook of the slot `S`, in the form `M`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a hook of this slot; implement the slot's trait for it, or its `Stateful…` trait and register it as `Stateful::new(…)`",
-    label = "not a hook of this slot"
+    label = "not a hook of the slot `{S}`"
 )]
 pub trait Hook<S: SlotDef + ?Sized, M>: HookObject {
     /// Starts the hook.
@@ -60,7 +67,7 @@ pub trait Hook<S: SlotDef + ?Sized, M>: HookObject {
 }
 
 #[diagnostic::do_not_recommend]
-impl<S, H, M> IntoHook<S, Bare<M>> for H
+impl<S, H, M, Params, Out> IntoHook<S, Bare<M>, Params, Out> for H
 where
     S: SlotDef + ?Sized,
     H: Hook<S, M>,
@@ -76,7 +83,7 @@ where
 }
 
 #[diagnostic::do_not_recommend]
-impl<S, H, M> IntoHook<S, InEntry<M>> for Entry<H>
+impl<S, H, M, Params, Out> IntoHook<S, InEntry<M>, Params, Out> for Entry<H>
 where
     S: SlotDef + ?Sized,
     H: Hook<S, M>,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::bounds::HookObject;
 use crate::entry::{Entry, EntryId, EntryMeta};
 use crate::slot::Slot;
+use crate::typed::direct::Method;
 use crate::typed::group::HookGroupPtr;
 use crate::typed::into_hook::IntoHook;
 use crate::typed::slot_def::{CallMethod, DynHook, SlotDef};
@@ -93,6 +94,13 @@ impl<'s, 'h, S: SlotDef + ?Sized> Registrations<'s, 'h, S> {
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&EntryMeta> {
         self.slot.get(key).map(|(_, meta)| meta)
+    }
+
+    /// Returns a method without `last` and with `N` parameters, to be checked.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn __hooks_method<const N: usize>(self) -> Method<S, N> {
+        Method::new()
     }
 
     /// Registers one method of a value.

@@ -16,7 +16,7 @@ pub trait SlotDef {
     /// `Option<Out>` if hooks get the previous output, else `()`.
     type Last: Handover<Self::Out>;
     /// The output of a hook and of the default.
-    type Out: MaybeSend;
+    type Out: MaybeSend; // for an error: `Box<dyn Error + Send + Sync>`
     /// The parameters of a hand-written hook as a tuple: a `String` for each `&str`, and `last` if
     /// the slot passes it.
     type Owned<'a>;

@@ -48,6 +48,8 @@ pub(crate) struct Slot {
     pub(crate) body: Group,
     /// `true` if the default's body cannot suspend.
     pub(crate) ready: bool,
+    /// Whether the default may dispatch its own slot, at once or by way of the defaults of others.
+    pub(crate) recursive: bool,
 }
 
 pub(crate) enum Kind {

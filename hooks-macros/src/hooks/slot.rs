@@ -219,6 +219,7 @@ impl<'a> SlotExpansion<'a> {
     fn default(&self) -> TokenStream {
         let SlotExpansion {
             slot,
+            private,
             place,
             idents,
             hook_future,
@@ -226,7 +227,10 @@ impl<'a> SlotExpansion<'a> {
         } = self;
         let (output, a) = (&slot.output, self.args_lifetime());
         if !slot.ready {
-            let body = self.default_call(quote!(#[allow(clippy::unused_async)] async fn));
+            let mut body = self.default_call(quote!(#[allow(clippy::unused_async)] async fn));
+            if slot.recursive {
+                body = quote_spanned!(*place=> { #private::boxed(#body) });
+            }
             return quote_spanned! {*place=>
                 fn later<#a>((#(#idents,)*): Self::Args<#a>) -> #hook_future #body
             };

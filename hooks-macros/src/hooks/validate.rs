@@ -7,7 +7,7 @@ use quote::{ToTokens, format_ident};
 use syn::{Attribute, Ident, TraitItem, Type};
 
 use super::model::{Companions, End, Kind, Role, Set, Slot};
-use super::{is_conditional, nested, others, types};
+use super::{is_conditional, nested, others, recursion, types};
 use crate::attrs;
 use crate::body;
 use crate::errors::Errors;
@@ -30,7 +30,7 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
     for attr in attrs::named(&definition.attrs, &["hook"]) {
         errors.error(attr, "`#[hook(…)]` is for one slot; move it to a method");
     }
-    let slots: Vec<Slot> = definition
+    let mut slots: Vec<Slot> = definition
         .items
         .iter()
         .filter_map(|item| match item {
@@ -41,6 +41,7 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
             }
         })
         .collect();
+    recursion::mark(&mut slots);
     let set = Set {
         attrs: attrs::with_allowed(others(&definition.attrs)),
         vis: definition.vis.clone(),
@@ -172,6 +173,7 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
         output,
         kind: kind?.0,
         body: body.clone(),
+        recursive: false,
     })
 }
 

@@ -377,6 +377,7 @@ impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T> IntoHandler<form::State> for Stateful<T>
 where
     T: StatefulEventHook + 'static,
