@@ -93,6 +93,11 @@ pub(crate) fn page(whole: bool) -> Result<String, String> {
     Ok(page)
 }
 
+/// The section about compile time alone.
+pub(crate) fn compile() -> Result<String, String> {
+    Ok(compile_time(&compile::measure()?, &mut Vec::new()))
+}
+
 fn introduction(missing: Option<&str>) -> String {
     let counted = match missing {
         None => "callgrind counted the instructions.".to_owned(),
