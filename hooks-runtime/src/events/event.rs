@@ -50,7 +50,7 @@ impl fmt::Debug for EventContext<'_> {
 }
 
 impl EventContext<'_> {
-    #[inline(always)]
+    #[inline]
     pub(crate) fn event<'s>(&'s self, hook: &'s EntryMeta) -> Event<'s> {
         Event {
             name: self.name,
