@@ -396,6 +396,7 @@ pub(crate) fn policy(entry: &EntryMeta) -> FailurePolicy {
     entry.on_failure().unwrap_or(FailurePolicy::Isolate)
 }
 
+#[inline(always)] // event_modify/1
 fn name(slot: &Slot<dyn Handler>, id: EntryId) -> Option<Arc<str>> {
     let mut entries = slot.iter().map(|(_, entry)| entry);
     let entry = entries.find(|entry| entry.id() == id)?;

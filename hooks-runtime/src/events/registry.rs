@@ -425,7 +425,7 @@ where
 {
     type Output = F::Output;
 
-    #[inline]
+    #[inline(always)] // event_continue/1
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         if let Stage::Start {
             table,

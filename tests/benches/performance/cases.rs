@@ -84,7 +84,9 @@ impl Case {
             Subject::Ready | Subject::Empty => u64::from(self.slot == AGGREGATE),
             Subject::Awaiting => self.hooks as u64,
             Subject::Floor | Subject::Function => 0,
-            // The caller's own `String`, and a clone for everyone but the last.
+            // Each call boxes the future of a closure.
+            Subject::Owned if self.slot == "owned_closure" => u64::MAX,
+            // The caller's own `String`, and a clone for each hook except the last.
             Subject::Owned => 1 + self.hooks as u64,
             Subject::Event | Subject::EventMany | Subject::EventShared | Subject::EventEmpty => 0,
             // The number must not grow with the data.

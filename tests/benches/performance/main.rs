@@ -6,6 +6,7 @@
 //! | `-- write` | writes all of them into `docs/performance.md` |
 //! | `-- times [slot]` | prints times and ratios alone |
 //! | `-- counts` | fails if a count of instructions or allocations exceeds its bound |
+//! | `-- compile` | prints compile times and the size of the expansion alone |
 //! | `-- registration [write]` | prints the times of registrations, or writes them and their instructions |
 //! | `-- bounds` | prints the bounds for the current measurements |
 //!
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
             report::times(slot.first().copied());
             Ok(())
         }
+        ["compile"] => report::compile().map(|page| print!("{page}")),
         ["registration"] => {
             registration::times();
             Ok(())
@@ -60,7 +62,7 @@ fn main() -> ExitCode {
         }
         [registration::RUN, case, hooks] => registration::run(case, hooks),
         other => Err(format!(
-            "unknown command `{}`; use `write`, `times`, `counts`, `bounds`, or nothing",
+            "unknown command `{}`; use `write`, `times`, `counts`, `compile`, `bounds`, or nothing",
             other.join(" ")
         )),
     };

@@ -93,6 +93,11 @@ pub(crate) fn page(whole: bool) -> Result<String, String> {
     Ok(page)
 }
 
+/// The section about compile time alone.
+pub(crate) fn compile() -> Result<String, String> {
+    Ok(compile_time(&compile::measure()?, &mut Vec::new()))
+}
+
 fn introduction(missing: Option<&str>) -> String {
     let counted = match missing {
         None => "callgrind counted the instructions.".to_owned(),
@@ -241,6 +246,7 @@ fn empty(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
 fn allocations(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
     let mut text = String::from(
         "\n## Allocations\n\n\
+         A closure returns a future that may wait, which is boxed: there is no target for it. \
          `function` is a `#[impl_hook]` function that takes `&str`; the others are given a \
          `String`, which costs the caller's own and a clone for every hook but the last.\n\n\
          | Hooks | Number | allocations | target | ratio to the limit |\n|---|---:|---:|---:|---:|\n",
@@ -253,10 +259,14 @@ fn allocations(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
         if by_hand.contains(&case.subject) {
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | ≤ {target} | {:.2} |",
+                "| {} | {} | {} | {} | {:.2} |",
                 case.name(),
                 case.hooks,
                 judged(measured.allocations.to_string(), reached),
+                match target {
+                    u64::MAX => "–".to_owned(),
+                    target => format!("≤ {target}"),
+                },
                 measured.ratio(),
             );
         }
@@ -265,7 +275,7 @@ fn allocations(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
                 what: case.label(),
                 measured: format!("{} allocations", measured.allocations),
                 target: format!("≤ {target}"),
-                why: BOXED,
+                why: ALLOCATED,
             });
         }
     }
@@ -409,9 +419,8 @@ fn compile_time(compiled: &Compiled, misses: &mut Vec<Miss>) -> String {
          50 traits with 6 slots each, and `async_trait` of the same shape, where the loops over \
          the hooks are written by hand. Only the crate itself is built anew: from nothing, or \
          *again*, with what the compiler kept of the time before, after its file was saved as it \
-         was. The *names alone* are the public items of a declared slot (its two traits, what \
-         implements them for `Stateful` and for closures, its methods of the set), written by hand, \
-         with nothing behind them: what no expansion can be without.\n\n\
+         was. The *names alone* are the public items of a declared slot (its two traits and its methods of the \
+         set), written by hand, with nothing behind them: the lower bound of an expansion.\n\n\
          | Crate | Command | s | `async_trait`, s | ratio | target |\n|---|---|---:|---:|---:|---:|\n",
     );
     for timed in &compiled.times {
@@ -494,7 +503,7 @@ const READY: &str = "a virtual call a hook, with an output that goes through mem
     without any framework pays, too; the rest is the way to the hook (list, entry, value, where the \
     limit has the values at hand) and the state of the future";
 const OWN_CHAIN: &str = "a chain is an `async fn` that may wait after every output, and a future \
-    that may wait has to be put where it does not move before it is asked";
+    that may wait is stored where it does not move before it is polled";
 const GATHERED: &str = "the outputs go into a `Vec` whose length nobody knows when it is \
     compiled, and the reduction is a future of its own, which has to lie still";
 const AWAITING: &str = "the one box of each hook is `async_trait`'s, too; in addition, each answer \
@@ -507,9 +516,7 @@ const EVENT: &str = "the snapshot of the table is taken and given back with an a
     beyond that, a hook costs a virtual call";
 const NOBODY: &str = "the future is made whole, so that it may be suspended, and its answer is \
     moved through memory";
-const BOXED: &str = "a closure returns a future that may wait, and such a future needs a place \
-    that does not move; `#[impl_hook]` on a function spares it";
+const ALLOCATED: &str = "an allocation beyond those of the hooks themselves";
 const CHECK: &str = "a slot has its public methods, a trait for hooks and one for hooks with \
-    state, and an impl for each way to be a hook; all of them are checked where they are declared";
-const LINES: &str = "the same, each type spelled with its absolute path; the names alone are more \
-    than the target";
+    state, and an impl for each way to be called; all of them are checked where they are declared";
+const LINES: &str = "each type is spelled with its absolute path";
