@@ -260,9 +260,10 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
 /// Returns the hook with the slot's own arguments, if the function takes them unchanged.
 fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
     let (slot, function) = (&hook.slot, &hook.function.sig.ident);
-    // If `last` is missing, the compiler points at the function.
+    // If `last` is missing, the compiler points at the `fn`: an editor would show the generated
+    // names at the span of the function's name.
     let check = spans::call_by_way_of(
-        &quote_spanned!(function.span()=> _),
+        &quote_spanned!(hook.function.sig.fn_token.span=> _),
         &quote!(#private::direct::NotPassed),
         &TokenStream::new(),
         "__hooks_check",

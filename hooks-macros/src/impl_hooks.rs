@@ -291,7 +291,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
         let check = without_last(method).map(|count| {
             let cfgs = attrs::cfgs(&method.attrs);
             let check = spans::call_by_way_of(
-                &quote_spanned!(method.sig.ident.span()=> _),
+                &quote_spanned!(method.sig.fn_token.span=> _),
                 &quote!(#private::direct::NotPassed),
                 &TokenStream::new(),
                 "__hooks_check",

@@ -130,7 +130,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #[allow(missing_docs, dead_code, non_snake_case, clippy::all, clippy::pedantic #deprecated)]
         impl<#h> #set_name<#h> {
             /// Creates a set without hooks: every slot runs its default.
-            #[inline]
             #vis fn new() -> Self {
                 #set_name {
                     #(#slot_cfgs #fields: #field_values,)*
@@ -197,8 +196,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #(#traits)*
 
         #(#cfgs)*
-        #[allow(unused_braces, unused_qualifications, clippy::used_underscore_binding #deprecated)]
-        #[allow(clippy::option_option, clippy::type_complexity, clippy::unused_unit)]
+        #[allow(unused_braces, unused_qualifications, clippy::all, clippy::pedantic #deprecated)]
         const _: () = {
             use #private as #short;
 
