@@ -57,13 +57,7 @@ pub(crate) struct Pagination {
     params(
         ("limit" = Option<u64>, Query, description = "Maximum number of records, at most 1000. Default: 50"),
         ("offset" = Option<u64>, Query, description = "Number of records to skip"),
-        ("classification" = Option<crate::classify::Crud>, Query, description = "Only decisions of this class"),
-        ("response" = Option<crate::audit::UserResponse>, Query, description = "Only decisions with this answer"),
-        ("since" = Option<String>, Query, format = DateTime, description = "Only decisions after this time"),
-        ("until" = Option<String>, Query, format = DateTime, description = "Only decisions before this time"),
-        ("command_filter" = Option<String>, Query, description = "Only commands that contain this text, ignoring case"),
-        ("agent" = Option<String>, Query, description = "Only requests of this agent"),
-        ("session_id" = Option<String>, Query, description = "Only requests of this session"),
+        super::query::FilterParameters,
     ),
     responses(
         (status = 200, description = "The records", body = Decisions),

@@ -28,13 +28,7 @@ enum Format {
     path = "/api/hooks/export",
     params(
         ("format" = Option<String>, Query, pattern = "^(csv|jsonl)$", description = "`csv` or `jsonl`. Default: `csv`"),
-        ("classification" = Option<crate::classify::Crud>, Query, description = "Only decisions of this class"),
-        ("response" = Option<crate::audit::UserResponse>, Query, description = "Only decisions with this answer"),
-        ("since" = Option<String>, Query, format = DateTime, description = "Only decisions after this time"),
-        ("until" = Option<String>, Query, format = DateTime, description = "Only decisions before this time"),
-        ("command_filter" = Option<String>, Query, description = "Only commands that contain this text, ignoring case"),
-        ("agent" = Option<String>, Query, description = "Only requests of this agent"),
-        ("session_id" = Option<String>, Query, description = "Only requests of this session"),
+        super::query::FilterParameters,
     ),
     responses(
         (status = 200, description = "The file", content((String = "text/csv"), (String = "application/jsonl"))),

@@ -31,6 +31,37 @@ impl<S: Sync> FromRequestParts<S> for Query {
     }
 }
 
+/// Documents the parameters that [`Query::filter`] reads.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(
+    dead_code,
+    reason = "the OpenAPI document is generated from the fields"
+)]
+pub(crate) struct FilterParameters {
+    /// Only decisions of this class
+    #[param(required = false)]
+    classification: Crud,
+    /// Only decisions with this answer
+    #[param(required = false)]
+    response: UserResponse,
+    /// Only decisions after this time
+    #[param(required = false, format = DateTime)]
+    since: String,
+    /// Only decisions before this time
+    #[param(required = false, format = DateTime)]
+    until: String,
+    /// Only commands that contain this text, ignoring case
+    #[param(required = false)]
+    command_filter: String,
+    /// Only requests of this agent
+    #[param(required = false)]
+    agent: String,
+    /// Only requests of this session
+    #[param(required = false)]
+    session_id: String,
+}
+
 impl Query {
     /// Returns the value of a parameter; empty if any of its occurrences has no value.
     fn value(&self, name: &str) -> Option<&str> {
