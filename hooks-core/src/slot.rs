@@ -106,7 +106,6 @@ impl<H: ?Sized> Slot<H> {
     ///
     /// If an entry with an equal key exists, the new one replaces it: it keeps the position among
     /// equal priorities, and a different priority moves it.
-    /// among equals, and a different priority moves it.
     ///
     /// # Panics
     /// If the entry has a timeout and the slot has no [`Timer`].

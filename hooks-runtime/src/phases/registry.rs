@@ -136,7 +136,6 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// # Panics
     /// If the options set a failure policy other than [isolate](FailurePolicy::Isolate): the call
     /// is over when POST hooks run.
-    /// is over when POST hooks run.
     #[track_caller]
     pub fn register_post<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where

@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         }
         [registration::RUN, case, hooks] => registration::run(case, hooks),
         other => Err(format!(
-            "unknown command `{}`; use `write`, `times`, `counts`, `compile`, `bounds`, or nothing",
+            "unknown command `{}`; use `write`, `times`, `counts`, `compile`, `registration`, `bounds`, or nothing",
             other.join(" ")
         )),
     };
