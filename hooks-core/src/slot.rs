@@ -3,7 +3,7 @@
 //! | Module | Subject |
 //! |---|---|
 //! | `node` | one registration, as the list stores it |
-//! | `tree` | the list: entries by rank, in leaves of at most 64, shared with clones |
+//! | `list` | the list: entries by rank, in leaves of at most 64, shared with clones |
 //! | `index` | the positions of the entries of a large slot, by key and by id; not shared with clones |
 //! | `cursor` | the entries that a dispatch has not started |
 
@@ -15,13 +15,13 @@ use crate::timer::Timer;
 
 mod cursor;
 mod index;
+mod list;
 mod node;
-mod tree;
 
 pub(crate) use cursor::Cursor;
 use index::{Index, Lookup, MAX_SCANNED};
+use list::{List, Rank};
 pub(crate) use node::Node;
-use tree::{Rank, Ranked, Tree};
 
 /// An extension point: its entries, in execution order.
 ///
@@ -29,7 +29,7 @@ use tree::{Rank, Ranked, Tree};
 /// objects; a later registration in either slot does not change the other. A dispatch works on
 /// the list as it was when the dispatch began.
 ///
-/// The time of a registration or a removal grows with the logarithm of the number of entries.
+/// A registration or a removal copies at most 64 entries, and a pointer for each 64 of the others.
 /// The first lookup by key or by id after a clone takes time in proportion to that number.
 ///
 /// `#[hooks]` generates slots from a trait; use this type for custom front ends, which dispatch
@@ -52,7 +52,7 @@ use tree::{Rank, Ranked, Tree};
 /// ```
 pub struct Slot<H: ?Sized> {
     /// `None` until the first registration, so that an empty slot costs no allocation.
-    nodes: Option<Tree<Node<H>>>,
+    nodes: Option<List<H>>,
     len: usize,
     next_sequence: u64,
     timer: Option<Arc<dyn Timer>>,
@@ -142,7 +142,7 @@ impl<H: ?Sized> Slot<H> {
         }
         let node = Node { hook, meta };
         self.nodes = Some(match &self.nodes {
-            None => Tree::new(node),
+            None => List::new(node),
             Some(nodes) => nodes.with(node),
         });
         self.len += 1;
@@ -206,7 +206,7 @@ impl<H: ?Sized> Slot<H> {
             None => self
                 .cursor()
                 .find(|node| wanted.finds(&node.meta))
-                .map(Node::rank),
+                .map(|node| node.meta.rank()),
         }
     }
 
@@ -224,14 +224,14 @@ impl<H: ?Sized> Slot<H> {
     pub(crate) fn leaf(&self) -> Option<&[Node<H>]> {
         match &self.nodes {
             None => Some(&[]),
-            Some(Tree::Leaf(nodes)) => Some(nodes),
-            Some(Tree::Branch(_)) => None,
+            Some(List::One(leaf)) => Some(leaf),
+            Some(List::Many(_)) => None,
         }
     }
 
     /// Returns a cursor over the entries in execution order.
     pub(crate) fn cursor(&self) -> Cursor<'_, H> {
-        Cursor::new(self.nodes.as_ref())
+        Cursor::new(self.nodes.as_ref().map_or(&[], List::leaves))
     }
 }
 

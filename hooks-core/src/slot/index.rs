@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::tree::Rank;
+use super::list::Rank;
 use crate::entry::{EntryId, EntryMeta};
 
 /// Number of entries up to which a scan finds an entry: 32 comparisons take less time than the

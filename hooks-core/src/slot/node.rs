@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::tree::{Rank, Ranked};
 use crate::entry::{Entry, EntryMeta};
 
 /// A stored registration.
@@ -20,13 +19,6 @@ impl<H: ?Sized> Node<H> {
     pub(crate) fn entry(&self) -> Entry<Arc<H>> {
         let (hook, meta) = self.parts();
         Entry::from_parts(hook, meta)
-    }
-}
-
-impl<H: ?Sized> Ranked for Node<H> {
-    #[inline]
-    fn rank(&self) -> Rank {
-        self.meta.rank()
     }
 }
 
