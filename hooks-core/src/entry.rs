@@ -294,7 +294,7 @@ fn unwrapped(mut full: &'static str) -> &'static str {
         let inner = match by_reference.map(|inner| inner.strip_prefix("mut ").unwrap_or(inner)) {
             Some(inner) => inner,
             None => match full.split_once('<') {
-                Some((wrapper, inner)) if WRAPPERS.contains(&wrapper) => {
+                Some((wrapper, inner)) if is_wrapper(wrapper) => {
                     let inner = inner.strip_suffix('>').unwrap_or(inner);
                     inner
                         .strip_suffix(", alloc::alloc::Global")
@@ -313,12 +313,13 @@ fn unwrapped(mut full: &'static str) -> &'static str {
     }
 }
 
-/// Wrapper types of hooks, as the compiler spells them.
-const WRAPPERS: [&str; 3] = [
-    "alloc::boxed::Box",
-    "alloc::sync::Arc",
-    "hooks_core::stateful::Stateful",
-];
+/// Whether this is the path of `Box`, `Arc` or `Stateful`. Versions of the compiler differ in the
+/// modules within `alloc` (`alloc::sync::Arc`, `alloc::rcs::arc::Arc`).
+fn is_wrapper(path: &str) -> bool {
+    let of_alloc =
+        path.starts_with("alloc::") && (path.ends_with("::Box") || path.ends_with("::Arc"));
+    of_alloc || path == "hooks_core::stateful::Stateful"
+}
 
 /// Returns a type's name without paths: `Keyed<String>` for `app::Keyed<alloc::string::String>`.
 pub(crate) fn short_type_name(full: &str) -> String {
@@ -373,6 +374,7 @@ mod tests {
             of(std::any::type_name::<std::sync::Arc<Stateful<Counter<u8>>>>()),
             own
         );
+        assert_eq!(of("alloc::rcs::arc::Arc<app::Counter>"), "app::Counter");
         let boxed = std::any::type_name::<Box<dyn Fn(u8) + Send>>();
         assert_eq!(of(boxed), boxed);
         assert_eq!(

@@ -231,7 +231,7 @@ impl<H: ?Sized> Slot<H> {
 
     /// Returns a cursor over the entries in execution order.
     pub(crate) fn cursor(&self) -> Cursor<'_, H> {
-        Cursor::new(self.nodes.as_ref().map_or(&[], List::leaves))
+        Cursor::new(self.nodes.as_ref())
     }
 }
 

@@ -1,29 +1,34 @@
 //! Position of a dispatch in the list of a slot.
 
-use super::list::Leaf;
+use super::list::List;
 use super::node::Node;
 
 /// The remaining entries, in execution order.
 pub(crate) struct Cursor<'a, H: ?Sized> {
     /// The entries of the current leaf: empty only at the end of the list.
     pub(crate) leaf: &'a [Node<H>],
-    /// The leaves after the current one.
-    leaves: &'a [Leaf<H>],
+    /// The list, if it has several leaves. The next one is looked up: the rest of the leaves would be
+    /// one word more to keep in registers, `event_modify/1` +1 % instructions.
+    list: Option<&'a List<H>>,
 }
 
 impl<'a, H: ?Sized> Cursor<'a, H> {
     #[inline]
-    pub(super) fn new(leaves: &'a [Leaf<H>]) -> Self {
-        match leaves.split_first() {
-            Some((leaf, leaves)) => Cursor { leaf, leaves },
+    pub(super) fn new(list: Option<&'a List<H>>) -> Self {
+        match list {
             None => Cursor::of_leaf(&[]),
+            Some(List::One(leaf)) => Cursor::of_leaf(leaf),
+            Some(list) => Cursor {
+                leaf: &list.leaves()[0],
+                list: Some(list),
+            },
         }
     }
 
     /// Returns a cursor over these entries alone.
     #[inline]
     pub(crate) fn of_leaf(leaf: &'a [Node<H>]) -> Self {
-        Cursor { leaf, leaves: &[] }
+        Cursor { leaf, list: None }
     }
 }
 
@@ -41,10 +46,10 @@ impl<'a, H: ?Sized> Iterator for Cursor<'a, H> {
     #[inline]
     fn next(&mut self) -> Option<&'a Node<H>> {
         let (node, rest) = self.leaf.split_first()?;
-        self.leaf = rest;
-        if rest.is_empty() {
-            *self = Cursor::new(self.leaves);
-        }
+        self.leaf = match self.list {
+            Some(list) if rest.is_empty() => list.leaf_after(node.meta.rank()),
+            _ => rest,
+        };
         Some(node)
     }
 }

@@ -48,6 +48,12 @@ impl<H: ?Sized> List<H> {
         (node.meta.rank() == rank).then_some(node)
     }
 
+    /// Returns the leaf after the one that has the entry of this rank; empty after the last leaf.
+    pub(super) fn leaf_after(&self, rank: Rank) -> &[Node<H>] {
+        let (leaf, _) = self.position(rank);
+        self.leaves().get(leaf + 1).map_or(&[], |leaf| leaf)
+    }
+
     /// Returns the list with one more entry, whose rank no entry of the list has.
     pub(super) fn with(&self, node: Node<H>) -> Self {
         let (leaf, at) = self.position(node.meta.rank());
