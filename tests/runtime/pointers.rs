@@ -209,6 +209,119 @@ fn phase_hooks_run_behind_every_pointer() {
     assert_eq!(registry.registered_hooks(Phase::Post).len(), 2);
 }
 
+/// Runs another hook, and counts its results.
+struct Around<H> {
+    inner: H,
+    continued: AtomicU32,
+}
+
+impl<H> Around<H> {
+    fn new(inner: H) -> Arc<Self> {
+        let continued = AtomicU32::new(0);
+        Arc::new(Around { inner, continued })
+    }
+
+    fn count(&self, has_continued: bool) {
+        self.continued
+            .fetch_add(u32::from(has_continued), Ordering::Relaxed);
+    }
+}
+
+impl<H: PreHook<str>> PreHook<str> for Around<H> {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn priority(&self) -> Option<i32> {
+        self.inner.priority()
+    }
+
+    async fn execute(&self, request: &str) -> Result<HookResponse, HookError> {
+        let response = self.inner.execute(request).await?;
+        self.count(response.is_continue());
+        Ok(response)
+    }
+}
+
+impl<H: PostHook<bool>> PostHook<bool> for Around<H> {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    async fn execute(&self, result: &bool, request_id: Option<&str>) -> Result<(), HookError> {
+        self.inner.execute(result, request_id).await?;
+        self.count(true);
+        Ok(())
+    }
+}
+
+/// Runs the hook from inside another one, in both phases. Returns the PRE response, and how many of
+/// the two runs continued.
+fn ran_inside<H>(inner: H) -> (Result<HookResponse, HookError>, u32)
+where
+    H: PreHook<str> + PostHook<bool> + 'static,
+{
+    let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
+    let around = Around::new(inner);
+    registry.register_pre(Arc::clone(&around), plain());
+    registry.register_post(Arc::clone(&around), plain());
+    let hooks = registry.registered_hooks(Phase::Pre);
+    assert_eq!((&*hooks[0].id, hooks[0].priority), ("calls", Some(7)));
+    assert_eq!(registry.registered_hooks(Phase::Post)[0].id, "calls");
+    let response = block_on(registry.execute_pre("x"));
+    block_on(registry.execute_post(&true, Some("1")));
+    (response, around.continued.load(Ordering::Relaxed))
+}
+
+#[test]
+fn a_phase_hook_runs_another_one_behind_every_pointer() {
+    let shared = Arc::new(Calls::default());
+    let leaked: &'static Calls = Box::leak(Box::default());
+    for (response, continued) in [
+        ran_inside(Arc::clone(&shared)),
+        ran_inside(Box::new(Calls::default())),
+        ran_inside(leaked),
+    ] {
+        assert!(response.expect("the hook continues").is_continue());
+        assert_eq!(continued, 2);
+    }
+    assert_eq!(shared.0.load(Ordering::Relaxed), 2);
+    assert_eq!(leaked.0.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_phase_hook_runs_functions() {
+    let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
+    let checks = Around::new(PreFn::new("length", |request: &str| match request.len() {
+        0 => Err("the request is empty"),
+        _ => Ok(HookResponse::default()),
+    }));
+    let audits = Around::new(PostFn::new(
+        "audit",
+        |done: &bool, id: Option<&str>| match done {
+            true => Ok(()),
+            false => Err(format!("{} has failed", id.unwrap_or("a call"))),
+        },
+    ));
+    assert_eq!(format!("{:?}", checks.inner), "PreFn(\"length\")");
+    assert_eq!(format!("{:?}", audits.inner), "PostFn(\"audit\")");
+    registry.register_pre(Arc::clone(&checks), plain());
+    registry.register_post(Arc::clone(&audits), plain());
+
+    let response = block_on(registry.execute_pre("x")).expect("the function continues");
+    assert!(response.is_continue());
+    let error = block_on(registry.execute_pre("")).expect_err("the function fails");
+    assert!(
+        error.to_string().contains("the request is empty"),
+        "{error}"
+    );
+    assert_eq!(checks.continued.load(Ordering::Relaxed), 1);
+
+    block_on(registry.execute_post(&true, None));
+    block_on(registry.execute_post(&false, Some("1")));
+    assert_eq!(audits.continued.load(Ordering::Relaxed), 1);
+}
+
 /// A set with one slot, to compare its names with those of the registry.
 #[hooks]
 trait Naming {
