@@ -34,7 +34,7 @@ impl<H: ?Sized> Slot<H> {
     /// Returns a future that runs the hooks by this policy. Nothing runs before the first poll,
     /// and nothing more once the future is dropped.
     #[inline]
-    pub fn dispatch<'a, C: Policy<H>>(&'a self, policy: C) -> Dispatch<'a, H, C> {
+    pub fn dispatch<'a, P: Policy<H>>(&'a self, policy: P) -> Dispatch<'a, H, P> {
         Dispatch {
             suspended: ColdOption::none(),
             future: None,
@@ -47,39 +47,39 @@ impl<H: ?Sized> Slot<H> {
 pin_project! {
     /// Future returned by [`Slot::dispatch`]. Dropping it drops the pending hooks.
     #[must_use = "a dispatch does nothing unless it is awaited"]
-    pub struct Dispatch<'a, H: ?Sized, C: Policy<H>> {
+    pub struct Dispatch<'a, H: ?Sized, P: Policy<H>> {
         // Field order matters: pending hooks may borrow from the policy's data, so they are
         // dropped first.
         //
         // `None` until the dispatch suspends.
-        suspended: ColdOption<Suspended<'a, H, C>>,
+        suspended: ColdOption<Suspended<'a, H, P>>,
         // The policy's own future, once the policy has requested one.
         #[pin]
-        future: Option<C::Future>,
+        future: Option<P::Future>,
         // `None` while a poll has it as a local variable, and after completion.
-        policy: Option<C>,
+        policy: Option<P>,
         slot: &'a Slot<H>,
     }
 }
 
 /// State of a suspended dispatch.
-struct Suspended<'a, H: ?Sized, C: Policy<H>> {
+struct Suspended<'a, H: ?Sized, P: Policy<H>> {
     /// `None` if a poll panicked.
-    waiting: Option<Waiting<'a, H, C>>,
-    progress: Progress<'a, H, C::HookOutput>,
+    waiting: Option<Waiting<'a, H, P>>,
+    progress: Progress<'a, H, P::HookOutput>,
     span: DispatchSpan,
 }
 
 const POLLED_AFTER_COMPLETION: &str = "a dispatch was polled after its completion";
 
-impl<'a, H: ?Sized, C: Policy<H> + 'a> Future for Dispatch<'a, H, C> {
-    type Output = C::Output;
+impl<'a, H: ?Sized, P: Policy<H> + 'a> Future for Dispatch<'a, H, P> {
+    type Output = P::Output;
 
     /// # Panics
     /// If the dispatch is polled after its completion.
     // Inlined with `start` and `complete`: `always/0` −38 %, `own_chain/4` −3 % instructions.
     #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<P::Output> {
         let this = self.as_mut().project();
         if this.suspended.as_ref().is_some() {
             let polled = self.as_mut().resume(cx);
@@ -103,18 +103,18 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Future for Dispatch<'a, H, C> {
     }
 }
 
-impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
+impl<'a, H: ?Sized, P: Policy<H> + 'a> Dispatch<'a, H, P> {
     /// Performs the first poll. The policy is a local variable.
     #[inline(always)]
     fn start(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        mut policy: C,
+        mut policy: P,
         nodes: &'a [Node<H>],
-        step: Step<C, C::Future>,
-    ) -> Poll<C::Output> {
+        step: Step<P, P::Future>,
+    ) -> Poll<P::Output> {
         let mut progress = Progress::new(Cursor::of_leaf(nodes));
-        let mut driver = Driver::<H, C, false> {
+        let mut driver = Driver::<H, P, false> {
             policy: &mut policy,
             future: self.as_mut().project().future,
             progress: &mut progress,
@@ -136,7 +136,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
     /// instructions. They return `Poll<()>` and leave the policy in its field, so that the output of
     /// an untraced dispatch that does not suspend stays in registers.
     #[inline(always)]
-    fn complete(self: Pin<&mut Self>, polled: Poll<()>) -> Poll<C::Output> {
+    fn complete(self: Pin<&mut Self>, polled: Poll<()>) -> Poll<P::Output> {
         polled.map(|()| {
             let policy = self.project().policy.take();
             policy.expect(POLLED_AFTER_COMPLETION).finish()
@@ -147,7 +147,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
     /// spans.
     #[cold]
     #[inline(never)]
-    fn start_cold(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut policy: C) -> Poll<()> {
+    fn start_cold(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut policy: P) -> Poll<()> {
         let this = self.as_mut().project();
         let hooks = this.slot.len();
         let span = if trace::is_wanted() {
@@ -157,7 +157,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
         };
         let step = span.within(|| policy.before_hooks(hooks));
         let mut progress = Progress::new(this.slot.cursor());
-        let mut driver = Driver::<H, C, true> {
+        let mut driver = Driver::<H, P, true> {
             policy: &mut policy,
             future: this.future,
             progress: &mut progress,
@@ -178,12 +178,12 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
     fn suspend(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        policy: C,
-        progress: Progress<'a, H, C::HookOutput>,
+        policy: P,
+        progress: Progress<'a, H, P::HookOutput>,
         span: DispatchSpan,
-        waiting: Waiting<'a, H, C>,
+        waiting: Waiting<'a, H, P>,
     ) -> Poll<()> {
-        let is_new = matches!(waiting, Waiting::NewFuture(_));
+        let is_new = matches!(waiting, Waiting::NewPolicyFuture(_));
         let this = self.as_mut().project();
         *this.policy = Some(policy);
         this.suspended.set(Some(Suspended {
@@ -202,7 +202,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
     fn resume(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let mut this = self.project();
         let suspended = this.suspended.as_mut().expect(POLLED_AFTER_COMPLETION);
-        let mut driver = Driver::<H, C, true> {
+        let mut driver = Driver::<H, P, true> {
             policy: this.policy.as_mut().expect(POLLED_AFTER_COMPLETION),
             future: this.future.as_mut(),
             progress: &mut suspended.progress,
@@ -220,7 +220,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
                     None => break,
                     Some(next) => {
                         waiting = next;
-                        matches!(waiting, Waiting::Hook(_) | Waiting::Future)
+                        matches!(waiting, Waiting::Hook(_) | Waiting::PolicyFuture)
                     }
                 },
             };
@@ -239,11 +239,11 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
     ///
     /// # Panics
     /// If the dispatch is complete.
-    pub fn finish_early(self: Pin<&mut Self>) -> C::Output {
+    pub fn finish_early(self: Pin<&mut Self>) -> P::Output {
         let mut this = self.project();
         this.future.set(None);
         let suspended = this.suspended.take();
-        if C::CATCH_FAILURES {
+        if P::CATCH_FAILURES {
             drop_catching_panic(suspended);
         } else {
             drop(suspended);
@@ -253,7 +253,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a> Dispatch<'a, H, C> {
     }
 }
 
-impl<H: ?Sized, C: Policy<H>> fmt::Debug for Dispatch<'_, H, C> {
+impl<H: ?Sized, P: Policy<H>> fmt::Debug for Dispatch<'_, H, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hooks = self.slot.len();
         let remaining = match (&self.policy, self.suspended.as_ref()) {

@@ -125,26 +125,26 @@ fn now() -> Option<Instant> {
 
 impl<H: ?Sized> Slot<H> {
     /// Returns a future that runs the hooks by this policy and records the status of each hook.
-    pub fn dispatch_reported<'a, C: Policy<H>>(
+    pub fn dispatch_reported<'a, P: Policy<H>>(
         &'a self,
-        policy: C,
-    ) -> Dispatch<'a, H, Reported<C, H>> {
+        policy: P,
+    ) -> Dispatch<'a, H, Reported<P, H>> {
         self.dispatch(Reported::new(self, policy))
     }
 }
 
 /// A policy that forwards to another policy and records the status of each hook.
-pub struct Reported<C: Policy<H>, H: ?Sized> {
-    policy: C,
+pub struct Reported<P: Policy<H>, H: ?Sized> {
+    policy: P,
     report: Report,
     /// The place in the report and the start time of each hook that was started.
     started: HashMap<EntryId, (usize, Option<Instant>)>,
-    create_future: Option<fn(&mut C) -> C::Future>,
+    create_future: Option<fn(&mut P) -> P::Future>,
     /// The hook after whose output the policy waits for its future.
     waits_after: Option<EntryId>,
 }
 
-impl<C: Policy<H>, H: ?Sized> fmt::Debug for Reported<C, H> {
+impl<P: Policy<H>, H: ?Sized> fmt::Debug for Reported<P, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reported")
             .field("report", &self.report)
@@ -152,8 +152,8 @@ impl<C: Policy<H>, H: ?Sized> fmt::Debug for Reported<C, H> {
     }
 }
 
-impl<C: Policy<H>, H: ?Sized> Reported<C, H> {
-    fn new(slot: &Slot<H>, policy: C) -> Self {
+impl<P: Policy<H>, H: ?Sized> Reported<P, H> {
+    fn new(slot: &Slot<H>, policy: P) -> Self {
         let entries = slot.iter().map(|(_, entry)| ReportEntry {
             id: entry.id(),
             name: Cow::Owned(entry.name().into_owned()),
@@ -173,7 +173,7 @@ impl<C: Policy<H>, H: ?Sized> Reported<C, H> {
         }
     }
 
-    fn forward_step(&mut self, step: Step<C, C::Future>) -> Step<Self, C::Future> {
+    fn forward_step(&mut self, step: Step<P, P::Future>) -> Step<Self, P::Future> {
         match step {
             Step::Next => Step::Next,
             Step::Stop => Step::Stop,
@@ -189,7 +189,7 @@ impl<C: Policy<H>, H: ?Sized> Reported<C, H> {
 
     /// Records the status of a hook, and whether the policy waits for its future before the
     /// dispatch continues.
-    fn record(&mut self, entry: &EntryMeta, status: HookStatus, step: &Step<C, C::Future>) {
+    fn record(&mut self, entry: &EntryMeta, status: HookStatus, step: &Step<P, P::Future>) {
         self.set_status(entry, status);
         self.waits_after = matches!(step, Step::Wait(_)).then(|| entry.id());
     }
@@ -204,19 +204,19 @@ impl<C: Policy<H>, H: ?Sized> Reported<C, H> {
     }
 }
 
-impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
-    type HookOutput = C::HookOutput;
-    type Output = (C::Output, Report);
-    type Future = C::Future;
+impl<P: Policy<H>, H: ?Sized> Policy<H> for Reported<P, H> {
+    type HookOutput = P::HookOutput;
+    type Output = (P::Output, Report);
+    type Future = P::Future;
 
-    const CATCH_FAILURES: bool = C::CATCH_FAILURES;
-    const CONCURRENT: bool = C::CONCURRENT;
+    const CATCH_FAILURES: bool = P::CATCH_FAILURES;
+    const CONCURRENT: bool = P::CONCURRENT;
 
     fn slot_name(&self) -> &str {
         self.policy.slot_name()
     }
 
-    fn before_hooks(&mut self, hooks: usize) -> Step<Self, C::Future> {
+    fn before_hooks(&mut self, hooks: usize) -> Step<Self, P::Future> {
         let step = self.policy.before_hooks(hooks);
         self.forward_step(step)
     }
@@ -226,7 +226,7 @@ impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
         entry: &'a EntryMeta,
         hook: &'a H,
         is_final: bool,
-    ) -> HookFuture<'a, C::HookOutput>
+    ) -> HookFuture<'a, P::HookOutput>
     where
         Self: 'a,
     {
@@ -237,7 +237,7 @@ impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
         self.policy.invoke(entry, hook, is_final)
     }
 
-    fn on_output(&mut self, entry: &EntryMeta, output: C::HookOutput) -> Step<Self, C::Future> {
+    fn on_output(&mut self, entry: &EntryMeta, output: P::HookOutput) -> Step<Self, P::Future> {
         let step = self.policy.on_output(entry, output);
         let status = match step {
             Step::Next | Step::Wait(_) => HookStatus::Completed,
@@ -247,11 +247,11 @@ impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
         self.forward_step(step)
     }
 
-    fn validate_output(&mut self, output: C::HookOutput) -> Result<C::HookOutput, Failure> {
+    fn validate_output(&mut self, output: P::HookOutput) -> Result<P::HookOutput, Failure> {
         self.policy.validate_output(output)
     }
 
-    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, C::Future> {
+    fn on_failure(&mut self, entry: &EntryMeta, failure: Failure) -> Step<Self, P::Future> {
         let step = self.policy.on_failure(entry, failure.clone());
         let stopped = matches!(step, Step::Stop);
         self.record(entry, HookStatus::Failed { failure, stopped }, &step);
@@ -262,13 +262,13 @@ impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
         self.policy.timeout(entry)
     }
 
-    fn after_hooks(&mut self) -> Step<Self, C::Future> {
+    fn after_hooks(&mut self) -> Step<Self, P::Future> {
         self.waits_after = None;
         let step = self.policy.after_hooks();
         self.forward_step(step)
     }
 
-    fn on_future_ready(&mut self, output: <C::Future as Future>::Output) -> Step<Self, C::Future> {
+    fn on_future_ready(&mut self, output: <P::Future as Future>::Output) -> Step<Self, P::Future> {
         let step = self.policy.on_future_ready(output);
         if let Step::Stop = step {
             let place = self.waits_after.and_then(|id| self.started.get(&id));
@@ -281,7 +281,7 @@ impl<C: Policy<H>, H: ?Sized> Policy<H> for Reported<C, H> {
         self.forward_step(step)
     }
 
-    fn finish(self) -> (C::Output, Report) {
+    fn finish(self) -> (P::Output, Report) {
         (self.policy.finish(), self.report)
     }
 }

@@ -1,4 +1,7 @@
-//! The loop over hooks: starts them, polls them, and catches their failures.
+//! The loop over the hooks of a slot: starts each hook, polls its future, and catches its failures.
+//!
+//! `H` is the type of the stored hooks, `P` the policy of the dispatch. A hook is stored in a
+//! [`Node`], with the options of its registration ([`EntryMeta`]).
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -23,12 +26,12 @@ use crate::stack;
 use crate::timer::Timer;
 use crate::trace;
 
-/// The part of a dispatch that outlives one poll.
+/// Progress of a dispatch through its hooks. A suspended dispatch stores it between polls.
 pub(super) struct Progress<'a, H: ?Sized, T> {
     /// The hooks that have not been started.
     pub(super) remaining: Cursor<'a, H>,
-    /// The pending hooks of a policy that runs hooks concurrently.
-    running: ColdOption<RunningHooks<'a, T>>,
+    /// The pending hooks of a policy that runs hooks concurrently. Most dispatches have none.
+    pending: ColdOption<PendingHooks<'a, T>>,
     /// `true` once [`Policy::after_hooks`] was called.
     called_after_hooks: bool,
 }
@@ -38,22 +41,22 @@ impl<'a, H: ?Sized, T> Progress<'a, H, T> {
     pub(super) fn new(remaining: Cursor<'a, H>) -> Self {
         Progress {
             remaining,
-            running: ColdOption::none(),
+            pending: ColdOption::none(),
             called_after_hooks: false,
         }
     }
 }
 
-/// Hooks that run concurrently.
-struct RunningHooks<'a, T>(VecDeque<PendingHook<'a, T>>);
+/// The pending hooks of a dispatch that runs hooks concurrently, in the order of the next polls.
+struct PendingHooks<'a, T>(VecDeque<PendingHook<'a, T>>);
 
-impl<T> Default for RunningHooks<'_, T> {
+impl<T> Default for PendingHooks<'_, T> {
     fn default() -> Self {
-        RunningHooks(VecDeque::new())
+        PendingHooks(VecDeque::new())
     }
 }
 
-impl<T> Drop for RunningHooks<'_, T> {
+impl<T> Drop for PendingHooks<'_, T> {
     /// Dropping a pending hook may panic. Swallows the panic so that the remaining hooks are
     /// still dropped.
     fn drop(&mut self) {
@@ -61,43 +64,54 @@ impl<T> Drop for RunningHooks<'_, T> {
     }
 }
 
-/// Pending futures of a suspended dispatch.
-pub(super) enum Waiting<'a, H: ?Sized, C: Policy<H>> {
-    /// One hook.
-    Hook(PendingHook<'a, C::HookOutput>),
-    /// The hooks in [`Progress::running`].
-    Hooks,
-    /// The policy's future, which this function creates.
-    NewFuture(fn(&mut C) -> C::Future),
-    /// The policy's future, which the dispatch stores.
-    Future,
+/// The hook or future that the next poll of a suspended dispatch polls.
+pub(super) enum Waiting<'a, H: ?Sized, P: Policy<H>> {
+    /// One pending hook.
+    Hook(PendingHook<'a, P::HookOutput>),
+    /// The concurrent hooks in [`Progress::pending`].
+    PendingHooks,
+    /// A future of the policy. The function creates the future at its first poll.
+    NewPolicyFuture(fn(&mut P) -> P::Future),
+    /// A future of the policy that has been polled. The field `future` of the dispatch stores it.
+    PolicyFuture,
 }
 
-/// `Continue` starts the next hook. `Break` leaves the loop: with the reason to suspend, or with
-/// `None` if the dispatch is complete.
-type Flow<'a, H, C> = ControlFlow<Option<Waiting<'a, H, C>>>;
+/// Control flow of the loop.
+///
+/// | Value | Effect |
+/// |---|---|
+/// | `Continue(())` | the loop starts the next hook; after the last hook, the dispatch is complete |
+/// | `Break(Some(waiting))` | the dispatch suspends |
+/// | `Break(None)` | the policy returned [`Step::Stop`]: the dispatch is complete, and the remaining hooks do not run |
+type Flow<'a, H, P> = ControlFlow<Option<Waiting<'a, H, P>>>;
 
 /// Runs a dispatch for the duration of one poll.
 ///
-/// The methods of the loop are `#[inline(always)]`, so that policy and progress stay in registers:
+/// The functions of the loop are `#[inline(always)]`, so that policy and progress stay in registers:
 /// `always/1` −19 %, `always/4` −12 %, `own_chain/4` −30 %, `event_continue/4` −6 % instructions.
 ///
-/// `LEAVES` is `false` in the first poll of a slot with one leaf of entries: the loop is over a
-/// slice there, and its last hook is known without a test.
-pub(super) struct Driver<'d, 'a, H: ?Sized, C: Policy<H>, const LEAVES: bool> {
-    pub(super) policy: &'d mut C,
-    /// Where the dispatch stores the policy's future.
-    pub(super) future: Pin<&'d mut Option<C::Future>>,
-    pub(super) progress: &'d mut Progress<'a, H, C::HookOutput>,
+/// A slot stores its entries in *leaves*, slices of at most 64 entries; [`Cursor::next`] continues
+/// with the next leaf. If the slot has one leaf and no subscriber wants spans, `WALKS_LEAVES` is
+/// `false` in the first poll: the loop then runs over one slice. [`run_propagating`] calls the last
+/// hook after this loop, so that no call tests whether its hook is the last one.
+///
+/// [`run_propagating`]: Self::run_propagating
+pub(super) struct Driver<'d, 'a, H: ?Sized, P: Policy<H>, const WALKS_LEAVES: bool> {
+    pub(super) policy: &'d mut P,
+    /// The field of the dispatch that stores the policy's future.
+    pub(super) future: Pin<&'d mut Option<P::Future>>,
+    pub(super) progress: &'d mut Progress<'a, H, P::HookOutput>,
     /// The span of the dispatch, if a subscriber records spans.
     pub(super) span: Option<&'d Span>,
 }
 
-impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, LEAVES> {
-    /// Returns a driver of the same dispatch, to be passed to a function that is not inlined: the
-    /// references of this one stay in registers then. `event_continue/1` −3 % instructions.
+impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
+    Driver<'_, 'a, H, P, WALKS_LEAVES>
+{
+    /// Returns a second driver of this dispatch, for a closure or a function that is not inlined.
+    /// The references in `self` then stay in registers: `event_continue/1` −3 % instructions.
     #[inline(always)]
-    fn reborrow(&mut self) -> Driver<'_, 'a, H, C, LEAVES> {
+    fn reborrow(&mut self) -> Driver<'_, 'a, H, P, WALKS_LEAVES> {
         Driver {
             policy: &mut *self.policy,
             future: self.future.as_mut(),
@@ -106,14 +120,13 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, 
         }
     }
 
-    /// Performs a step and runs the remaining hooks. Returns what the dispatch has to wait for,
-    /// or `None` if it is complete.
+    /// Performs a step and runs the remaining hooks. Returns `None` if the dispatch is complete.
     #[inline(always)]
     pub(super) fn run(
         &mut self,
         cx: &mut Context<'_>,
-        step: Step<C, C::Future>,
-    ) -> Option<Waiting<'a, H, C>> {
+        step: Step<P, P::Future>,
+    ) -> Option<Waiting<'a, H, P>> {
         match self.run_hooks(cx, step) {
             Continue(()) => None,
             Break(waiting) => waiting,
@@ -121,21 +134,23 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, 
     }
 
     #[inline(always)]
-    fn run_hooks(&mut self, cx: &mut Context<'_>, step: Step<C, C::Future>) -> Flow<'a, H, C> {
-        self.poll_policy(cx, into_control_flow(step))?;
-        if C::CATCH_FAILURES || C::CONCURRENT {
-            self.run_catching(cx)?;
+    fn run_hooks(&mut self, cx: &mut Context<'_>, step: Step<P, P::Future>) -> Flow<'a, H, P> {
+        self.poll_new_future(cx, into_control_flow(step))?;
+        // Hooks without failures to catch are polled where they start. All other policies run
+        // hooks in batches.
+        if P::CATCH_FAILURES || P::CONCURRENT {
+            self.run_batches(cx)?;
         } else {
             self.run_propagating(cx)?;
         }
-        if C::CONCURRENT
+        if P::CONCURRENT
             && self
                 .progress
-                .running
+                .pending
                 .as_ref()
-                .is_some_and(|running| !running.0.is_empty())
+                .is_some_and(|hooks| !hooks.0.is_empty())
         {
-            return Break(Some(Waiting::Hooks));
+            return Break(Some(Waiting::PendingHooks));
         }
         if mem::replace(&mut self.progress.called_after_hooks, true) {
             return Continue(());
@@ -144,35 +159,37 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, 
             None => self.policy.after_hooks(),
             Some(span) => span.in_scope(|| self.policy.after_hooks()),
         };
-        self.poll_policy(cx, into_control_flow(step))
+        self.poll_new_future(cx, into_control_flow(step))
     }
 
-    /// Runs the hooks of a policy whose failures propagate to the caller.
+    /// Runs hooks one after the other, and polls each hook where it starts. A panic of a hook
+    /// propagates to the caller.
     #[inline(always)]
-    fn run_propagating(&mut self, cx: &mut Context<'_>) -> Flow<'a, H, C> {
-        if LEAVES {
+    fn run_propagating(&mut self, cx: &mut Context<'_>) -> Flow<'a, H, P> {
+        if WALKS_LEAVES {
             while let Some(node) = self.progress.remaining.next() {
                 let is_final = self.progress.remaining.leaf.is_empty();
                 let flow = self.run_hook(cx, node, &node.hook, is_final);
-                self.poll_policy(cx, flow)?;
+                self.poll_new_future(cx, flow)?;
             }
             return Continue(());
         }
         let Some((mut node, mut rest)) = self.progress.remaining.leaf.split_first() else {
             return Continue(());
         };
-        // The next hook's address is a chain of loads: it is ready when the current hook ends.
+        // Loads the address of the next hook before the current hook runs. The address needs
+        // several dependent loads, which then overlap with the current hook.
         let mut hook = &*node.hook;
         while let Some((next_node, next_rest)) = rest.split_first() {
             let next_hook = &*next_node.hook;
             self.progress.remaining.leaf = rest;
             let flow = self.run_hook(cx, node, hook, false);
-            self.poll_policy(cx, flow)?;
+            self.poll_new_future(cx, flow)?;
             (node, hook, rest) = (next_node, next_hook, next_rest);
         }
         self.progress.remaining.leaf = rest;
         let flow = self.run_hook(cx, node, hook, true);
-        self.poll_policy(cx, flow)
+        self.poll_new_future(cx, flow)
     }
 
     #[inline(always)]
@@ -182,7 +199,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, 
         node: &'a Node<H>,
         hook: &'a H,
         is_final: bool,
-    ) -> Flow<'a, H, C> {
+    ) -> Flow<'a, H, P> {
         let output = match self.start_hook(node, hook, is_final) {
             HookFuture::Ready(output) => output,
             HookFuture::Boxed(mut future) => match stack::poll(future.as_mut(), cx) {
@@ -195,15 +212,17 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, 
         into_control_flow(self.deliver(&node.meta, output))
     }
 
-    /// Runs the hooks of a policy that catches failures or runs hooks concurrently.
+    /// Runs the hooks of a policy that catches failures, or runs hooks concurrently, or both.
     ///
-    /// One `catch_unwind` covers all hooks that complete at once, because entering it costs as
-    /// much as starting a hook. `current` records which hook was running if it panics.
+    /// A batch is a sequence of hooks that are ready immediately, up to the first boxed future.
+    /// One `catch_unwind` covers a batch, because entering it costs as much as starting a hook;
+    /// without `CATCH_FAILURES`, there is none. `current` records which hook was running if it
+    /// panics.
     #[inline(always)]
-    fn run_catching(&mut self, cx: &mut Context<'_>) -> Flow<'a, H, C> {
+    fn run_batches(&mut self, cx: &mut Context<'_>) -> Flow<'a, H, P> {
         while !self.progress.remaining.leaf.is_empty() {
             let mut current = None;
-            let result = catch(C::CATCH_FAILURES, || {
+            let result = catch(P::CATCH_FAILURES, || {
                 self.reborrow().run_ready_hooks(&mut current)
             });
             let flow = match result {
@@ -214,19 +233,19 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, 
                     Some(node) => into_control_flow(
                         self.policy.on_failure(&node.meta, Failure::panic(payload)),
                     ),
-                    // The policy itself panicked, which is no failure of a hook.
+                    // The policy panicked, not a hook: the panic propagates to the caller.
                     None => resume_unwind(payload),
                 },
             };
-            self.poll_policy(cx, flow)?;
+            self.poll_new_future(cx, flow)?;
         }
         Continue(())
     }
 
-    /// Runs hooks as long as they complete at once. Returns the first that is boxed without
-    /// polling it; `current` is the hook that is being started.
+    /// Runs hooks as long as they are ready immediately. Returns the first hook with a boxed
+    /// future, which it does not poll. While a hook starts, `current` is this hook.
     #[inline(always)]
-    fn run_ready_hooks(&mut self, current: &mut Option<&'a Node<H>>) -> Flow<'a, H, C> {
+    fn run_ready_hooks(&mut self, current: &mut Option<&'a Node<H>>) -> Flow<'a, H, P> {
         while let Some(node) = self.next_hook() {
             *current = Some(node);
             let is_final = self.progress.remaining.leaf.is_empty();
@@ -249,7 +268,7 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, 
     #[inline(always)]
     fn next_hook(&mut self) -> Option<&'a Node<H>> {
         let remaining = &mut self.progress.remaining;
-        if LEAVES {
+        if WALKS_LEAVES {
             return remaining.next();
         }
         let (node, rest) = remaining.leaf.split_first()?;
@@ -257,30 +276,32 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, 
         Some(node)
     }
 
-    /// Polls a hook for the first time.
+    /// Polls the boxed future of a hook for the first time.
     #[inline]
     fn poll_new_hook(
         &mut self,
         cx: &mut Context<'_>,
-        mut hook: PendingHook<'a, C::HookOutput>,
-    ) -> Flow<'a, H, C> {
-        match hook.poll_future(cx, C::CATCH_FAILURES) {
+        mut hook: PendingHook<'a, P::HookOutput>,
+    ) -> Flow<'a, H, P> {
+        match hook.poll_future(cx, P::CATCH_FAILURES) {
             Poll::Ready(output) => into_control_flow(self.finish_hook(hook, output)),
             Poll::Pending => self.suspend_hook(cx, hook),
         }
     }
 
-    /// Starts the timeout of a pending hook and keeps the hook.
-    // Called apart from the loop: `event_continue/1` −5 %, `event_continue/4` −3 % instructions.
+    /// Starts the timeout of a hook that is pending after its first poll. Then suspends the
+    /// dispatch or, with concurrent hooks, adds the hook to [`Progress::pending`].
+    // Not inlined into the loop: `event_continue/1` −5 %, `event_continue/4` −3 % instructions.
     #[cold]
     #[inline(never)]
     fn suspend_hook(
         &mut self,
         cx: &mut Context<'_>,
-        mut hook: PendingHook<'a, C::HookOutput>,
-    ) -> Flow<'a, H, C> {
-        if C::CATCH_FAILURES {
-            // The host's timer may panic. A hook that cannot be timed has failed.
+        mut hook: PendingHook<'a, P::HookOutput>,
+    ) -> Flow<'a, H, P> {
+        if P::CATCH_FAILURES {
+            // The timer is code of the host and may panic. The panic counts as a failure of the
+            // hook, because nothing would enforce the timeout.
             let started = catch(true, || {
                 let (timer, duration) = (hook.entry.timer()?, self.policy.timeout(hook.entry)?);
                 Some(Timeout::new(timer, duration))
@@ -296,53 +317,54 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, 
                 return into_control_flow(self.finish_hook(hook, Err(failure)));
             }
         }
-        if C::CONCURRENT {
-            self.progress.running.get_or_default().0.push_back(hook);
+        if P::CONCURRENT {
+            self.progress.pending.get_or_default().0.push_back(hook);
             Continue(())
         } else {
             Break(Some(Waiting::Hook(hook)))
         }
     }
 
-    /// Polls what the dispatch waits for. Returns the next step, or `Err` if it is still pending.
+    /// Polls the hook or future in `waiting`. Returns the next step, or `waiting` as `Err` if it is
+    /// still pending.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        waiting: Waiting<'a, H, C>,
-    ) -> Result<Step<C, C::Future>, Waiting<'a, H, C>> {
+        waiting: Waiting<'a, H, P>,
+    ) -> Result<Step<P, P::Future>, Waiting<'a, H, P>> {
         match waiting {
-            Waiting::Hook(mut hook) => match hook.poll(cx, C::CATCH_FAILURES) {
+            Waiting::Hook(mut hook) => match hook.poll(cx, P::CATCH_FAILURES) {
                 Poll::Ready(output) => Ok(self.finish_hook(hook, output)),
                 Poll::Pending => Err(Waiting::Hook(hook)),
             },
-            Waiting::Hooks => match self.poll_running(cx) {
+            Waiting::PendingHooks => match self.poll_pending_hooks(cx) {
                 Poll::Ready(step) => Ok(step),
-                Poll::Pending => Err(Waiting::Hooks),
+                Poll::Pending => Err(Waiting::PendingHooks),
             },
-            Waiting::NewFuture(create) => {
+            Waiting::NewPolicyFuture(create) => {
                 self.future.set(Some(create(self.policy)));
-                self.poll(cx, Waiting::Future)
+                self.poll(cx, Waiting::PolicyFuture)
             }
-            Waiting::Future => match self.poll_future(cx) {
+            Waiting::PolicyFuture => match self.poll_policy_future(cx) {
                 Poll::Ready(output) => Ok(self.policy.on_future_ready(output)),
-                Poll::Pending => Err(Waiting::Future),
+                Poll::Pending => Err(Waiting::PolicyFuture),
             },
         }
     }
 
-    /// Polls the hooks that run concurrently and delivers their outputs.
-    fn poll_running(&mut self, cx: &mut Context<'_>) -> Poll<Step<C, C::Future>> {
-        let running = self.progress.running.get_or_default().0.len();
-        for _ in 0..running {
-            let running = &mut self.progress.running.get_or_default().0;
-            let Some(hook) = running.front_mut() else {
+    /// Polls each concurrent hook once, and passes the outputs to the policy.
+    fn poll_pending_hooks(&mut self, cx: &mut Context<'_>) -> Poll<Step<P, P::Future>> {
+        let count = self.progress.pending.get_or_default().0.len();
+        for _ in 0..count {
+            let hooks = &mut self.progress.pending.get_or_default().0;
+            let Some(hook) = hooks.front_mut() else {
                 break;
             };
-            let Poll::Ready(output) = hook.poll(cx, C::CATCH_FAILURES) else {
-                running.rotate_left(1);
+            let Poll::Ready(output) = hook.poll(cx, P::CATCH_FAILURES) else {
+                hooks.rotate_left(1);
                 continue;
             };
-            let Some(hook) = running.pop_front() else {
+            let Some(hook) = hooks.pop_front() else {
                 break;
             };
             match self.finish_hook(hook, output) {
@@ -350,36 +372,44 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, 
                 step => return Poll::Ready(step),
             }
         }
-        let running = &mut self.progress.running.get_or_default().0;
-        if running.is_empty() {
+        let hooks = &mut self.progress.pending.get_or_default().0;
+        if hooks.is_empty() {
             return Poll::Ready(Step::Next);
         }
-        // A runtime's cooperative budget may end before the last hook: start with another hook
-        // the next time.
-        running.rotate_left(1);
+        // The next poll starts with another hook. A runtime limits the work of a task in one poll
+        // (its cooperative budget), and hooks that are polled after the limit make no progress.
+        hooks.rotate_left(1);
         Poll::Pending
     }
 
-    /// Polls the policy's future as soon as the policy requests it, for policies that mostly need
-    /// not wait for it.
+    /// If the flow is a new future of the policy, creates and polls the future within the loop, so
+    /// that a ready future does not suspend the dispatch. Applies to policies with
+    /// [`__POLL_FUTURE_INLINE`](Policy::__POLL_FUTURE_INLINE), whose futures are mostly ready; the
+    /// futures of other policies suspend the dispatch.
     #[inline(always)]
-    fn poll_policy(&mut self, cx: &mut Context<'_>, mut flow: Flow<'a, H, C>) -> Flow<'a, H, C> {
-        if !C::__POLL_FUTURE_INLINE {
+    fn poll_new_future(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut flow: Flow<'a, H, P>,
+    ) -> Flow<'a, H, P> {
+        if !P::__POLL_FUTURE_INLINE {
             return flow;
         }
-        while let Break(Some(Waiting::NewFuture(create))) = flow {
+        while let Break(Some(Waiting::NewPolicyFuture(create))) = flow {
             self.future.set(Some(create(self.policy)));
-            // A completed future stays where it is: it holds nothing, and dropping it is a call.
-            flow = match self.poll_future(cx) {
+            // The ready future stays in its field, because dropping it here costs a call. It no
+            // longer holds data, and is dropped with the dispatch or when the next future is set.
+            flow = match self.poll_policy_future(cx) {
                 Poll::Ready(output) => into_control_flow(self.policy.on_future_ready(output)),
-                Poll::Pending => return Break(Some(Waiting::Future)),
+                Poll::Pending => return Break(Some(Waiting::PolicyFuture)),
             };
         }
         flow
     }
 
+    /// Polls the policy's future in its field.
     #[inline(always)]
-    fn poll_future(&mut self, cx: &mut Context<'_>) -> Poll<<C::Future as Future>::Output> {
+    fn poll_policy_future(&mut self, cx: &mut Context<'_>) -> Poll<<P::Future as Future>::Output> {
         let future = self.future.as_mut().as_pin_mut();
         let future = future.expect("the policy's future was stored");
         match self.span {
@@ -388,14 +418,14 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, 
         }
     }
 
-    /// Starts a hook, inside a span of its own if the dispatch has one.
+    /// Starts a hook. If the dispatch has a span, the hook gets a child span.
     #[inline(always)]
     fn start_hook(
         &mut self,
         node: &'a Node<H>,
         hook: &'a H,
         is_final: bool,
-    ) -> HookFuture<'a, C::HookOutput> {
+    ) -> HookFuture<'a, P::HookOutput> {
         let Some(dispatch) = self.span else {
             return self.policy.invoke(&node.meta, hook, is_final);
         };
@@ -404,23 +434,25 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, 
         future.instrument(span)
     }
 
-    /// Drops a hook that has completed, then delivers its output or its failure.
+    /// Drops the future of a completed hook, then passes the hook's output or failure to the
+    /// policy.
     fn finish_hook(
         &mut self,
-        hook: PendingHook<'a, C::HookOutput>,
-        output: Result<C::HookOutput, Failure>,
-    ) -> Step<C, C::Future> {
-        let entry = hook.into_entry(C::CATCH_FAILURES);
+        hook: PendingHook<'a, P::HookOutput>,
+        output: Result<P::HookOutput, Failure>,
+    ) -> Step<P, P::Future> {
+        let entry = hook.into_entry(P::CATCH_FAILURES);
         match output {
             Ok(output) => self.deliver(entry, output),
             Err(failure) => self.policy.on_failure(entry, failure),
         }
     }
 
-    /// Delivers the output of a hook to the policy.
+    /// Passes the output of a hook to the policy. If the policy catches failures, it validates the
+    /// output first; an invalid output is passed as a failure.
     #[inline(always)]
-    fn deliver(&mut self, entry: &EntryMeta, output: C::HookOutput) -> Step<C, C::Future> {
-        if !C::CATCH_FAILURES {
+    fn deliver(&mut self, entry: &EntryMeta, output: P::HookOutput) -> Step<P, P::Future> {
+        if !P::CATCH_FAILURES {
             return self.policy.on_output(entry, output);
         }
         match self.policy.validate_output(output) {
@@ -430,27 +462,28 @@ impl<'a, H: ?Sized, C: Policy<H> + 'a, const LEAVES: bool> Driver<'_, 'a, H, C, 
     }
 }
 
+/// Converts the step that a policy has returned into the control flow of the loop.
 #[inline(always)]
-fn into_control_flow<'a, H, C>(step: Step<C, C::Future>) -> Flow<'a, H, C>
+fn into_control_flow<'a, H, P>(step: Step<P, P::Future>) -> Flow<'a, H, P>
 where
     H: ?Sized,
-    C: Policy<H>,
+    P: Policy<H>,
 {
     match step {
         Step::Next => Continue(()),
         Step::Stop => Break(None),
-        Step::Wait(create) => Break(Some(Waiting::NewFuture(create))),
+        Step::Wait(create) => Break(Some(Waiting::NewPolicyFuture(create))),
     }
 }
 
-/// A hook that was started and has not completed.
+/// A hook with a boxed future that has not completed.
 pub(super) struct PendingHook<'a, T> {
     entry: &'a EntryMeta,
     future: BoxFuture<'a, T>,
     timeout: Option<Timeout>,
 }
 
-/// The time limit of one call of a hook.
+/// The timeout of one call of a hook.
 struct Timeout {
     duration: Duration,
     future: BoxFuture<'static, ()>,
@@ -482,7 +515,7 @@ impl<'a, T> PendingHook<'a, T> {
         self.entry
     }
 
-    /// Polls the hook, then its timeout.
+    /// Polls the hook's future, and the timeout if the future is pending.
     #[inline]
     fn poll(&mut self, cx: &mut Context<'_>, catches_failures: bool) -> Poll<Result<T, Failure>> {
         match self.poll_future(cx, catches_failures) {
@@ -494,6 +527,7 @@ impl<'a, T> PendingHook<'a, T> {
         }
     }
 
+    /// Polls the hook's future. With `catches_failures`, a panic is a failure of the hook.
     #[inline]
     fn poll_future(
         &mut self,
@@ -506,10 +540,10 @@ impl<'a, T> PendingHook<'a, T> {
         }
     }
 
-    /// Returns the failure if the hook's time has expired.
+    /// Polls the timeout. Returns a failure if the timeout has expired or the timer panicked.
     fn poll_timeout(&mut self, cx: &mut Context<'_>) -> Option<Failure> {
         let timeout = self.timeout.as_mut()?;
-        // The host's timer may round up a duration of zero.
+        // A timer may round a duration of zero up, so a timeout of zero does not use the timer.
         if timeout.duration.is_zero() {
             return Some(Failure::Timeout(timeout.duration));
         }
@@ -521,13 +555,16 @@ impl<'a, T> PendingHook<'a, T> {
     }
 }
 
-/// Calls `work`. Returns the payload of its panic if `catches_failures`.
+/// Calls `work`. With `catches_failures`, returns the payload of a panic; otherwise the panic
+/// propagates.
 #[inline(always)]
 fn catch<R>(catches_failures: bool, work: impl FnOnce() -> R) -> thread::Result<R> {
     if !catches_failures {
         return Ok(work());
     }
-    // A panic may leave the policy or the hook half-updated. The methods of a policy do not
-    // panic, and a hook keeps its state consistent itself.
+    // Unwind safety: a panic may leave the hook or the policy half-updated. Each hook keeps its own
+    // state consistent. A panic of `Policy::invoke` or `Policy::timeout` counts as a failure of the
+    // hook, so these methods keep the policy consistent if they panic. After a panic of another
+    // method of the policy, the dispatch does not continue.
     catch_unwind(AssertUnwindSafe(work))
 }

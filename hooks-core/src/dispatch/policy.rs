@@ -183,17 +183,17 @@ pub trait Policy<H: ?Sized>: Sized {
     fn finish(self) -> Self::Output;
 }
 
-/// The next step of a dispatch, as a policy `C` with the future `F` decides.
-pub enum Step<C, F> {
+/// The next step of a dispatch, as a policy `P` with the future `F` decides.
+pub enum Step<P, F> {
     /// Starts the next hook, if there is one.
     Next,
     /// Ends the dispatch.
     Stop,
     /// Waits for the future that this function creates, then calls [`Policy::on_future_ready`].
-    Wait(fn(&mut C) -> F),
+    Wait(fn(&mut P) -> F),
 }
 
-impl<C, F> fmt::Debug for Step<C, F> {
+impl<P, F> fmt::Debug for Step<P, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Step::Next => "Next",
