@@ -27,7 +27,7 @@
 //!
 //! async fn no_keys(_event: Arc<str>, data: Arc<Map>) -> HookResult {
 //!     match data.get("file_path").and_then(|path| path.as_str()) {
-//!         Some(path) if path.ends_with(".key") => HookResult::deny("keys are not written"),
+//!         Some(path) if path.ends_with(".key") => HookResult::deny("writing key files is forbidden"),
 //!         _ => HookResult::proceed(),
 //!     }
 //! }

@@ -1,4 +1,7 @@
 //! Result of an emission.
+//!
+//! An event announces an operation of the host, such as the call of a tool. Its hooks decide whether
+//! the operation may happen, and with which data.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,23 +17,30 @@ use super::result::{Action, ContextRole, HookResult, MessageLevel};
 use crate::Map;
 use crate::error::text;
 
-/// Result of an emission: the strongest action, and every hook's contribution, whichever action
-/// won.
+/// Result of an emission: the strongest action of the hooks, and the changed data, injections and
+/// messages of all hooks that ran. After a denial, no further hook runs.
 ///
-/// [`result`](Self::result) returns it as one [`HookResult`]; this type also has the parts that do
-/// not fit into one.
+/// From the strongest action to the weakest: [`Deny`](Action::Deny), [`AskUser`](Action::AskUser),
+/// [`InjectContext`](Action::InjectContext), [`Modify`](Action::Modify),
+/// [`Continue`](Action::Continue).
+///
+/// [`result`](Self::result) summarizes an emission as one [`HookResult`], which has no place for
+/// everything that an emission contains.
 ///
 /// ```
 /// use hooks_runtime::{Action, Event, HookRegistry, HookResult, RegisterOptions};
 /// use serde_json::json;
 ///
 /// let hooks = HookRegistry::new();
-/// let options = RegisterOptions::new;
-/// hooks.register("tool:pre", |_: Event<'_>| HookResult::set("dry_run", true), options());
+/// hooks.register(
+///     "tool:pre",
+///     |_: Event<'_>| HookResult::set("dry_run", true),
+///     RegisterOptions::new(),
+/// );
 /// hooks.register(
 ///     "tool:pre",
 ///     |_: Event<'_>| HookResult::deny("not on a Friday").user_message("come back on Monday"),
-///     options().name("calendar"),
+///     RegisterOptions::new().name("calendar"),
 /// );
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -38,7 +48,7 @@ use crate::error::text;
 /// assert_eq!(emission.action, Action::Deny);
 /// assert_eq!(emission.reason(), Some("not on a Friday"));
 /// assert_eq!(emission.decided_by.as_deref(), Some("calendar"));
-/// // Earlier changes of data, and all messages to the user, are kept too.
+/// // The changed data of the earlier hook, and the messages of both hooks, are in the emission.
 /// assert_eq!(emission.data["dry_run"], true);
 /// assert_eq!(emission.messages[0].text, "come back on Monday");
 /// # });
@@ -47,41 +57,53 @@ use crate::error::text;
 #[must_use = "it may be a denial, or a question for the user"]
 #[non_exhaustive]
 pub struct Emission {
-    /// The strongest action. With [`Action::Modify`], a hook has set the data or a field, possibly
+    /// The strongest action. [`Action::Modify`] means that a hook set the data or a field, possibly
     /// to an equal value.
     pub action: Action,
-    /// Data of the announced action, as the last hook left them.
+    /// The event's data after all changes by hooks.
     pub data: Arc<Map>,
-    /// Injections, in execution order.
+    /// Texts for the agent's conversation, in execution order.
     pub injections: ThinVec<Injection>,
     /// Messages for the user, in execution order.
     pub messages: ThinVec<UserMessage>,
-    /// Hook that returned `action`. If several hooks returned it: the first one, for a question the
-    /// first trusted one if there is one, and for [`Action::Modify`] the last one.
+    /// Name of the deciding hook, the hook that returned `action`. If several hooks returned the
+    /// action, the deciding hook is
+    ///
+    /// - for [`Action::AskUser`], the first hook that the host trusts, or the first hook if the host
+    ///   trusts none of them;
+    /// - for [`Action::InjectContext`], the first hook;
+    /// - for [`Action::Modify`], the last hook.
+    ///
+    /// `None` for [`Action::Continue`].
     pub decided_by: Option<Arc<str>>,
-    /// Failures, in execution order.
+    /// Failures of hooks, in execution order.
     pub failures: ThinVec<HandlerFailure>,
-    /// Rare parts.
-    pub(crate) rest: ColdOption<Box<Rest>>,
+    /// Parts that most emissions do not have. A `ColdOption` is an `Option` optimised for `None`.
+    pub(crate) rare_fields: ColdOption<Box<RareFields>>,
 }
 
+/// Parts of an emission that most emissions do not have.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Rest {
+pub(crate) struct RareFields {
     /// Result of the deciding hook.
     pub(crate) decision: Option<Box<HookResult>>,
+    /// Set if the deciding hook asks the user.
     pub(crate) question: Option<Question>,
+    /// Printed texts.
     pub(crate) output: Vec<HookOutput>,
     pub(crate) report: Option<Report>,
 }
 
-/// Further properties of a question.
+/// Origin of a question to the user. The question itself is in the result of the deciding hook.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
+    /// Name of the event.
     pub(crate) event: Arc<str>,
-    /// `true` if the host trusts the hook.
+    /// `true` if the host trusts the hook that asks.
     pub(crate) is_trusted: bool,
+    /// Name of the type of this hook.
     pub(crate) hook_type: &'static str,
-    /// `true` if a later hook changed the data.
+    /// `true` if a hook changed the event's data after the question.
     pub(crate) has_changed: bool,
 }
 
@@ -93,25 +115,25 @@ pub struct Injection {
     pub content: String,
     /// Role of the text.
     pub role: ContextRole,
-    /// `true` if it applies to the current call only.
+    /// `true` if only the next call of the model gets the text, and the history does not contain it.
     pub ephemeral: bool,
-    /// `true` to append it to the last tool result, if it is ephemeral.
+    /// `true` to append an ephemeral text to the last result of a tool.
     pub append_to_last_tool_result: bool,
-    /// Source of the injection.
+    /// Origin of the text.
     pub provenance: Provenance,
 }
 
-/// Source of an injection.
+/// Origin of an injection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Provenance {
-    /// Always `hook`.
+    /// Kind of the origin: always `hook`.
     pub source: Cow<'static, str>,
-    /// The name of the hook.
+    /// Name of the hook.
     pub hook: Arc<str>,
-    /// The name of the event.
+    /// Name of the event.
     pub event: Arc<str>,
-    /// Time of the hook's output.
+    /// Time at which the hook returned the text.
     #[serde(serialize_with = "crate::timestamp::serialize")]
     pub at: Timestamp,
 }
@@ -124,34 +146,35 @@ pub struct UserMessage {
     pub text: String,
     /// Severity.
     pub level: MessageLevel,
-    /// Hook that returned it.
+    /// Name of the hook that returned the message.
     pub hook: Arc<str>,
 }
 
-/// Text that a hook printed.
+/// Text that a hook printed with [`Event::print`](super::Event::print).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HookOutput {
     /// The text.
     pub text: String,
-    /// The hook that printed it.
+    /// Name of the hook that printed the text.
     pub hook: Arc<str>,
 }
 
-/// A failure of a hook.
+/// A failure of an event hook.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HandlerFailure {
-    /// The hook.
+    /// Name of the hook.
     pub hook: Arc<str>,
-    /// The event.
+    /// Name of the event.
     pub event: Arc<str>,
-    /// The failure.
+    /// Cause: an error, a panic, a timeout or an invalid output.
     pub failure: Failure,
 }
 
 impl UserMessage {
-    /// Returns the message of this entry's hook, if it has one, whatever its action.
+    /// Returns the message in a result, with the name of its hook. `None` if the result has no
+    /// message. `entry` is the registration of the hook.
     pub(crate) fn of(result: &HookResult, entry: &EntryMeta) -> Option<Self> {
         Some(UserMessage {
             text: result.user_message.clone()?,
@@ -179,8 +202,8 @@ impl std::error::Error for HandlerFailure {
 }
 
 impl HandlerFailure {
-    /// Returns the failure of this entry's hook, and logs it; failures of event hooks are logged
-    /// only here.
+    /// Creates the failure of a hook and logs it. No other code logs failures of event hooks, so each
+    /// is logged once. `entry` is the registration of the hook.
     pub(crate) fn logged(entry: &EntryMeta, event: &Arc<str>, failure: Failure) -> Self {
         let failure = HandlerFailure {
             hook: entry.name_arc(),
@@ -198,14 +221,17 @@ impl HandlerFailure {
         failure
     }
 
-    /// Returns the text of the failure, even if the `Display` of the hook's error panics.
+    /// Formats the failure. If the `Display` of the hook's error panics, returns a placeholder.
     pub(crate) fn text(&self) -> String {
         text(self)
     }
 }
 
 impl Emission {
-    /// Returns `true` if the announced action must not happen.
+    /// Returns `true` if a hook denied the announced operation.
+    ///
+    /// `false` does not always permit the operation: with [`Action::AskUser`], the user has to
+    /// approve it first.
     pub fn is_denied(&self) -> bool {
         self.action == Action::Deny
     }
@@ -215,21 +241,25 @@ impl Emission {
         self.decision()?.reason.as_deref()
     }
 
-    /// Returns the result of the deciding hook; with [`Action::AskUser`], the question. With
-    /// [`Action::Modify`], the result has no data: they are in the emission's. `None` if hooks only
-    /// continued or changed fields.
+    /// Returns the result of the [deciding hook](Self::decided_by); with [`Action::AskUser`], the
+    /// question.
+    ///
+    /// With [`Action::Modify`], the result contains no data: the changed data are in
+    /// [`data`](Self::data). `None` if there is no deciding hook, or if the deciding hook only set
+    /// single fields.
     pub fn decision(&self) -> Option<&HookResult> {
-        self.rest.as_ref()?.decision.as_deref()
+        self.rare_fields.as_ref()?.decision.as_deref()
     }
 
-    /// Returns the properties of the question, if the action is to ask the user.
+    /// Returns the origin of the question if the action is [`Action::AskUser`].
     pub(crate) fn question(&self) -> Option<&Question> {
-        self.rest.as_ref()?.question.as_ref()
+        self.rare_fields.as_ref()?.question.as_ref()
     }
 
-    /// Returns the output that hooks printed and did not suppress, in order of time.
+    /// Returns the texts that hooks printed, in order of time. The texts of a hook whose result has
+    /// [`suppress_output`](HookResult::suppress_output) are omitted.
     pub fn output(&self) -> &[HookOutput] {
-        match self.rest.as_ref() {
+        match self.rare_fields.as_ref() {
             Some(rest) => &rest.output,
             None => &[],
         }
@@ -238,14 +268,16 @@ impl Emission {
     /// Returns the report on each hook, if [`EmitOptions::report`](super::EmitOptions::report)
     /// requested one.
     pub fn report(&self) -> Option<&Report> {
-        self.rest.as_ref()?.report.as_ref()
+        self.rare_fields.as_ref()?.report.as_ref()
     }
 
-    /// Returns the emission as one [`HookResult`].
+    /// Summarizes the emission as one [`HookResult`].
     ///
-    /// A denial or a question is the hook's own result. Several injections become one, with the
-    /// settings of the first. Otherwise the data are the final ones, and all messages become one,
-    /// with the level of the most severe.
+    /// | Action | Result |
+    /// |---|---|
+    /// | `Deny`, `AskUser` | the result of the deciding hook |
+    /// | `InjectContext` | the result of the deciding hook, with the texts of all injections, separated by blank lines |
+    /// | `Modify`, `Continue` | the final data, and the messages of all hooks, a line each, with the level of the most severe message |
     pub fn result(&self) -> HookResult {
         let own = self.decision().cloned();
         match self.action {

@@ -17,7 +17,7 @@ use thin_vec::ThinVec;
 
 use super::data::EmitError;
 use super::emission::{
-    Emission, HandlerFailure, HookOutput, Injection, Provenance, Question, Rest, UserMessage,
+    Emission, HandlerFailure, HookOutput, Injection, Provenance, Question, RareFields, UserMessage,
 };
 use super::event::EventContext;
 use super::handler::{Handler, HandlerOutput, ReplyBody};
@@ -360,7 +360,7 @@ fn complete(
 ) -> Result<Emission, EmitError> {
     let printed = transcript.into_lines();
     let said = said.map(|said| *said).unwrap_or_default();
-    emission.rest = ColdOption::from(Box::new(Rest {
+    emission.rare_fields = ColdOption::from(Box::new(RareFields {
         decision: said.decision,
         question: said.question,
         output: output(printed, &said.muted),
@@ -414,7 +414,7 @@ impl Emission {
             messages: ThinVec::new(),
             decided_by: None,
             failures: ThinVec::new(),
-            rest: ColdOption::none(),
+            rare_fields: ColdOption::none(),
         }
     }
 }

@@ -13,7 +13,7 @@ use pin_project_lite::pin_project;
 
 use super::collect::{Collect, Collected};
 use super::data::{DefaultFields, EmitError, IntoEventData};
-use super::emission::{Emission, Rest};
+use super::emission::{Emission, RareFields};
 use super::emit::EmissionState;
 use super::handler::{HookAnswer, IntoHandler, handler, name_of};
 use super::record::Fields;
@@ -171,9 +171,9 @@ impl HookRegistry {
         let Some((name, slot)) = table.hooks(event) else {
             let mut emission = Emission::of(table.completed(map));
             if options.report {
-                emission.rest = ColdOption::from(Box::new(Rest {
+                emission.rare_fields = ColdOption::from(Box::new(RareFields {
                     report: Some(Report::default()),
-                    ..Rest::default()
+                    ..RareFields::default()
                 }));
             }
             return Ok(emission);

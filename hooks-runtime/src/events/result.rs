@@ -42,7 +42,8 @@ pub struct HookResult {
     pub context_injection: Option<String>,
     /// Role of the injected text.
     pub context_injection_role: ContextRole,
-    /// `true` if the injection applies to the current call only, not to the history.
+    /// `true` if only the next call of the model gets the injected text, and the history does not
+    /// contain it.
     pub ephemeral: bool,
     /// `true` to append the injection to the last tool result, if it is
     /// [`ephemeral`](Self::ephemeral).
@@ -70,20 +71,20 @@ pub struct HookResult {
     pub extra: Option<Box<Map>>,
 }
 
-/// Effect on the action that an event announces.
+/// Effect on the operation that an event announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// It continues.
+    /// The operation continues.
     #[default]
     Continue,
-    /// It must not happen.
+    /// The operation must not happen.
     Deny,
-    /// It continues with other data.
+    /// The operation continues with other data.
     Modify,
-    /// It continues, and text is injected for the agent.
+    /// The operation continues, and text is injected into the agent's conversation.
     InjectContext,
-    /// The user decides.
+    /// The operation must not happen before the user approves it.
     AskUser,
 }
 
@@ -104,9 +105,9 @@ pub enum ContextRole {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalDefault {
-    /// The action may happen.
+    /// The operation may happen.
     Allow,
-    /// The action is denied.
+    /// The operation is denied.
     #[default]
     Deny,
 }
@@ -235,7 +236,7 @@ setters! {
     reason: impl Into<String> => Some(reason.into());
     /// Sets the role of the injected text.
     context_injection_role: ContextRole => context_injection_role;
-    /// Sets whether the injection applies to the current call only.
+    /// Sets whether only the next call of the model gets the injected text.
     ephemeral: bool => ephemeral;
     /// Sets whether an ephemeral injection is appended to the last tool result.
     append_to_last_tool_result: bool => append_to_last_tool_result;
