@@ -1,7 +1,7 @@
 //! Result of an emission.
 //!
-//! An event announces an operation of the host, such as the call of a tool. Its hooks decide whether
-//! the operation may happen, and with which data.
+//! An event announces an operation of the host, such as the call of a tool. The hooks of the event
+//! decide whether the operation may happen, and with which data.
 
 use std::borrow::Cow;
 use std::fmt;
