@@ -316,10 +316,11 @@ pub(crate) fn section() -> Result<String, String> {
     let mut text = format!(
         "{MARK}\n\n## Registrations\n\n\
          Written by `cargo bench -p hooks-tests --bench performance -- registration write`. \
-         Milliseconds to register so many hooks, and where it says so to take each of them out \
-         again, on {}, the best of three runs. The instructions are callgrind's: *growth* is \
-         8 000 hooks as a multiple of 1 000, *each* those of 8 000 by their number. A reader \
-         takes a snapshot as before, without a lock.\n\n\
+         Milliseconds to register this number of hooks and, in some rows, to replace or remove \
+         each of them, on {}; the best of three runs. callgrind counted the instructions: *growth* \
+         is their number for 8 000 hooks as a multiple of their number for 1 000, *each* their \
+         number for 8 000 hooks divided by 8 000. A dispatch takes its snapshot without a lock, \
+         however many hooks are registered.\n\n\
          | What | 1 000 | 8 000 | 40 000 | 100 000 | growth | target | instructions each |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|\n",
         crate::processor::name(),
@@ -341,8 +342,8 @@ pub(crate) fn section() -> Result<String, String> {
             misses.push(format!("{}: {:.1} × 1 000", case.what, growth.ratio));
         }
     }
-    text += "\nA thousand nested dispatches fit on a stack of 2 MiB in a debug build, which the \
-             tests in `tests/runtime/nested.rs` and `tests/behaviour/nesting.rs` hold.\n";
+    text += "\nA thousand nested dispatches fit on a stack of 2 MiB in a debug build: \
+             `tests/runtime/nested.rs` and `tests/behaviour/nesting.rs` test this.\n";
     Ok(text + &missed(&misses))
 }
 

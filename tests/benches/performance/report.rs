@@ -109,8 +109,8 @@ fn introduction(missing: Option<&str>) -> String {
          this page is typed by hand.\n\n\
          Measured on {}, {} cores, with {}, release profile of the workspace, no tracing \
          subscriber. All contenders of a row ran in turns in one process; a time is the \
-         median of many rounds. Times depend on the machine and on what else it does: judge \
-         the ratios. {counted}\n\n\
+         median of many rounds. Times depend on the machine and its other load: compare the \
+         ratios. {counted}\n\n\
          Every slot takes a prompt of {} bytes; every hook looks for one word in it. The \
          *limit* is the same hooks as static calls, written by hand and inlined.\n",
         processor::name(),
@@ -179,14 +179,17 @@ fn hooks(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
                     why: match (subject, case.slot) {
                         (Subject::Awaiting, _) => AWAITING,
                         (_, "own_chain") => OWN_CHAIN,
-                        (_, "aggregate") => GATHERED,
+                        (_, "aggregate") => AGGREGATE,
                         _ => READY,
                     },
                 });
             }
         }
-        text +=
-            "\nInstructions: the framework's / the other's. A ratio in bold misses its target.\n";
+        let _ = writeln!(
+            text,
+            "\nInstructions: of the framework / of the {against}. A ratio in bold misses its \
+             target."
+        );
         if subject == Subject::Ready {
             let floor: Vec<_> = cases
                 .iter()
@@ -207,8 +210,9 @@ fn hooks(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
 fn empty(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
     let mut text = format!(
         "\n## No hooks\n\n\
-         The distance to the direct call of the default; the target is {EMPTY_TARGET} instructions.\n\n\
-         | Slot | ns | direct, ns | instructions beyond | allocations |\n|---|---:|---:|---:|---:|\n"
+         A dispatch without hooks, compared with a direct call of the default; the target is \
+         {EMPTY_TARGET} additional instructions.\n\n\
+         | Slot | ns | direct call, ns | additional instructions | allocations |\n|---|---:|---:|---:|---:|\n"
     );
     for measured in cases
         .iter()
@@ -233,7 +237,7 @@ fn empty(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
                 measured: format!("{shown} instructions"),
                 target: format!("≤ {EMPTY_TARGET}"),
                 why: if case.slot == "aggregate" {
-                    GATHERED
+                    AGGREGATE
                 } else {
                     EMPTY
                 },
@@ -246,9 +250,10 @@ fn empty(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
 fn allocations(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
     let mut text = String::from(
         "\n## Allocations\n\n\
-         A closure returns a future that may wait, which is boxed: there is no target for it. \
-         `function` is a `#[impl_hook]` function that takes `&str`; the others are given a \
-         `String`, which costs the caller's own and a clone for every hook but the last.\n\n\
+         `function` is a `#[impl_hook]` function that takes `&str`. The other hooks take a \
+         `String`: the caller allocates one, and the dispatch clones it for every call except the \
+         last, where the default is a call, too. A closure returns a future that may be pending. \
+         This future is boxed, so closures have no target.\n\n\
          | Hooks | Number | allocations | target | ratio to the limit |\n|---|---:|---:|---:|---:|\n",
     );
     let by_hand = [Subject::Function, Subject::Owned];
@@ -281,8 +286,8 @@ fn allocations(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
     }
     let growing = counts::growing();
     if growing.is_empty() {
-        text += "\nNo number of allocations in this page grows with the length of the prompt \
-                 (held for one a hundred times as long).\n";
+        text += "\nNo number of allocations on this page grows with the length of the prompt: all \
+                 were also measured with a prompt of a hundred times the length.\n";
     }
     for what in growing {
         misses.push(Miss {
@@ -296,30 +301,27 @@ fn allocations(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
 }
 
 /// Nanoseconds beyond an indexed look-up that an emission without hooks may take.
-const UNHEARD_TARGET: f64 = 20.0;
+const NO_HOOKS_TARGET: f64 = 20.0;
 
 fn events(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
     let mut text = String::from(
         "\n## Events\n\n\
-         Every hook compares the tool's name and looks for a folder in a path, as a first guard of files \
-         would. Where hooks modify, each sets a field, too. \
-         The limit does the same on a map that nobody shares. The data have five fields, or one of \
-         them holds 8 KiB. To find a field, a map hashes its name; an event compares it with the \
-         few that there are, which is why it can take less time than the limit. With twelve \
-         fields, and where a hook is given an `Arc` of the map, both hash: there the ratio is \
-         that of the dispatch alone.\n\n\
+         Every hook compares the tool's name and looks for a folder in a path, like a simple check \
+         of files. In the rows *hooks modify*, each hook also sets a field. The limit does the \
+         same work on a map with one owner. The data have five fields; in the rows with 8 KiB, one \
+         of the fields has this size. A map finds a field by the hash of its name. An event \
+         compares the name with the names of its few fields instead, so it can take less time than \
+         the limit. With twelve fields, and if a hook receives an `Arc` of the map, both use the \
+         hash: in these rows, the ratio is that of the dispatch alone.\n\n\
          | What | Hooks | ns | limit, ns | ratio | target | instructions | allocations |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     let subjects = [
-        (Subject::Event, "going on"),
-        (Subject::EventMany, "going on, 12 fields"),
-        (Subject::EventModify, "modifying"),
-        (Subject::EventShared, "going on, given `Arc`s"),
-        (
-            Subject::EventCommon,
-            "going on, a registry as commonly written",
-        ),
+        (Subject::Event, "hooks continue"),
+        (Subject::EventMany, "hooks continue, 12 fields"),
+        (Subject::EventModify, "hooks modify"),
+        (Subject::EventShared, "hooks continue, receive `Arc`s"),
+        (Subject::EventCommon, "hooks continue, common registry"),
     ];
     for (subject, what) in subjects {
         let alike = |measured: &&Measured| measured.case.subject == subject;
@@ -353,19 +355,19 @@ fn events(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
             }
         }
     }
-    text += "\n*As commonly written* is a list of `async_trait` objects behind a lock, with the data \
-             cloned for every hook: how `amplifier-core` works by its documentation. It is in no \
-             package registry, so it is not measured itself.\n";
+    text += "\nThe *common registry* is a list of `async_trait` objects behind a lock. It clones \
+             the data for every hook, as `amplifier-core` does according to its documentation. \
+             `amplifier-core` is in no package registry, so it is not measured itself.\n";
     for measured in cases
         .iter()
         .filter(|measured| measured.case.subject == Subject::EventEmpty)
     {
         let beyond = measured.ours - measured.baseline;
-        let reached = beyond <= UNHEARD_TARGET;
+        let reached = beyond <= NO_HOOKS_TARGET;
         let _ = writeln!(
             text,
             "\nAn emission without hooks takes {} ns more than an indexed look-up (target \
-             ≤ {UNHEARD_TARGET:.0}), and {} allocations.",
+             ≤ {NO_HOOKS_TARGET:.0}), and {} allocations.",
             judged(format!("{beyond:.1}"), reached),
             measured.allocations,
         );
@@ -373,8 +375,8 @@ fn events(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
             misses.push(Miss {
                 what: "an emission without hooks".to_owned(),
                 measured: format!("{beyond:.1} ns"),
-                target: format!("≤ {UNHEARD_TARGET:.0} ns"),
-                why: NOBODY,
+                target: format!("≤ {NO_HOOKS_TARGET:.0} ns"),
+                why: NO_HOOKS,
             });
         }
     }
@@ -385,8 +387,8 @@ fn parallel(scaling: &Scaling, misses: &mut Vec<Miss>) -> String {
     let target = threads::TARGET;
     let mut text = format!(
         "\n## Two threads\n\n\
-         How much two threads that dispatch on what they share get done, as a multiple of one \
-         (target ≥ {target:.2}):\n\n| Shared | × one thread |\n|---|---:|\n"
+         Throughput of two threads that dispatch on a shared value, as a multiple of one thread \
+         (target ≥ {target:.2}):\n\n| Shared value | × one thread |\n|---|---:|\n"
     );
     for (what, scaling) in &scaling.shared {
         let reached = *scaling >= target;
@@ -406,8 +408,8 @@ fn parallel(scaling: &Scaling, misses: &mut Vec<Miss>) -> String {
     }
     let _ = writeln!(
         text,
-        "\nStatic calls, which share nothing, got {:.2} times as much done at the same time: that is \
-         what the machine had left for a second thread.",
+        "\nStatic calls without a shared value, measured at the same time, reached {:.2}: the \
+         maximum of this machine for a second thread.",
         scaling.limit
     );
     text
@@ -416,11 +418,12 @@ fn parallel(scaling: &Scaling, misses: &mut Vec<Miss>) -> String {
 fn compile_time(compiled: &Compiled, misses: &mut Vec<Miss>) -> String {
     let mut text = String::from(
         "\n## Compile time\n\n\
-         50 traits with 6 slots each, and `async_trait` of the same shape, where the loops over \
-         the hooks are written by hand. Only the crate itself is built anew: from nothing, or \
-         *again*, with what the compiler kept of the time before, after its file was saved as it \
-         was. The *names alone* are the public items of a declared slot (its two traits and its methods of the \
-         set), written by hand, with nothing behind them: the lower bound of an expansion.\n\n\
+         50 traits with 6 slots each, compared with `async_trait` traits of the same shape, whose \
+         loops over the hooks are written by hand. *Declared* crates contain the traits only; \
+         crates *with hooks* also implement them. The dependencies are already built. *Again* is \
+         an incremental build, after the crate's file was saved unchanged. The *names alone* are \
+         the public items of a declared slot (its two traits and its methods of the set), written \
+         by hand without an implementation: the lower bound of an expansion.\n\n\
          | Crate | Command | s | `async_trait`, s | ratio | target |\n|---|---|---:|---:|---:|---:|\n",
     );
     for timed in &compiled.times {
@@ -451,7 +454,7 @@ fn compile_time(compiled: &Compiled, misses: &mut Vec<Miss>) -> String {
     let _ = write!(
         text,
         "\nA declared slot expands to {} formatted lines beyond its definition (target ≤ {:.0}); \
-         a method of `async_trait` to {:.1}; its names alone take {:.1}.\n",
+         a method of `async_trait` to {:.1}; the names alone of a slot to {:.1}.\n",
         judged(format!("{:.1}", compiled.lines), reached),
         compile::LINES_TARGET,
         compiled.async_trait_lines,
@@ -499,24 +502,26 @@ fn missed(misses: &[Miss]) -> String {
     text
 }
 
-const READY: &str = "a virtual call a hook, with an output that goes through memory, which a list \
-    without any framework pays, too; the rest is the way to the hook (list, entry, value, where the \
-    limit has the values at hand) and the state of the future";
-const OWN_CHAIN: &str = "a chain is an `async fn` that may wait after every output, and a future \
-    that may wait is stored where it does not move before it is polled";
-const GATHERED: &str = "the outputs go into a `Vec` whose length nobody knows when it is \
-    compiled, and the reduction is a future of its own, which has to lie still";
-const AWAITING: &str = "the one box of each hook is `async_trait`'s, too; in addition, each answer \
-    is asked whether it is there already";
-const EMPTY: &str = "the future is made whole, so that it may be suspended, before it is polled";
-const THREADS: &str =
-    "see the static calls beside it; a difference to them would be the dispatch's";
-const EVENT: &str = "the snapshot of the table is taken and given back with an atomic \
-    operation each, the emission has to lie still while hooks may wait, and its answer is moved; \
-    beyond that, a hook costs a virtual call";
-const NOBODY: &str = "the future is made whole, so that it may be suspended, and its answer is \
-    moved through memory";
+const READY: &str = "each hook costs a virtual call, and its output passes through memory, as in a \
+    list without any framework; in addition, the dispatch loads the list, the entry and the hook, \
+    which are local variables in the limit, and stores the state of its future";
+const OWN_CHAIN: &str = "a chain is an `async fn` that may be pending after every output, and a \
+    future that may be pending is stored where it does not move before it is polled";
+const AGGREGATE: &str = "the outputs are stored in a `Vec`, whose length is unknown at compile \
+    time, and the aggregate is a separate future, which must not move after its first poll";
+const AWAITING: &str = "each hook costs one box, as with `async_trait`; in addition, the dispatch \
+    tests for each hook whether it returned its output or a boxed future";
+const EMPTY: &str = "the complete future is built before its first poll, because it may be \
+    suspended";
+const THREADS: &str = "compare the static calls in the same section; only a difference to them \
+    is a cost of the dispatch";
+const EVENT: &str = "taking and releasing the snapshot of the table costs an atomic operation \
+    each, the state of the emission must not move while hooks may be pending, and its result is \
+    moved; in addition, each hook costs a virtual call";
+const NO_HOOKS: &str = "the complete future is built before its first poll, because it may be \
+    suspended, and its result passes through memory";
 const ALLOCATED: &str = "an allocation beyond those of the hooks themselves";
-const CHECK: &str = "a slot has its public methods, a trait for hooks and one for hooks with \
-    state, and an impl for each way to be called; all of them are checked where they are declared";
-const LINES: &str = "each type is spelled with its absolute path";
+const CHECK: &str = "a slot has public methods, a trait for hooks, a trait for hooks with state, \
+    and an impl for each form of hook; the compiler checks all of them in the crate that declares \
+    the slot";
+const LINES: &str = "the expansion names each type by its absolute path";

@@ -65,7 +65,7 @@ pub(crate) fn scaling() -> Scaling {
             ("a typed set", set),
             ("a registry of events", emit),
             (
-                "the same, while a third thread registers and unregisters",
+                "a registry of events, while a third thread registers and unregisters",
                 busy,
             ),
             ("a registry of PRE hooks", pre),
