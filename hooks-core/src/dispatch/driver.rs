@@ -91,7 +91,7 @@ type Flow<'a, H, P> = ControlFlow<Option<Waiting<'a, H, P>>>;
 /// `always/1` −19 %, `always/4` −12 %, `own_chain/4` −30 %, `event_continue/4` −6 % instructions.
 ///
 /// A slot stores its entries in *leaves*, slices of at most 64 entries; [`Cursor::next`] continues
-/// with the next leaf. If the slot has one leaf and no subscriber wants spans, `WALKS_LEAVES` is
+/// with the next leaf. If the slot has one leaf and no subscriber records spans, `WALKS_LEAVES` is
 /// `false` in the first poll: the loop then runs over one slice. [`run_propagating`] calls the last
 /// hook after this loop, so that no call tests whether its hook is the last one.
 ///
