@@ -30,7 +30,8 @@ use crate::trace;
 pub(super) struct Progress<'a, H: ?Sized, T> {
     /// The hooks that have not been started.
     pub(super) remaining: Cursor<'a, H>,
-    /// The pending hooks of a policy that runs hooks concurrently. Most dispatches have none.
+    /// The pending hooks of a policy that runs hooks concurrently. Most dispatches have none, so an
+    /// `Option` optimised for `None` stores them.
     pending: ColdOption<PendingHooks<'a, T>>,
     /// `true` once [`Policy::after_hooks`] was called.
     called_after_hooks: bool,
@@ -89,6 +90,7 @@ type Flow<'a, H, P> = ControlFlow<Option<Waiting<'a, H, P>>>;
 ///
 /// The functions of the loop are `#[inline(always)]`, so that policy and progress stay in registers:
 /// `always/1` −19 %, `always/4` −12 %, `own_chain/4` −30 %, `event_continue/4` −6 % instructions.
+/// These are rows of the bench `performance`: a slot, and the number of its hooks.
 ///
 /// A slot stores its entries in *leaves*, slices of at most 64 entries; [`Cursor::next`] continues
 /// with the next leaf. If the slot has one leaf and no subscriber records spans, `WALKS_LEAVES` is
@@ -192,6 +194,8 @@ impl<'a, H: ?Sized, P: Policy<H> + 'a, const WALKS_LEAVES: bool>
         self.poll_new_future(cx, flow)
     }
 
+    /// Starts a hook, and polls its future if it is boxed. [`stack::poll`] polls a nested hook on a
+    /// new stack if little of the current stack is left.
     #[inline(always)]
     fn run_hook(
         &mut self,
