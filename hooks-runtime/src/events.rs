@@ -1,5 +1,6 @@
-//! Events: plugins register hooks for the name of an event. A host that emits it gets one result,
-//! which contains every hook's contribution.
+//! Events: plugins register hooks for the name of an event. A host that emits the event gets an
+//! [`Emission`]: the strongest action of the hooks, and the changed data, injections and messages
+//! of all hooks that ran.
 //!
 //! | Module | Subject |
 //! |---|---|
@@ -11,15 +12,16 @@
 //! | `emit`, `collect` | the two policies |
 //! | `command` | `CommandHook`: programs as hooks (feature `command`) |
 //!
-//! # Which output wins
+//! # Precedence of actions
 //!
-//! Hooks run one after the other, by priority. `deny` ends the emission. Otherwise the strongest
-//! action applies, in this order, and contributions of the weaker ones are kept:
+//! Hooks run one after the other, by priority. The action of the emission is the strongest action
+//! that a hook returned. The changed data, injections and messages of hooks with weaker actions are
+//! also in the emission. From the strongest action to the weakest:
 //!
 //! | [`Action`] | Effect on the emission |
 //! |---|---|
-//! | `Deny` | stops; the hook's reason is returned |
-//! | `AskUser` | continues; the first question applies, but a trusted hook's question before others |
+//! | `Deny` | ends; later hooks do not run |
+//! | `AskUser` | continues; the first question of a trusted hook applies, or the first question if no trusted hook asks |
 //! | `InjectContext` | continues; all injections apply |
 //! | `Modify` | continues with the changed data |
 //! | `Continue` | continues |

@@ -26,8 +26,8 @@ use crate::within::within;
 
 /// Event hooks by the name of their event. Clones share one registry.
 ///
-/// Every method takes `&self`, on any thread. A hook that is registered or removed during an
-/// emission affects later emissions only, and no emission waits for a registration.
+/// Every method takes `&self`, on any thread. If a hook is registered or removed during an
+/// emission, the change affects later emissions. No emission waits for a registration.
 #[derive(Clone)]
 pub struct HookRegistry {
     inner: Arc<Inner>,
@@ -130,16 +130,17 @@ impl HookRegistry {
         self.register(event, hook, options)
     }
 
-    /// Emits an event: its hooks run one after the other, by priority, each with the data as the
-    /// hook before left them. See [the module](super) for which output wins.
+    /// Emits an event: its hooks run one after the other, by priority. Each hook receives the data
+    /// with the changes of the previous hooks. See [the module](super) for the precedence of
+    /// actions.
     ///
-    /// The data are an object: a map, a [`Value`](serde_json::Value), or nothing.
+    /// `data` is an object: a map, a [`Value`](serde_json::Value), or `()`.
     ///
-    /// Dropping the future cancels the running hook, and starts no further ones. To run the
-    /// emission independently of the caller, use [`emit_detached`](Self::emit_detached).
+    /// Dropping the future cancels the pending hook, and no other hook starts. To run the emission
+    /// independently of the caller, use [`emit_detached`](Self::emit_detached).
     ///
     /// # Errors
-    /// If the data are not an object, or if a hook fails that was registered with
+    /// If `data` is not an object, or if a hook fails that was registered with
     /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate). Failures of other hooks
     /// are in the emission's [`failures`](Emission::failures).
     pub fn emit<'a, D: IntoEventData>(
@@ -155,10 +156,10 @@ impl HookRegistry {
     /// Dropping the future has the effect described at [`emit`](Self::emit).
     ///
     /// # Errors
-    /// As [`emit`](Self::emit), and if the hooks are not done by the deadline.
+    /// As [`emit`](Self::emit), and if a hook is pending at the deadline.
     ///
     /// # Panics
-    /// If there is a deadline and the timer panics: [`HostTimer`] does in a tokio runtime
+    /// If there is a deadline and the timer panics: [`HostTimer`] panics in a tokio runtime
     /// without its time driver.
     pub async fn emit_with(
         &self,
@@ -216,13 +217,14 @@ impl HookRegistry {
         tokio::spawn(async move { registry.emit(&event, data).await })
     }
 
-    /// Emits an event to all its hooks concurrently, and returns their data, in the order of their
-    /// priority. The timeout applies to each hook, unless its registration has a shorter one. A
-    /// hook that exceeds it, fails or panics is logged and left out.
+    /// Runs all hooks of an event concurrently, and returns the data in their results, in the order
+    /// of the hooks' priorities. The actions of the results have no effect. The timeout applies to
+    /// each hook, unless its registration has a shorter timeout. If a hook exceeds the timeout,
+    /// fails or panics, the failure is logged and the hook's data are omitted.
     ///
-    /// Dropping the future cancels the running hooks, and starts no further ones.
+    /// Dropping the future cancels the pending hooks, and no other hook starts.
     ///
-    /// If the data are not an object, this logs an error and runs no hook;
+    /// If `data` is not an object, this method logs an error and runs no hook;
     /// [`collect`](Self::collect) returns the error.
     pub async fn emit_and_collect(
         &self,
@@ -239,10 +241,11 @@ impl HookRegistry {
         }
     }
 
-    /// Like [`emit_and_collect`](Self::emit_and_collect), with the hooks' names and the failures.
+    /// Like [`emit_and_collect`](Self::emit_and_collect), but also returns the names of the hooks,
+    /// the messages, the printed texts and the failures.
     ///
     /// # Errors
-    /// If the data are not an object.
+    /// If `data` is not an object.
     pub async fn collect(
         &self,
         event: &str,
@@ -260,16 +263,16 @@ impl HookRegistry {
         Ok(collected)
     }
 
-    /// Sets fields that are added to the data of every later emission that does not have them;
-    /// replaces earlier default fields. `()` removes them.
+    /// Sets default fields: each is added to the data of every later emission that does not have the
+    /// field. Replaces earlier default fields; `()` removes them.
     pub fn set_default_fields(&self, fields: impl Into<DefaultFields>) {
         let defaults = fields.into().into_map();
         let update = |table: &mut TableWriter| table.set_defaults(defaults);
         self.inner.table.update(update);
     }
 
-    /// Sets whether later emissions get a `timestamp` in their data, in UTC, unless they or the
-    /// defaults have one. Off by default.
+    /// Sets whether later emissions get a `timestamp` in UTC in their data, unless the data or the
+    /// default fields have a `timestamp`. Off by default.
     pub fn set_timestamps(&self, stamps: bool) {
         self.inner.table.update(|table| table.set_stamps(stamps));
     }
@@ -287,9 +290,8 @@ impl HookRegistry {
 
     /// Returns a weak handle of this registry, for hooks that emit events themselves.
     ///
-    /// The registry owns its hooks. If a hook captures a clone of the registry, the two own
-    /// each other and neither is ever dropped. A [`WeakHookRegistry`] does not keep the registry
-    /// alive.
+    /// The registry owns its hooks. If a hook captures a clone of the registry, neither of them is
+    /// ever dropped. A [`WeakHookRegistry`] does not keep the registry alive.
     ///
     /// ```
     /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
@@ -472,8 +474,8 @@ impl EmitOptions {
         EmitOptions::default()
     }
 
-    /// Ends the emission with an error if its hooks are not done after this time. The deadline is
-    /// checked when a hook is pending: a hook that blocks cannot be cancelled.
+    /// Ends the emission with an error if a hook is pending after this time. A hook that blocks its
+    /// thread cannot be cancelled.
     #[must_use]
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);
