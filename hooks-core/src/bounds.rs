@@ -88,3 +88,23 @@ pub trait ChainOutput: MaybeSend + MaybeSync {}
 
 #[diagnostic::do_not_recommend]
 impl<T: MaybeSend + MaybeSync> ChainOutput for T {}
+
+/// Bound of a slot's output, which is sent between threads on native targets. Implemented for every
+/// matching type.
+// The compiler checks a supertrait by itself, and would report the innermost type that is not
+// `Send`, with files of the standard library. On the trait, `do_not_recommend` has it report the
+// output instead; a compiler that ignores the attribute reports as before.
+#[diagnostic::on_unimplemented(
+    message = "the output of this slot cannot be sent between threads; return `Box<dyn Error + Send + Sync>` in place of `Box<dyn Error>`, `Arc` in place of `Rc`",
+    label = "not `Send`"
+)]
+#[allow(
+    unknown_lints,
+    unknown_or_malformed_diagnostic_attributes,
+    misplaced_diagnostic_attributes
+)]
+#[diagnostic::do_not_recommend]
+pub trait SlotOutput: MaybeSend {}
+
+#[diagnostic::do_not_recommend]
+impl<T: MaybeSend> SlotOutput for T {}

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{FnArg, Ident, Path, Safety, Signature, Token, Type};
+use syn::{Attribute, FnArg, Ident, Path, PathSegment, Safety, Signature, Token, Type};
 
 use crate::attrs;
 use crate::body;
@@ -208,8 +208,25 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     let item = quote_spanned!(spans::generated_at(function.span())=> struct #name;);
     let lints = attrs::named(attrs, LINT_LEVELS).cloned();
     let lints = lints.chain(attrs.iter().filter_map(attrs::allowed));
+    // In a guard the hook implements the trait by its own name, which the guard imports.
+    let local = may_be_set(slot).then(|| slot.segments.last()).flatten();
+    let local = local.map(|local| &local.ident);
+    let implemented = &local.map_or_else(|| slot.clone(), |local| Path::from(local.clone()));
     let call = call(hook, private);
-    let start = start(hook, private, ready);
+    let start = start(hook, implemented, private, ready);
+    let implementation = quote! {
+        #(#cfgs)*
+        #(#lints)*
+        #[allow(refining_impl_trait)]
+        impl #implemented for #name {
+            #call
+            #start
+        }
+    };
+    let implementation = match local {
+        Some(local) => guarded(slot, local, &cfgs, private, &implementation),
+        None => implementation,
+    };
     quote! {
         #(#attrs)*
         #[allow(clippy::redundant_closure_call)]
@@ -223,13 +240,74 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
         #[allow(dead_code)]
         #vis #item
 
+        #implementation
+    }
+}
+
+/// Returns `true` if the path seems to name the trait of a set. A slot's trait has the name of a
+/// method, so this need not be exact: it only selects the form of the expansion.
+fn may_be_set(slot: &Path) -> bool {
+    let is_plain = |segment: &PathSegment| segment.arguments.is_empty();
+    let last = slot.segments.last();
+    slot.segments.iter().all(is_plain)
+        && last.is_some_and(|last| last.ident.to_string().ends_with("Hooks"))
+}
+
+// Input:
+// #[impl_hook(AppHooks)]
+//
+// Output:
+// const _: () = {
+//     use write_hook as __hooks_slot;
+//     {
+//         use AppHooks as __hooks_slot;
+//         { __hooks_slot! { { compile_error! } { impl AppHooks for … } } }
+//     }
+// };
+/// Returns the implementation if the path names a slot's trait, and an error if it names a set's
+/// trait. The compiler decides: the inner `use` imports the macro that `#[hooks]` gives the name of
+/// a set's trait; a slot's trait has none, and the macro of the outer `use` is called.
+fn guarded(
+    slot: &Path,
+    local: &Ident,
+    cfgs: &[&Attribute],
+    private: &TokenStream,
+    implementation: &TokenStream,
+) -> TokenStream {
+    let error = syn::Error::new_spanned(
+        slot,
+        format!(
+            "`{local}` is the trait of a hook set; name the trait of a slot, as in `#[impl_hook(Validate)]`, or write `#[impl_hooks({local}Set)]` on an `impl` block"
+        ),
+    );
+    let error = error.to_compile_error();
+    // If there is no such trait, the compiler reports equal imports once.
+    let local = spans::generated(local);
+    let chosen = Ident::new("__hooks_slot", local.span());
+    quote! {
         #(#cfgs)*
-        #(#lints)*
-        #[allow(refining_impl_trait)]
-        impl #slot for #name {
-            #call
-            #start
-        }
+        const _: () = {
+            #[allow(unused_imports)]
+            use #private::write_hook as #chosen;
+            {
+                #[allow(unused_imports)]
+                use #slot as #chosen;
+                {
+                    #chosen! {
+                        {
+                            #error
+                            #[allow(dead_code)]
+                            fn __hooks_named<__T: #slot>() {}
+                        }
+                        {
+                            #[allow(unused_imports)]
+                            use #slot as #local;
+                            #implementation
+                        }
+                    }
+                }
+            }
+        };
     }
 }
 
@@ -258,8 +336,8 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
 }
 
 /// Returns the hook with the slot's own arguments, if the function takes them unchanged.
-fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
-    let (slot, function) = (&hook.slot, &hook.function.sig.ident);
+fn start(hook: &Hook<'_>, slot: &Path, private: &TokenStream, ready: bool) -> TokenStream {
+    let function = &hook.function.sig.ident;
     // If `last` is missing, the compiler points at the `fn`: an editor would show the generated
     // names at the span of the function's name.
     let check = spans::call_by_way_of(

@@ -13,6 +13,7 @@ use syn::{Attribute, Ident, Lifetime, Type};
 
 use super::model::{End, Kind, Role, Set, Slot};
 use crate::attrs;
+use crate::body;
 use crate::krate;
 use crate::names;
 use crate::params;
@@ -291,7 +292,14 @@ impl<'a> SlotExpansion<'a> {
         if idents.is_empty() {
             return quote!(#body);
         }
-        quote!({ let _ = (#(&#idents,)*); #body })
+        let used = quote!(let _ = (#(&#idents,)*););
+        if body::has_attributes(body.stream()) {
+            return quote!({ #used #body });
+        }
+        let stream = body.stream();
+        let mut block = Group::new(Delimiter::Brace, quote!(#used #stream));
+        block.set_span(body.span());
+        block.into_token_stream()
     }
 
     /// Returns the slot's traits.
