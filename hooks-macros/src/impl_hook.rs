@@ -27,12 +27,12 @@ fn not_a_function(item: TokenStream, error: syn::Error) -> syn::Error {
     match syn::parse2::<syn::Item>(item) {
         Ok(syn::Item::Impl(item)) => syn::Error::new_spanned(
             item.impl_token,
-            "`#[impl_hook(…)]` goes on a function; an `impl` block takes `#[impl_hooks(Set)]`",
+            "`#[impl_hook(…)]` is only valid on a function; use `#[impl_hooks(Set)]` on an `impl` block",
         ),
         Ok(syn::Item::Fn(_)) | Err(_) => error,
         Ok(item) => syn::Error::new_spanned(
             item,
-            "`#[impl_hook(…)]` goes on an `async fn`; move it there",
+            "`#[impl_hook(…)]` is only valid on an `async fn`; move it there",
         ),
     }
 }
@@ -62,7 +62,7 @@ fn validate<'a>(
         mistakes.error(
             future,
             format!(
-                "hook `{}` returns a future; write `async fn`, and what it answers",
+                "hook `{}` returns a future; write `async fn`, with the output of the future as return type",
                 sig.ident
             ),
         );
@@ -86,7 +86,7 @@ fn validate<'a>(
     {
         mistakes.error(
             second.path(),
-            "a function is one hook; write another function for the other slot",
+            "duplicate `#[impl_hook(…)]`; write another function for the other slot",
         );
     }
     if !sig.generics.params.is_empty() {
@@ -101,17 +101,17 @@ fn validate<'a>(
     if let Some(FnArg::Receiver(receiver)) = sig.inputs.first() {
         mistakes.error(
             receiver,
-            "a function has no receiver; use `#[impl_hooks(Set)]` for the methods of a type",
+            "`#[impl_hook(…)]` is not valid on a method; use `#[impl_hooks(Set)]` on the `impl` block",
         );
     }
     for arg in params::typed(&function.sig.inputs) {
         params::unconditional(arg, "hook", &mut mistakes);
     }
-    let answer = params::answer(&sig);
-    if params::borrows(&answer) {
+    let output = params::output(&sig);
+    if params::borrows(&output) {
         mistakes.error(
-            answer,
-            "a hook cannot answer what it borrows; answer an owned value",
+            output,
+            "the output of a hook cannot borrow; return an owned value",
         );
     }
     let name = camel(&sig.ident);
@@ -119,7 +119,7 @@ fn validate<'a>(
         None => mistakes.error(
             &sig.ident,
             format!(
-                "the name of function `{}` gives none for its hook; rename it",
+                "the name of function `{}` cannot be converted into the name of a type; rename the function",
                 sig.ident
             ),
         ),
@@ -128,7 +128,7 @@ fn validate<'a>(
                 mistakes.error(
                     &sig.ident,
                     format!(
-                        "the hook of function `{}` would be called `{name}`, as {other} is; rename the function",
+                        "the hook of function `{}` would be named `{name}`, which is taken by {other}; rename the function",
                         sig.ident
                     ),
                 );
@@ -151,14 +151,14 @@ fn validate<'a>(
 /// Returns an item that already has the name of the hook, and would be hidden by it.
 fn taken(name: &Ident, slot: Option<&Path>, sig: &Signature) -> Option<&'static str> {
     let is_among = |names: &[&str]| names.iter().any(|taken| name == taken);
-    let answer = params::answer(sig);
+    let output = params::output(sig);
     let types = params::typed(&sig.inputs).map(|arg| &*arg.ty);
     // A path of several names refers to another module.
     if slot.is_some_and(|slot| slot.is_ident(name)) {
         Some("its slot")
     } else if is_among(names::PRELUDE_TYPES) || is_among(names::PRELUDE_VALUES) {
         Some("a name of the prelude")
-    } else if names::in_types(types.chain([&answer])).contains(name) {
+    } else if names::in_types(types.chain([&output])).contains(name) {
         Some("a type in its signature")
     } else {
         None
@@ -166,7 +166,7 @@ fn taken(name: &Ident, slot: Option<&Path>, sig: &Signature) -> Option<&'static 
 }
 
 fn slot_path(args: TokenStream, errors: &mut Errors) -> Option<Path> {
-    const SHAPE: &str = "name the slot's trait; write `#[impl_hook(ValidatePrompt)]`";
+    const SHAPE: &str = "expected the trait of a slot; write `#[impl_hook(ValidatePrompt)]`";
     if args.is_empty() {
         errors.push(syn::Error::new(Span::call_site(), SHAPE));
         return None;

@@ -123,12 +123,12 @@ impl<'a> SlotExpansion<'a> {
         let end = match slot.end() {
             Some(end) => {
                 let wrapper = end.wrapper();
-                let (companion, answer) = (&end.companion, slot.answer());
+                let (companion, result) = (&end.companion, slot.result_type());
                 let role = match end.role {
                     Role::Aggregate => quote!(Aggregated),
                     Role::Finalize => quote!(Finalized),
                 };
-                quote!(#private::#role<#h, #private::#wrapper<#companion>, #output, #answer>)
+                quote!(#private::#role<#h, #private::#wrapper<#companion>, #output, #result>)
             }
             None => quote!(#private::NoCompanion),
         };
@@ -293,6 +293,7 @@ impl<'a> SlotExpansion<'a> {
             return quote!(#body);
         }
         let used = quote!(let _ = (#(&#idents,)*););
+        // Inner attributes are only valid at the start of a block.
         if body::has_attributes(body.stream()) {
             return quote!({ #used #body });
         }
@@ -332,8 +333,8 @@ impl<'a> SlotExpansion<'a> {
     /// Returns `<Out>` or `<Out, Answer>`: the arguments of the trait of an aggregate or a
     /// finalizer.
     fn end_args(&self, end: &End) -> TokenStream {
-        let (output, answer) = (&self.slot.output, end.output.iter());
-        quote!(<#output #(, #answer)*>)
+        let (output, result) = (&self.slot.output, end.output.iter());
+        quote!(<#output #(, #result)*>)
     }
 
     /// Returns the framework's crate, at the slot's span.

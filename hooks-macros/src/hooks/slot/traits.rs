@@ -40,7 +40,7 @@ impl SlotExpansion<'_> {
             #vis #keyword #name: #bound {
                 fn call(#receiver, #hook_params) -> #hook_future
                 where
-                    Self: #private::HookObject + ::core::marker::Sized;
+                    Self: ::core::marker::Sized;
 
                 #[doc(hidden)]
                 fn __hooks_start<'b, #a: 'b>(
