@@ -91,9 +91,6 @@ impl<T: MaybeSend + MaybeSync> ChainOutput for T {}
 
 /// Bound of a slot's output, which is sent between threads on native targets. Implemented for every
 /// matching type.
-// The compiler checks a supertrait by itself, and would report the innermost type that is not
-// `Send`, with files of the standard library. On the trait, `do_not_recommend` has it report the
-// output instead; a compiler that ignores the attribute reports as before.
 #[diagnostic::on_unimplemented(
     message = "the output of this slot cannot be sent between threads; replace `Box<dyn Error>` with `Box<dyn Error + Send + Sync>`, and `Rc` with `Arc`",
     label = "not `Send`"
@@ -101,7 +98,8 @@ impl<T: MaybeSend + MaybeSync> ChainOutput for T {}
 #[allow(
     unknown_lints,
     unknown_or_malformed_diagnostic_attributes,
-    misplaced_diagnostic_attributes
+    misplaced_diagnostic_attributes,
+    reason = "the compiler also checks each supertrait, and reports the innermost type with files of `std`; with `do_not_recommend` on the trait it reports the output, and a compiler that ignores the attribute reports as before"
 )]
 #[diagnostic::do_not_recommend]
 pub trait SlotOutput: MaybeSend {}
