@@ -17,7 +17,7 @@ impl Errors {
     }
 
     /// Reports a repeated option.
-    pub(crate) fn twice(&mut self, key: &Ident) {
+    pub(crate) fn duplicate(&mut self, key: &Ident) {
         self.error(key, format!("duplicate `{key}`; remove one"));
     }
 

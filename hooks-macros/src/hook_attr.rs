@@ -161,7 +161,7 @@ impl HookAttr {
 
     fn set_kind(&mut self, kind: KindWord, word: &Ident, errors: &mut Errors) {
         match &self.kind {
-            Some((_, first)) if first == word => errors.twice(word),
+            Some((_, first)) if first == word => errors.duplicate(word),
             Some((_, first)) => errors.error(
                 word,
                 format!("a slot has only one kind, and this slot is `{first}`; remove `{word}`"),
@@ -182,7 +182,7 @@ fn set<T: Value>(
         return Ok(false);
     };
     if option.is_some() {
-        errors.twice(key);
+        errors.duplicate(key);
     } else {
         *option = Some(Opt {
             key: key.clone(),

@@ -82,7 +82,7 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, errors: &mut Errors) -> Opti
             Item::Method(found) => {
                 let mut mistakes = Errors::default();
                 method(found, &mut mistakes);
-                twice(found, &methods, &mut mistakes);
+                duplicate(found, &methods, &mut mistakes);
                 if !errors.found_in(mistakes) {
                     methods.push(found);
                 } else if found.sig.asyncness.is_none() {
@@ -154,7 +154,7 @@ fn likely_set(hook_trait: &Path) -> Option<Path> {
 
 /// Reports a repeated method. A macro cannot evaluate `cfg`s, so two configured methods are
 /// accepted.
-fn twice(method: &Method, before: &[&Method], errors: &mut Errors) {
+fn duplicate(method: &Method, before: &[&Method], errors: &mut Errors) {
     let is_optional = |method: &Method| attrs::is_optional(&method.attrs);
     let name = &method.sig.ident;
     let mut same = before.iter().filter(|other| other.sig.ident == *name);

@@ -77,7 +77,7 @@ pub(crate) fn take_path(args: TokenStream, errors: &mut Errors) -> (TokenStream,
         match value {
             [TokenTree::Ident(key), value @ ..] if key == "crate" && !begins_a_path(value) => {
                 if is_given {
-                    errors.twice(key);
+                    errors.duplicate(key);
                 }
                 is_given = true;
                 path = path.or(read_path(key, value, errors));

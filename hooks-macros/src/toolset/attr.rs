@@ -102,7 +102,7 @@ fn value<T: syn::parse::Parse>(key: &Ident, input: ParseStream<'_>, shape: &str)
 
 fn set<T>(option: &mut Option<T>, key: &Ident, value: T, errors: &mut Errors) {
     if option.is_some() {
-        errors.twice(key);
+        errors.duplicate(key);
     } else {
         *option = Some(value);
     }
