@@ -50,7 +50,7 @@ pub use rules::{BoxFuture, MaybeSend, MaybeSync};
 /// Bounds of a value that is stored in a slot; supertrait of every hook trait. Implemented for
 /// every matching type.
 #[diagnostic::on_unimplemented(
-    message = "a hook of type `{Self}` cannot be shared between threads; replace `Rc` with `Arc`, and `Cell` with a lock or an atomic",
+    message = "`{Self}` cannot be shared between threads; replace `Rc` with `Arc`, and `Cell` with a lock or an atomic",
     label = "not `Send` and `Sync`"
 )]
 pub trait HookObject: MaybeSend + MaybeSync {}
