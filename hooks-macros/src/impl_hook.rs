@@ -224,7 +224,7 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
         }
     };
     let implementation = match local {
-        Some(local) => guarded(slot, local, &cfgs, private, &implementation),
+        Some(local) => guarded(slot, local, name, &cfgs, private, &implementation),
         None => implementation,
     };
     quote! {
@@ -270,6 +270,7 @@ fn may_be_set(slot: &Path) -> bool {
 fn guarded(
     slot: &Path,
     local: &Ident,
+    name: &Ident,
     cfgs: &[&Attribute],
     private: &TokenStream,
     implementation: &TokenStream,
@@ -284,6 +285,22 @@ fn guarded(
     // If there is no such trait, the compiler reports equal imports once.
     let local = spans::generated(local);
     let chosen = Ident::new("__hooks_slot", local.span());
+    // Registrable in every slot, so that its uses cause no further errors.
+    let registrable = quote! {
+        impl<__S: #private::SlotDef + ?#private::Sized, __P, __O>
+            #private::IntoHook<__S, (), __P, __O> for #name
+        {
+            fn __hooks_into_entry<'__h>(
+                self,
+            ) -> #private::Entry<#private::Arc<dyn #private::DynHook<__S> + '__h>>
+            where
+                Self: '__h,
+                __S: '__h,
+            {
+                ::core::unreachable!()
+            }
+        }
+    };
     quote! {
         #(#cfgs)*
         const _: () = {
@@ -298,6 +315,7 @@ fn guarded(
                             #error
                             #[allow(dead_code)]
                             fn __hooks_named<__T: #slot>() {}
+                            #registrable
                         }
                         {
                             #[allow(unused_imports)]

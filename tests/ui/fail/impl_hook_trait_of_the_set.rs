@@ -8,4 +8,6 @@ trait AppHooks {
 #[impl_hook(AppHooks)]
 async fn nothing() {}
 
-fn main() {}
+fn main() {
+    let _ = AppHooksSet::new().with_check(Nothing);
+}
