@@ -50,7 +50,7 @@ pub use rules::{BoxFuture, MaybeSend, MaybeSync};
 /// Bounds of a value that is stored in a slot; supertrait of every hook trait. Implemented for
 /// every matching type.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be kept in a hook set, which threads share; hold an `Arc` in place of an `Rc`, and a lock or an atomic in place of a `Cell`",
+    message = "`{Self}` cannot be shared between threads; replace `Rc` with `Arc`, and `Cell` with a lock or an atomic",
     label = "not `Send` and `Sync`"
 )]
 pub trait HookObject: MaybeSend + MaybeSync {}
@@ -61,7 +61,7 @@ impl<T: MaybeSend + MaybeSync + ?Sized> HookObject for T {}
 /// Bound of an argument that is passed to more than one hook: `Clone`, unless the slot is a
 /// singleton. Implemented for every matching type.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is given to several hooks and cannot be cloned; implement `Clone` for it, take `&{Self}`, or make the slot a `singleton`",
+    message = "`{Self}` is passed to several hooks and is not `Clone`; implement `Clone`, take `&{Self}`, or make the slot a `singleton`",
     label = "does not implement `Clone`"
 )]
 pub trait HookArgument {
@@ -81,10 +81,28 @@ impl<T: Clone> HookArgument for T {
 /// Bounds of an output that a chain borrows, possibly across an `.await`. Implemented for every
 /// matching type.
 #[diagnostic::on_unimplemented(
-    message = "a chain cannot look at `{Self}`, which threads cannot share; answer a type that is `Send` and `Sync`, or leave the chain out",
+    message = "the chain of this slot cannot borrow `{Self}` on another thread; return a type that is `Send` and `Sync`, or remove the chain",
     label = "not `Send` and `Sync`"
 )]
 pub trait ChainOutput: MaybeSend + MaybeSync {}
 
 #[diagnostic::do_not_recommend]
 impl<T: MaybeSend + MaybeSync> ChainOutput for T {}
+
+/// Bound of a slot's output, which is sent between threads on native targets. Implemented for every
+/// matching type.
+#[diagnostic::on_unimplemented(
+    message = "the output of this slot cannot be sent between threads; replace `Box<dyn Error>` with `Box<dyn Error + Send + Sync>`, and `Rc` with `Arc`",
+    label = "not `Send`"
+)]
+#[allow(
+    unknown_lints,
+    unknown_or_malformed_diagnostic_attributes,
+    misplaced_diagnostic_attributes,
+    reason = "the compiler also checks each supertrait, and reports the innermost type with files of `std`; with `do_not_recommend` on the trait it reports the output, and a compiler that ignores the attribute reports as before"
+)]
+#[diagnostic::do_not_recommend]
+pub trait SlotOutput: MaybeSend {}
+
+#[diagnostic::do_not_recommend]
+impl<T: MaybeSend> SlotOutput for T {}

@@ -85,7 +85,7 @@ mod trace;
 #[doc(hidden)]
 pub mod typed;
 
-pub use bounds::{BoxFuture, HookArgument, HookObject, MaybeSend, MaybeSync};
+pub use bounds::{BoxFuture, HookArgument, HookObject, MaybeSend, MaybeSync, SlotOutput};
 pub use companion::{
     Aggregate, AggregateInto, Chain, Finalize, FinalizeInto, FirstSuccess, ShortCircuit,
 };

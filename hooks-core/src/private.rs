@@ -21,8 +21,11 @@ pub use crate::typed::kind::{Always, Fallback, Singleton};
 pub use crate::typed::registrations::Registrations;
 pub use crate::typed::slot::{ChainedSlot, TypedSlot};
 pub use crate::typed::slot_def::{
-    CallHook, CallMethod, CallStateful, Lent, OwnedArgs, SlotDef, Started, default, or_call,
+    CallHook, CallMethod, CallStateful, DynHook, Lent, OwnedArgs, SlotDef, Started, default,
+    or_call,
 };
+
+pub use crate::{__hooks_refuse_set as refuse_set, __hooks_write_hook as write_hook};
 
 pub use std::clone::Clone;
 pub use std::default::Default;
@@ -55,4 +58,20 @@ pub fn text(text: &str) -> String {
 #[cold]
 pub fn reentered(err: HookReentrancyError) -> ! {
     panic!("{err}")
+}
+
+/// Selects the second part, the hook, of an expansion of `#[impl_hook(…)]` in which the path may
+/// name a set's trait. See [`refuse_set`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hooks_write_hook {
+    ({ $($error:tt)* } { $($hook:tt)* }) => { $($hook)* };
+}
+
+/// Selects the first part, the error. `#[hooks]` gives this macro the name of a set's trait, so
+/// that `#[impl_hook(…)]` with that name finds it in place of [`write_hook`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hooks_refuse_set {
+    ({ $($error:tt)* } { $($hook:tt)* }) => { $($error)* };
 }

@@ -29,10 +29,7 @@ pub(crate) fn once(attrs: &mut Vec<Attribute>, name: &str, errors: &mut Errors) 
     attrs.retain(|attr| {
         let second = calls(attr, name);
         if second {
-            errors.error(
-                attr.path(),
-                format!("`#[{name}]` is there twice; remove one"),
-            );
+            errors.error(attr.path(), format!("duplicate `#[{name}]`; remove one"));
         }
         !second
     });
@@ -102,7 +99,7 @@ pub(crate) fn unconditional(attrs: &[Attribute], of: &str, errors: &mut Errors) 
     for attr in attrs.iter().filter(|attr| cfg_attr_contains(attr, "cfg")) {
         errors.error(
             attr,
-            format!("a {of} is not configured by a `cfg_attr`; write one `#[cfg(all(…))]` or `#[cfg(any(…))]`"),
+            format!("a {of} cannot have a `cfg` inside `cfg_attr`; write one `#[cfg(all(…))]` or `#[cfg(any(…))]`"),
         );
     }
 }

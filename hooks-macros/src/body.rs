@@ -76,7 +76,7 @@ pub(crate) fn is_ready<'a>(mut attrs: impl Iterator<Item = &'a Attribute>, body:
 
 /// Returns `true` if the body begins with inner attributes, `#![…]`, which only a function's body
 /// can have.
-fn has_attributes(body: TokenStream) -> bool {
+pub(crate) fn has_attributes(body: TokenStream) -> bool {
     let mut tokens = body.into_iter();
     let mut is = |wanted| matches!(tokens.next(), Some(TokenTree::Punct(found)) if found.as_char() == wanted);
     is('#') && is('!')

@@ -17,8 +17,8 @@ impl Errors {
     }
 
     /// Reports a repeated option.
-    pub(crate) fn twice(&mut self, key: &Ident) {
-        self.error(key, format!("`{key}` is given twice; remove one"));
+    pub(crate) fn duplicate(&mut self, key: &Ident) {
+        self.error(key, format!("duplicate `{key}`; remove one"));
     }
 
     pub(crate) fn push(&mut self, error: syn::Error) {

@@ -52,10 +52,9 @@ impl KindWord {
     }
 }
 
-const OPTIONS: &str = "`chain`, `aggregate`, `finalize`, `output` and `name`";
+const OPTIONS: &str = "`chain`, `aggregate`, `finalize`, `output` or `name`";
 
-const NEEDS_A_KIND: &str =
-    "a slot needs a kind; write `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`";
+const NEEDS_A_KIND: &str = "missing kind of the slot; write `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`";
 
 impl HookAttr {
     /// Parses the attribute, and reports every error in it.
@@ -74,7 +73,7 @@ impl HookAttr {
                 let word = word.map_or("always".to_owned(), |(_, word)| word.to_string());
                 errors.error(
                     value,
-                    format!("the options of a slot stand in parentheses; write `#[hook({word})]`"),
+                    format!("expected options in parentheses; write `#[hook({word})]`"),
                 );
             }
             Meta::Path(path) => errors.error(path, NEEDS_A_KIND),
@@ -116,7 +115,7 @@ impl HookAttr {
         if !has_value(input) {
             errors.error(
                 key,
-                format!("unknown kind `{key}`; the kinds of slot are `always`, `fallback` and `singleton`"),
+                format!("unknown kind `{key}`; expected `always`, `fallback` or `singleton`"),
             );
             self.unknown_kind = Some(key.to_string());
             return Ok(());
@@ -124,14 +123,14 @@ impl HookAttr {
         let value = options::rest(input)?.into_iter().skip(1).collect();
         match written_kind(value) {
             Some((kind, word)) => {
-                errors.error(key, format!("a kind is one word; write `{word}`"));
+                errors.error(
+                    key,
+                    format!("expected the kind as a single word; write `{word}`"),
+                );
                 self.set_kind(kind, &word, errors);
             }
             None => {
-                errors.error(
-                    key,
-                    format!("unknown option `{key}`; the options of a slot are {OPTIONS}"),
-                );
+                errors.error(key, format!("unknown option `{key}`; expected {OPTIONS}"));
                 self.unknown.push(key.clone());
             }
         }
@@ -143,14 +142,17 @@ impl HookAttr {
         let found = options::rest(input)?;
         match written_kind(found.clone()) {
             Some((kind, word)) => {
-                errors.error(found, format!("a kind is one word; write `{word}`"));
+                errors.error(
+                    found,
+                    format!("expected the kind as a single word; write `{word}`"),
+                );
                 self.set_kind(kind, &word, errors);
             }
             None => {
                 self.unknown_kind = Some(found.to_string());
                 errors.error(
                     found,
-                    "this is no kind and no option; write such as `always, chain = Type`",
+                    "expected a kind or an option; write, for example, `always, chain = Type`",
                 );
             }
         }
@@ -159,10 +161,10 @@ impl HookAttr {
 
     fn set_kind(&mut self, kind: KindWord, word: &Ident, errors: &mut Errors) {
         match &self.kind {
-            Some((_, first)) if first == word => errors.twice(word),
+            Some((_, first)) if first == word => errors.duplicate(word),
             Some((_, first)) => errors.error(
                 word,
-                format!("a slot has one kind, and this one is `{first}` already; remove `{word}`"),
+                format!("a slot has only one kind, and this slot is `{first}`; remove `{word}`"),
             ),
             None => self.kind = Some((kind, word.clone())),
         }
@@ -180,7 +182,7 @@ fn set<T: Value>(
         return Ok(false);
     };
     if option.is_some() {
-        errors.twice(key);
+        errors.duplicate(key);
     } else {
         *option = Some(Opt {
             key: key.clone(),
@@ -199,7 +201,7 @@ fn no_value(kind: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> syn::R
     if has_value(input) {
         errors.error(
             options::rest(input)?,
-            format!("`{kind}` takes no value; write `{kind}` alone"),
+            format!("`{kind}` takes no value; write only `{kind}`"),
         );
     }
     Ok(())

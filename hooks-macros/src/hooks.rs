@@ -58,7 +58,7 @@ fn not_a_trait(item: TokenStream, error: syn::Error) -> syn::Error {
         Ok(syn::Item::Fn(item)) => syn::Error::new_spanned(item.sig.fn_token, TRAITS_ONLY),
         Ok(syn::Item::Impl(item)) => syn::Error::new_spanned(
             item.impl_token,
-            "`#[hooks]` goes on a trait; an `impl` block takes `#[impl_hooks(…)]`",
+            "`#[hooks]` is only valid on a trait; use `#[impl_hooks(…)]` on an `impl` block",
         ),
         Ok(syn::Item::Trait(_)) | Err(_) => error,
         Ok(item) => syn::Error::new_spanned(item, TRAITS_ONLY),
@@ -66,7 +66,7 @@ fn not_a_trait(item: TokenStream, error: syn::Error) -> syn::Error {
 }
 
 const TRAITS_ONLY: &str =
-    "`#[hooks]` goes on a trait; declare the slots as `async fn` methods of a trait";
+    "`#[hooks]` is only valid on a trait; declare the slots as `async fn` methods of a trait";
 
 /// Returns the trait and its set without the invalid parts, if these can be removed.
 fn recovered(definition: &Trait) -> Option<TokenStream> {
@@ -147,7 +147,7 @@ fn fallback_method(method: &Method) -> TokenStream {
 /// `last`.
 fn hook_params(method: &Method) -> (Option<syn::FnArg>, Option<syn::FnArg>) {
     let sig = &method.sig;
-    let ty = params::answer(sig);
+    let ty = params::output(sig);
     // The output of the default would borrow from a receiver.
     if params::borrows(&ty) {
         return (None, None);

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{FnArg, Ident, Path, Safety, Signature, Token, Type};
+use syn::{Attribute, FnArg, Ident, Path, PathSegment, Safety, Signature, Token, Type};
 
 use crate::attrs;
 use crate::body;
@@ -27,12 +27,12 @@ fn not_a_function(item: TokenStream, error: syn::Error) -> syn::Error {
     match syn::parse2::<syn::Item>(item) {
         Ok(syn::Item::Impl(item)) => syn::Error::new_spanned(
             item.impl_token,
-            "`#[impl_hook(…)]` goes on a function; an `impl` block takes `#[impl_hooks(Set)]`",
+            "`#[impl_hook(…)]` is only valid on a function; use `#[impl_hooks(Set)]` on an `impl` block",
         ),
         Ok(syn::Item::Fn(_)) | Err(_) => error,
         Ok(item) => syn::Error::new_spanned(
             item,
-            "`#[impl_hook(…)]` goes on an `async fn`; move it there",
+            "`#[impl_hook(…)]` is only valid on an `async fn`; move it there",
         ),
     }
 }
@@ -62,7 +62,7 @@ fn validate<'a>(
         mistakes.error(
             future,
             format!(
-                "hook `{}` returns a future; write `async fn`, and what it answers",
+                "hook `{}` returns a future; write `async fn`, with the output of the future as return type",
                 sig.ident
             ),
         );
@@ -86,7 +86,7 @@ fn validate<'a>(
     {
         mistakes.error(
             second.path(),
-            "a function is one hook; write another function for the other slot",
+            "duplicate `#[impl_hook(…)]`; write another function for the other slot",
         );
     }
     if !sig.generics.params.is_empty() {
@@ -101,17 +101,17 @@ fn validate<'a>(
     if let Some(FnArg::Receiver(receiver)) = sig.inputs.first() {
         mistakes.error(
             receiver,
-            "a function has no receiver; use `#[impl_hooks(Set)]` for the methods of a type",
+            "`#[impl_hook(…)]` is not valid on a method; use `#[impl_hooks(Set)]` on the `impl` block",
         );
     }
     for arg in params::typed(&function.sig.inputs) {
         params::unconditional(arg, "hook", &mut mistakes);
     }
-    let answer = params::answer(&sig);
-    if params::borrows(&answer) {
+    let output = params::output(&sig);
+    if params::borrows(&output) {
         mistakes.error(
-            answer,
-            "a hook cannot answer what it borrows; answer an owned value",
+            output,
+            "the output of a hook cannot borrow; return an owned value",
         );
     }
     let name = camel(&sig.ident);
@@ -119,7 +119,7 @@ fn validate<'a>(
         None => mistakes.error(
             &sig.ident,
             format!(
-                "the name of function `{}` gives none for its hook; rename it",
+                "the name of function `{}` cannot be converted into the name of a type; rename the function",
                 sig.ident
             ),
         ),
@@ -128,7 +128,7 @@ fn validate<'a>(
                 mistakes.error(
                     &sig.ident,
                     format!(
-                        "the hook of function `{}` would be called `{name}`, as {other} is; rename the function",
+                        "the hook of function `{}` would be named `{name}`, which is taken by {other}; rename the function",
                         sig.ident
                     ),
                 );
@@ -151,14 +151,14 @@ fn validate<'a>(
 /// Returns an item that already has the name of the hook, and would be hidden by it.
 fn taken(name: &Ident, slot: Option<&Path>, sig: &Signature) -> Option<&'static str> {
     let is_among = |names: &[&str]| names.iter().any(|taken| name == taken);
-    let answer = params::answer(sig);
+    let output = params::output(sig);
     let types = params::typed(&sig.inputs).map(|arg| &*arg.ty);
     // A path of several names refers to another module.
     if slot.is_some_and(|slot| slot.is_ident(name)) {
         Some("its slot")
     } else if is_among(names::PRELUDE_TYPES) || is_among(names::PRELUDE_VALUES) {
         Some("a name of the prelude")
-    } else if names::in_types(types.chain([&answer])).contains(name) {
+    } else if names::in_types(types.chain([&output])).contains(name) {
         Some("a type in its signature")
     } else {
         None
@@ -166,7 +166,7 @@ fn taken(name: &Ident, slot: Option<&Path>, sig: &Signature) -> Option<&'static 
 }
 
 fn slot_path(args: TokenStream, errors: &mut Errors) -> Option<Path> {
-    const SHAPE: &str = "name the slot's trait; write `#[impl_hook(ValidatePrompt)]`";
+    const SHAPE: &str = "expected the trait of a slot; write `#[impl_hook(ValidatePrompt)]`";
     if args.is_empty() {
         errors.push(syn::Error::new(Span::call_site(), SHAPE));
         return None;
@@ -208,8 +208,25 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     let item = quote_spanned!(spans::generated_at(function.span())=> struct #name;);
     let lints = attrs::named(attrs, LINT_LEVELS).cloned();
     let lints = lints.chain(attrs.iter().filter_map(attrs::allowed));
+    // In a guard the hook implements the trait by its own name, which the guard imports.
+    let local = may_be_set(slot).then(|| slot.segments.last()).flatten();
+    let local = local.map(|local| &local.ident);
+    let implemented = &local.map_or_else(|| slot.clone(), |local| Path::from(local.clone()));
     let call = call(hook, private);
-    let start = start(hook, private, ready);
+    let start = start(hook, implemented, private, ready);
+    let implementation = quote! {
+        #(#cfgs)*
+        #(#lints)*
+        #[allow(refining_impl_trait)]
+        impl #implemented for #name {
+            #call
+            #start
+        }
+    };
+    let implementation = match local {
+        Some(local) => guarded(slot, local, name, &cfgs, private, &implementation),
+        None => implementation,
+    };
     quote! {
         #(#attrs)*
         #[allow(clippy::redundant_closure_call)]
@@ -223,13 +240,92 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
         #[allow(dead_code)]
         #vis #item
 
-        #(#cfgs)*
-        #(#lints)*
-        #[allow(refining_impl_trait)]
-        impl #slot for #name {
-            #call
-            #start
+        #implementation
+    }
+}
+
+/// Returns `true` if the path seems to name the trait of a set. A slot's trait has the name of a
+/// method, so this need not be exact: it only selects the form of the expansion.
+fn may_be_set(slot: &Path) -> bool {
+    let is_plain = |segment: &PathSegment| segment.arguments.is_empty();
+    let last = slot.segments.last();
+    slot.segments.iter().all(is_plain)
+        && last.is_some_and(|last| last.ident.to_string().ends_with("Hooks"))
+}
+
+// Input:
+// #[impl_hook(AppHooks)]
+//
+// Output:
+// const _: () = {
+//     use write_hook as __hooks_slot;
+//     {
+//         use AppHooks as __hooks_slot;
+//         { __hooks_slot! { { compile_error! } { impl AppHooks for … } } }
+//     }
+// };
+/// Returns the implementation if the path names a slot's trait, and an error if it names a set's
+/// trait. The compiler decides: the inner `use` imports the macro that `#[hooks]` gives the name of
+/// a set's trait; a slot's trait has none, and the macro of the outer `use` is called.
+fn guarded(
+    slot: &Path,
+    local: &Ident,
+    name: &Ident,
+    cfgs: &[&Attribute],
+    private: &TokenStream,
+    implementation: &TokenStream,
+) -> TokenStream {
+    let error = syn::Error::new_spanned(
+        slot,
+        format!(
+            "`{local}` is the trait of a hook set; name the trait of a slot, as in `#[impl_hook(Validate)]`, or write `#[impl_hooks({local}Set)]` on an `impl` block"
+        ),
+    );
+    let error = error.to_compile_error();
+    // If there is no such trait, the compiler reports equal imports once.
+    let local = spans::generated(local);
+    let chosen = Ident::new("__hooks_slot", local.span());
+    // Registrable in every slot, so that its uses cause no further errors.
+    let registrable = quote! {
+        impl<__S: #private::SlotDef + ?#private::Sized, __P, __O>
+            #private::IntoHook<__S, (), __P, __O> for #name
+        {
+            fn __hooks_into_entry<'__h>(
+                self,
+            ) -> #private::Entry<#private::Arc<dyn #private::DynHook<__S> + '__h>>
+            where
+                Self: '__h,
+                __S: '__h,
+            {
+                ::core::unreachable!()
+            }
         }
+    };
+    quote! {
+        #(#cfgs)*
+        const _: () = {
+            #[allow(unused_imports)]
+            use #private::write_hook as #chosen;
+            {
+                #[allow(unused_imports)]
+                use #slot as #chosen;
+                {
+                    #chosen! {
+                        {
+                            #error
+                            #[allow(dead_code)]
+                            fn __hooks_named<__T: #slot>() {}
+                            #registrable
+                        }
+                        {
+                            #[allow(unused_imports)]
+                            use #slot as #local;
+                            #implementation
+                        }
+                    }
+                }
+            }
+        };
     }
 }
 
@@ -258,8 +354,8 @@ fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
 }
 
 /// Returns the hook with the slot's own arguments, if the function takes them unchanged.
-fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
-    let (slot, function) = (&hook.slot, &hook.function.sig.ident);
+fn start(hook: &Hook<'_>, slot: &Path, private: &TokenStream, ready: bool) -> TokenStream {
+    let function = &hook.function.sig.ident;
     // If `last` is missing, the compiler points at the `fn`: an editor would show the generated
     // names at the span of the function's name.
     let check = spans::call_by_way_of(

@@ -32,16 +32,16 @@ fn not_an_impl(item: TokenStream, error: syn::Error) -> syn::Error {
     match syn::parse2::<syn::Item>(item) {
         Ok(syn::Item::Trait(item)) => syn::Error::new_spanned(
             item.trait_token,
-            "`#[impl_hooks(…)]` goes on an `impl` block; a trait takes `#[hooks]`",
+            "`#[impl_hooks(…)]` is only valid on an `impl` block; use `#[hooks]` on a trait",
         ),
         Ok(syn::Item::Fn(item)) => syn::Error::new_spanned(
             item.sig.fn_token,
-            "`#[impl_hooks(…)]` goes on an `impl` block; a function takes `#[impl_hook(Slot)]`",
+            "`#[impl_hooks(…)]` is only valid on an `impl` block; use `#[impl_hook(Slot)]` on a function",
         ),
         Ok(syn::Item::Impl(_)) | Err(_) => error,
         Ok(item) => syn::Error::new_spanned(
             item,
-            "`#[impl_hooks(…)]` goes on an `impl` block of a hook trait; move it there",
+            "`#[impl_hooks(…)]` is only valid on an `impl` block of a hook trait; move it there",
         ),
     }
 }
@@ -60,23 +60,20 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, errors: &mut Errors) -> Opti
     let hook_trait = match &block.trait_ {
         Some((None, path, _)) => Some(path),
         Some((Some(bang), ..)) => {
-            errors.error(
-                bang,
-                "a hook trait is implemented, not excluded; remove `!`",
-            );
+            errors.error(bang, "a hook trait cannot have a negative impl; remove `!`");
             None
         }
         None => {
             errors.error(
                 &block.self_ty,
-                "`#[impl_hooks(…)]` needs the hook trait; write `impl Trait for Type`",
+                "`#[impl_hooks(…)]` is only valid on a trait impl; write `impl Trait for Type`",
             );
             None
         }
     };
     let set = set_path(args, hook_trait, errors);
     if let Some(token) = block.unsafety {
-        errors.error(token, "hook traits are safe; remove `unsafe`");
+        errors.error(token, "a hook trait is not unsafe; remove `unsafe`");
     }
     let mut methods: Vec<&Method> = Vec::new();
     let mut helpers: Vec<&Method> = Vec::new();
@@ -85,7 +82,7 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, errors: &mut Errors) -> Opti
             Item::Method(found) => {
                 let mut mistakes = Errors::default();
                 method(found, &mut mistakes);
-                twice(found, &methods, &mut mistakes);
+                duplicate(found, &methods, &mut mistakes);
                 if !errors.found_in(mistakes) {
                     methods.push(found);
                 } else if found.sig.asyncness.is_none() {
@@ -98,7 +95,7 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, errors: &mut Errors) -> Opti
     if block.items.is_empty() {
         errors.error(
             &block.self_ty,
-            "this block provides no hook; implement a method, or remove `#[impl_hooks(…)]`",
+            "this `impl` block has no hooks; implement a method, or remove `#[impl_hooks(…)]`",
         );
     }
     Some(Group {
@@ -114,7 +111,7 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, errors: &mut Errors) -> Opti
 /// has if it is declared beside it.
 fn set_path(args: TokenStream, hook_trait: Option<&Path>, errors: &mut Errors) -> Option<Path> {
     const SHAPE: &str =
-        "name the set that `#[hooks]` generated; write `#[impl_hooks(AppHooksSet)]`";
+        "expected the set that `#[hooks]` generated; write `#[impl_hooks(AppHooksSet)]`";
     if args.is_empty() {
         errors.push(syn::Error::new(Span::call_site(), SHAPE));
         return likely_set(hook_trait?);
@@ -125,10 +122,7 @@ fn set_path(args: TokenStream, hook_trait: Option<&Path>, errors: &mut Errors) -
     for segment in &mut path.segments {
         let arguments = std::mem::take(&mut segment.arguments);
         if !arguments.is_empty() {
-            errors.error(
-                arguments,
-                "the set is named without generic arguments; remove them",
-            );
+            errors.error(arguments, "the set takes no generic arguments; remove them");
         }
     }
     let named = |path: &Path| path.to_token_stream().to_string();
@@ -137,7 +131,7 @@ fn set_path(args: TokenStream, hook_trait: Option<&Path>, errors: &mut Errors) -
         let (hook_trait, name) = (named(&path), named(&set));
         errors.error(
             &path,
-            format!("`{hook_trait}` is the hook trait; name its set, `#[impl_hooks({name})]`"),
+            format!("`{hook_trait}` is the trait and not its set; write `#[impl_hooks({name})]`"),
         );
         return Some(set);
     }
@@ -160,25 +154,25 @@ fn likely_set(hook_trait: &Path) -> Option<Path> {
 
 /// Reports a repeated method. A macro cannot evaluate `cfg`s, so two configured methods are
 /// accepted.
-fn twice(method: &Method, before: &[&Method], errors: &mut Errors) {
+fn duplicate(method: &Method, before: &[&Method], errors: &mut Errors) {
     let is_optional = |method: &Method| attrs::is_optional(&method.attrs);
     let name = &method.sig.ident;
     let mut same = before.iter().filter(|other| other.sig.ident == *name);
     if same.any(|other| !(is_optional(other) && is_optional(method))) {
         errors.error(
             name,
-            format!("hook `{name}` is there twice; rename or remove one"),
+            format!("duplicate hook `{name}`; rename or remove one"),
         );
     }
 }
 
 fn other_item(item: &ImplItem, errors: &mut Errors) {
-    const ONLY: &str = "a block of hooks contains only its `async fn` methods";
+    const ONLY: &str = "an `impl` block of hooks contains only `async fn` methods";
     match item {
         ImplItem::Const(item) => {
             errors.error(
                 item.const_token,
-                format!("{ONLY}; move the constant to a block of its own"),
+                format!("{ONLY}; move the constant to another `impl` block"),
             );
         }
         ImplItem::Type(item) => {
@@ -187,7 +181,7 @@ fn other_item(item: &ImplItem, errors: &mut Errors) {
                 format!("{ONLY}; move the type out of the block"),
             );
         }
-        item => errors.error(item, format!("{ONLY}; move this out of the block")),
+        item => errors.error(item, format!("{ONLY}; move this item out of the block")),
     }
 }
 
@@ -198,7 +192,7 @@ fn method(method: &Method, errors: &mut Errors) {
         errors.error(
             sig.fn_token,
             format!(
-                "`{}` is not async; write `async fn`, or move a helper to a block of its own",
+                "method `{}` is not async; write `async fn`, or move it to another `impl` block",
                 sig.ident
             ),
         );
@@ -207,7 +201,7 @@ fn method(method: &Method, errors: &mut Errors) {
     if method.body.is_none() {
         errors.error(
             &sig.ident,
-            format!("hook `{}` has no body; write what it does", sig.ident),
+            format!("hook `{}` has no body; add a body", sig.ident),
         );
     }
     if let Some(token) = sig.constness {
@@ -231,7 +225,7 @@ fn method(method: &Method, errors: &mut Errors) {
         if params::is_last(input) && at + 1 < inputs.len() {
             errors.error(
                 input,
-                "`last` is the final parameter of a hook; move it to the end",
+                "`last` must be the last parameter of a hook; move it to the end",
             );
         }
     }
@@ -239,7 +233,7 @@ fn method(method: &Method, errors: &mut Errors) {
 
 fn receiver(method: &Method, errors: &mut Errors) {
     const SHARED: &str =
-        "hooks are shared; take `&self`, and keep what changes in a `Stateful` hook or a lock";
+        "hooks are shared; take `&self`, and keep mutable state in a `Stateful` hook or a lock";
     match method.sig.inputs.first() {
         Some(FnArg::Receiver(receiver)) => match &receiver.kind {
             ReceiverKind::Reference(_, _, None) => {}
@@ -247,7 +241,7 @@ fn receiver(method: &Method, errors: &mut Errors) {
         },
         _ => errors.error(
             &method.sig.ident,
-            format!("hook `{}` has no receiver; take `&self`", method.sig.ident),
+            format!("hook `{}` has no receiver; add `&self`", method.sig.ident),
         ),
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn take_path(args: TokenStream, errors: &mut Errors) -> (TokenStream,
         match value {
             [TokenTree::Ident(key), value @ ..] if key == "crate" && !begins_a_path(value) => {
                 if is_given {
-                    errors.twice(key);
+                    errors.duplicate(key);
                 }
                 is_given = true;
                 path = path.or(read_path(key, value, errors));
@@ -102,7 +102,7 @@ fn begins_a_path(tokens: &[TokenTree]) -> bool {
 }
 
 fn read_path(key: &Ident, value: &[TokenTree], errors: &mut Errors) -> Option<Path> {
-    const SHAPE: &str = "`crate` names the module that re-exports the framework; write `crate = path::to::hooks_core`";
+    const SHAPE: &str = "expected the path of the module that re-exports the framework; write `crate = path::to::hooks_core`";
     let path = match value {
         [TokenTree::Punct(equals), path @ ..] if equals.as_char() == '=' && !path.is_empty() => {
             path
@@ -117,7 +117,7 @@ fn read_path(key: &Ident, value: &[TokenTree], errors: &mut Errors) -> Option<Pa
     errors.ok(read.map_err(|_| syn::Error::new_spanned(path, SHAPE)))
 }
 
-const MISSING: &str = "what the macro writes names `hooks-core`, which this crate does not depend on; add `hooks-core` or `hooks-runtime` to the dependencies in its Cargo.toml, or name a re-export by `crate = path`";
+const MISSING: &str = "the expansion needs `hooks-core`, which is not a dependency of this crate; add `hooks-core` or `hooks-runtime` to the dependencies in Cargo.toml, or name a re-export with `crate = path`";
 
 fn is_missing() -> bool {
     // Dependencies of build scripts do not count.

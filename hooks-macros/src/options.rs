@@ -20,7 +20,7 @@ pub(crate) fn read_all(
         let mut blamed = false;
         while !input.is_empty() {
             if let Some(comma) = input.parse::<Option<Token![,]>>()? {
-                errors.error(comma, "nothing stands before this comma; remove it");
+                errors.error(comma, "unexpected `,`; remove it");
                 continue;
             }
             // A word that was already reported causes no further errors.
@@ -47,14 +47,14 @@ fn comma(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<bool> {
         let next = input.fork().call(Ident::parse_any)?;
         errors.error(
             &next,
-            format!("options are separated by commas; write one before `{next}`"),
+            format!("expected `,` before `{next}`; separate options with commas"),
         );
         return Ok(true);
     }
     let other: TokenTree = input.parse()?;
     errors.error(
         &other,
-        format!("options are separated by commas; write one in place of `{other}`"),
+        format!("expected `,` in place of `{other}`; separate options with commas"),
     );
     Ok(false)
 }
@@ -78,7 +78,7 @@ impl Value for Type {
         match &ty {
             Type::Path(path) => no_call(&path.path)?,
             Type::Never(_) | Type::Infer(_) | Type::ImplTrait(_) => {
-                return Err(syn::Error::new_spanned(ty, "no type of a value"));
+                return Err(syn::Error::new_spanned(ty, "not the type of a value"));
             }
             _ => {}
         }
@@ -98,7 +98,7 @@ impl Value for Path {
 }
 
 impl Value for Ident {
-    const IS: &'static str = "a plain name";
+    const IS: &'static str = "an identifier";
     const SHAPE: &'static str = "Name";
 
     fn read(input: ParseStream<'_>) -> syn::Result<Self> {
@@ -126,7 +126,7 @@ pub(crate) fn value<T: Value>(
     if is_end(input) {
         errors.error(
             key,
-            format!("`{key}` needs a value; write `{key} = {}`", T::SHAPE),
+            format!("missing value of `{key}`; write `{key} = {}`", T::SHAPE),
         );
         return Ok(None);
     }
@@ -141,8 +141,8 @@ pub(crate) fn value<T: Value>(
     let found = rest(input)?;
     let value = meant::<T>(&found).unwrap_or_else(|| T::SHAPE.to_owned());
     let rule = match equals {
-        Some(_) => format!("the value of `{key}` is {}", T::IS),
-        None => format!("the value of `{key}` stands behind a `=`"),
+        Some(_) => format!("the value of `{key}` must be {}", T::IS),
+        None => format!("expected `=` after `{key}`"),
     };
     errors.error(found, format!("{rule}; write `{key} = {value}`"));
     Ok(None)

@@ -37,16 +37,13 @@ impl Param {
         let ident = match &*arg.pat {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => &pat.ident,
             Pat::Wild(pat) => {
-                errors.error(
-                    pat,
-                    "a parameter of a slot has a name, for its hooks; write `_name`",
-                );
+                errors.error(pat, "a parameter of a slot must have a name; write `_name`");
                 return None;
             }
             pat => {
                 errors.error(
                     pat,
-                    "a parameter of a slot is a plain name; take the value apart in the body",
+                    "a parameter of a slot must be an identifier; destructure the value in the body",
                 );
                 return None;
             }
@@ -198,7 +195,7 @@ pub(crate) fn unconditional(arg: &PatType, of: &str, errors: &mut Errors) {
     for attr in attrs::given(&arg.attrs, &["cfg"]) {
         errors.error(
             attr,
-            format!("a parameter of a {of} is always there; put the condition on the whole {of}"),
+            format!("a parameter of a {of} cannot be conditional; put the `cfg` on the whole {of}"),
         );
     }
 }
@@ -236,7 +233,7 @@ pub(crate) fn places(params: usize) -> Vec<Ident> {
 }
 
 /// Returns the output type of a function; `()` by default.
-pub(crate) fn answer(sig: &Signature) -> Type {
+pub(crate) fn output(sig: &Signature) -> Type {
     match &sig.output {
         ReturnType::Type(_, ty) => (**ty).clone(),
         ReturnType::Default => syn::parse_quote_spanned!(sig.ident.span()=> ()),
@@ -252,9 +249,9 @@ pub(crate) fn spelled_future(sig: &Signature) -> Option<syn::TypeImplTrait> {
         }
         _ => false,
     };
-    match answer(sig) {
-        Type::ImplTrait(answer) if sig.asyncness.is_none() => {
-            answer.bounds.iter().any(is_future).then_some(answer)
+    match output(sig) {
+        Type::ImplTrait(output) if sig.asyncness.is_none() => {
+            output.bounds.iter().any(is_future).then_some(output)
         }
         _ => None,
     }

@@ -24,7 +24,7 @@ use crate::{HookOutput, MessageLevel, UserMessage};
 /// let coordinator = Coordinator::builder().display(Window).build();
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` shows no messages; implement `UserDisplay` for it, or give a closure `|message: &UserMessage| …`",
+    message = "`{Self}` is not a user display; implement `UserDisplay`, or pass a closure `|message: &UserMessage| …`",
     label = "not a display"
 )]
 pub trait UserDisplay: Send + Sync {

@@ -58,7 +58,7 @@ const ERRORS: &[(&str, usize)] = &[
     ("hooks_slots_same_name_in_two_sets", 6),
     // The user's type has the name of the slot's trait.
     ("hooks_slot_trait_name_taken", 2),
-    // `Send` and `Sync` are separate traits, and an `async fn` that takes `&self` of a
+    // `Send` and `Sync` are separate supertraits, and an `async fn` that takes `&self` of a
     // value which is not `Sync` returns a future which is not `Send`.
     ("hooks_value_not_sync", 2),
     ("hooks_value_not_send_or_sync", 3),
@@ -70,9 +70,6 @@ const ERRORS: &[(&str, usize)] = &[
 /// Cases in which the compiler compares generated items with each other, and names them; see
 /// docs/errors.md.
 const NAMES_GENERATED: &[&str] = &["hooks_slots_same_name_in_two_sets"];
-
-/// Cases whose mistake is inside a type of the standard library, which the compiler shows.
-const SHOWS_FOREIGN: &[&str] = &["hooks_output_error_not_send"];
 
 /// Names of generated items and of what only they use. None starts a word in an error.
 const GENERATED: &[&str] = &[
@@ -147,7 +144,7 @@ fn one_mistake_is_one_error() {
             ));
         }
         for foreign in ["$RUST", "$CARGO", "/rustc/"] {
-            if output.contains(foreign) && !SHOWS_FOREIGN.contains(&&*name) {
+            if output.contains(foreign) {
                 broken.push(format!(
                     "{name}: shows a file of another package, `{foreign}`"
                 ));

@@ -100,7 +100,7 @@ where
 
 /// The `last` of a slot that passes none: what a hook without that parameter needs.
 #[diagnostic::on_unimplemented(
-    message = "the slot passes the previous output, and this hook does not take it; add `last: {Self}` as the last parameter",
+    message = "missing parameter for the previous output; add `last: {Self}` as the last parameter",
     label = "`last` is missing"
 )]
 pub trait NotPassed: Sized {

@@ -11,7 +11,7 @@ use crate::typed::slot_def::{CallMethod, DynHook};
 /// A value with several hooks of a set; `#[impl_hooks]` implements it. Also implemented for
 /// references and `Arc`s of such a value.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` provides no hooks for `{Set}`; put `#[impl_hooks(…)]` with the name of the set above the `impl` block of the hook trait",
+    message = "`{Self}` has no hooks for `{Set}`; add `#[impl_hooks(…)]`, with the name of the set, to the `impl` block of the hook trait",
     label = "no hooks for this set"
 )]
 pub trait HookGroup<'h, Set>: Sized {
@@ -132,7 +132,7 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
 /// Checks that the set that `#[impl_hooks(…)]` names belongs to the block's hook trait. Every set
 /// implements it for itself.
 #[diagnostic::on_unimplemented(
-    message = "`{Given}` is not the set that `#[hooks]` generated from this trait; name `{Self}`, without the lifetime",
+    message = "`{Given}` is not the set of this trait; write `{Self}` without the lifetime",
     label = "not the set of this trait"
 )]
 pub trait SameSet<Given>: Sized {

@@ -31,9 +31,9 @@ use crate::typed::slot_def::{CallHook, CallStateful, DynHook, OwnedArgs, SlotDef
 /// The compiler infers `M`, the form of the hook. `Params` and `Out`, the parameters and the output of
 /// the slot's `call`, are there for the compiler's message. The trait cannot be implemented by hand.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a hook of this slot; implement the slot's trait for it, or its `Stateful…` trait and register it as `Stateful::new(…)`",
+    message = "`{Self}` is not a hook of this slot; implement the slot's trait, or implement its `Stateful…` trait and register `Stateful::new(…)`",
     label = "not a hook of the slot `{S}`",
-    note = "a closure is a hook if it takes `{Params}` (references of any lifetime), returns a future of `{Out}`, and is `Send` and `Sync`; an `async` closure that moves what it captures is none, but `move |…| {{ let own = own.clone(); async move {{ … }} }}` is"
+    note = "a closure is a hook if it takes `{Params}` (references of any lifetime), returns a future of `{Out}`, and is `Send` and `Sync`; replace an `async move` closure that captures values with `move |…| {{ let own = own.clone(); async move {{ … }} }}`"
 )]
 pub trait IntoHook<
     S: SlotDef + ?Sized,
@@ -52,7 +52,7 @@ pub trait IntoHook<
 
 /// A hook of the slot `S`, in the form `M`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a hook of this slot; implement the slot's trait for it, or its `Stateful…` trait and register it as `Stateful::new(…)`",
+    message = "`{Self}` is not a hook of this slot; implement the slot's trait, or implement its `Stateful…` trait and register `Stateful::new(…)`",
     label = "not a hook of the slot `{S}`"
 )]
 pub trait Hook<S: SlotDef + ?Sized, M>: HookObject {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::Future;
 
-use crate::bounds::{HookObject, MaybeSend};
+use crate::bounds::{HookObject, MaybeSend, SlotOutput};
 use crate::future::{Either, Lazy, Never};
 use crate::hook_future::HookFuture;
 use crate::typed::accumulator::Handover;
@@ -16,7 +16,7 @@ pub trait SlotDef {
     /// `Option<Out>` if hooks get the previous output, else `()`.
     type Last: Handover<Self::Out>;
     /// The output of a hook and of the default.
-    type Out: MaybeSend; // for an error: `Box<dyn Error + Send + Sync>`
+    type Out: SlotOutput;
     /// The parameters of a hand-written hook as a tuple: a `String` for each `&str`, and `last` if
     /// the slot passes it.
     type Owned<'a>;

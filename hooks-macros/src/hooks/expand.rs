@@ -92,6 +92,10 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         "Implement it under `#[impl_hooks({set_name})]` and register the value with [`{set_name}::with_hooks`]."
     );
 
+    // Not at the trait's name, at which an editor would show it.
+    let mut macro_name = trait_name.clone();
+    macro_name.set_span(place);
+
     let is_documented = attrs::given(attrs, &["doc"]).next().is_some();
     let blank = is_documented.then(|| quote!(#[doc = ""]));
 
@@ -111,6 +115,12 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
                 #private::PhantomData
             }
         }
+
+        // `#[impl_hook(…)]` finds this macro by the trait's name, and refuses the trait.
+        #(#cfgs)*
+        #[doc(hidden)]
+        #[allow(unused_imports)]
+        #vis use #private::refuse_set as #macro_name;
 
         #(#cfgs)*
         #[doc = #set_doc]

@@ -122,7 +122,7 @@ impl Slot {
     }
 
     /// Returns the type of the dispatch's result.
-    pub(crate) fn answer(&self) -> &Type {
+    pub(crate) fn result_type(&self) -> &Type {
         self.end()
             .and_then(|end| end.output.as_ref())
             .unwrap_or(&self.output)

@@ -22,7 +22,7 @@ pub(super) fn read(definition: &Trait, errors: &mut Errors) -> Vec<Nested> {
             }
             _ => errors.error(
                 attr,
-                "`#[nested_hooks(…)]` names a set; write `#[nested_hooks(field = path::OtherHooksSet)]`",
+                "missing nested set; write `#[nested_hooks(field = path::OtherHooksSet)]`",
             ),
         }
     }
@@ -31,10 +31,7 @@ pub(super) fn read(definition: &Trait, errors: &mut Errors) -> Vec<Nested> {
         .iter()
         .find(|nested: &&Nested| nested.set.is_ident(&own))
     {
-        errors.error(
-            &nested.set,
-            "a set cannot be nested in itself; name another",
-        );
+        errors.error(&nested.set, "a set cannot nest itself; name another set");
     }
     all
 }
@@ -43,7 +40,7 @@ fn read_one(all: &mut Vec<Nested>, input: ParseStream<'_>, errors: &mut Errors) 
     if !input.peek(Ident) || !input.peek2(Token![=]) {
         errors.error(
             options::rest(input)?,
-            "a nested set has a field; write `field = path::OtherHooksSet`",
+            "a nested set needs a field name; write `field = path::OtherHooksSet`",
         );
         return Ok(());
     }
@@ -55,10 +52,13 @@ fn read_one(all: &mut Vec<Nested>, input: ParseStream<'_>, errors: &mut Errors) 
     if let Some(generic) = segments.find(|segment| !segment.arguments.is_empty()) {
         errors.error(
             &generic.arguments,
-            "a nested set is named without generic arguments; remove them",
+            "a nested set takes no generic arguments; remove them",
         );
     } else if all.iter().any(|other| other.field == field) {
-        errors.error(&field, format!("`{field}` is nested twice; remove one"));
+        errors.error(
+            &field,
+            format!("duplicate nested set `{field}`; remove one"),
+        );
     } else {
         all.push(Nested { field, set });
     }

@@ -104,7 +104,7 @@ fn hook(method: &Method) -> Attribute {
 /// output.
 pub(super) fn takes_last(method: &Method) -> bool {
     let guess = Guess::of(method);
-    !is_unit(&params::answer(&method.sig))
+    !is_unit(&params::output(&method.sig))
         && !guess.is_looked_at
         && !matches!(guess.kind, KindWord::Singleton)
 }

@@ -13,6 +13,7 @@ use syn::{Attribute, Ident, Lifetime, Type};
 
 use super::model::{End, Kind, Role, Set, Slot};
 use crate::attrs;
+use crate::body;
 use crate::krate;
 use crate::names;
 use crate::params;
@@ -122,12 +123,12 @@ impl<'a> SlotExpansion<'a> {
         let end = match slot.end() {
             Some(end) => {
                 let wrapper = end.wrapper();
-                let (companion, answer) = (&end.companion, slot.answer());
+                let (companion, result) = (&end.companion, slot.result_type());
                 let role = match end.role {
                     Role::Aggregate => quote!(Aggregated),
                     Role::Finalize => quote!(Finalized),
                 };
-                quote!(#private::#role<#h, #private::#wrapper<#companion>, #output, #answer>)
+                quote!(#private::#role<#h, #private::#wrapper<#companion>, #output, #result>)
             }
             None => quote!(#private::NoCompanion),
         };
@@ -291,7 +292,15 @@ impl<'a> SlotExpansion<'a> {
         if idents.is_empty() {
             return quote!(#body);
         }
-        quote!({ let _ = (#(&#idents,)*); #body })
+        let used = quote!(let _ = (#(&#idents,)*););
+        // Inner attributes are only valid at the start of a block.
+        if body::has_attributes(body.stream()) {
+            return quote!({ #used #body });
+        }
+        let stream = body.stream();
+        let mut block = Group::new(Delimiter::Brace, quote!(#used #stream));
+        block.set_span(body.span());
+        block.into_token_stream()
     }
 
     /// Returns the slot's traits.
@@ -324,8 +333,8 @@ impl<'a> SlotExpansion<'a> {
     /// Returns `<Out>` or `<Out, Answer>`: the arguments of the trait of an aggregate or a
     /// finalizer.
     fn end_args(&self, end: &End) -> TokenStream {
-        let (output, answer) = (&self.slot.output, end.output.iter());
-        quote!(<#output #(, #answer)*>)
+        let (output, result) = (&self.slot.output, end.output.iter());
+        quote!(<#output #(, #result)*>)
     }
 
     /// Returns the framework's crate, at the slot's span.

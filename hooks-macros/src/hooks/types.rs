@@ -20,36 +20,36 @@ pub(super) type Refused<'a> = [&'a Generics; 2];
 
 /// Returns the error of a parameter's type.
 pub(super) fn of_param(ty: &Type, refused: Refused<'_>) -> Option<Mistake> {
-    const NAMED: &str = "a slot declares no lifetimes; leave this one out, or write `'_` for it";
+    const NAMED: &str = "a slot cannot use named lifetimes; elide this lifetime, or write `'_`";
     let lifetimes = refused.into_iter().flat_map(Generics::lifetimes);
     let declared = lifetimes.map(|declared| declared.lifetime.ident.clone());
     mistake(ty, NAMED, declared.collect(), |shape| match shape {
-        Unsized::Str => "a parameter of a slot needs a size; take `&str`",
-        Unsized::Slice => "a parameter of a slot needs a size; take `&[T]` or `Vec<T>`",
+        Unsized::Str => "a parameter of a slot must be `Sized`; take `&str`",
+        Unsized::Slice => "a parameter of a slot must be `Sized`; take `&[T]` or `Vec<T>`",
         Unsized::Object => {
-            "a parameter of a slot needs a size; take `&dyn Trait` or `Box<dyn Trait>`"
+            "a parameter of a slot must be `Sized`; take `&dyn Trait` or `Box<dyn Trait>`"
         }
     })
 }
 
 /// Returns the error of a slot's output type.
 pub(super) fn of_output(ty: &Type) -> Option<Mistake> {
-    const NAMED: &str = "a slot declares no lifetimes; answer an owned value";
+    const NAMED: &str = "a slot cannot use named lifetimes; return an owned value";
     mistake(ty, NAMED, Vec::new(), |shape| match shape {
-        Unsized::Str => "the answer of a slot needs a size; answer a `String`",
-        Unsized::Slice => "the answer of a slot needs a size; answer a `Vec<T>`",
-        Unsized::Object => "the answer of a slot needs a size; answer a `Box<dyn Trait>`",
+        Unsized::Str => "the output of a slot must be `Sized`; return a `String`",
+        Unsized::Slice => "the output of a slot must be `Sized`; return a `Vec<T>`",
+        Unsized::Object => "the output of a slot must be `Sized`; return a `Box<dyn Trait>`",
     })
 }
 
 /// Returns the error of a companion's type.
 pub(super) fn of_companion(ty: &Type) -> Option<Mistake> {
-    const OWNS: &str = "a companion owns what it holds; name a type without lifetimes";
+    const OWNS: &str = "a companion cannot borrow; use a type without lifetimes";
     mistake(
         ty,
         OWNS,
         Vec::new(),
-        |_| "a companion needs a size; name a type that implements its trait",
+        |_| "a companion must be `Sized`; use a type that implements its trait",
     )
     .or_else(|| params::borrows(ty).then(|| (ty.to_token_stream(), OWNS)))
 }
@@ -70,14 +70,14 @@ fn mistake(
 /// reported.
 pub(super) fn cannot_stand(sig: &Signature, generics: &Generics) -> bool {
     let refused = [generics, &sig.generics];
-    let answer = params::answer(sig);
-    of_output(&answer).is_some()
-        || params::borrows(&answer)
+    let output = params::output(sig);
+    of_output(&output).is_some()
+        || params::borrows(&output)
         || params::typed(&sig.inputs).any(|input| of_param(&input.ty, refused).is_some())
 }
 
 /// A slot belongs to no type, so `Self` has no meaning.
-pub(super) const NO_SELF: &str = "a slot belongs to no type; name one in place of `Self`";
+pub(super) const NO_SELF: &str = "`Self` is not available in a slot; write the type";
 
 /// Returns an error for types that are invalid at any place. `named` is the message for a named
 /// lifetime, except the lifetimes in `declared`.
@@ -127,7 +127,7 @@ fn anywhere(ty: &Type, named: &'static str, declared: Vec<Ident>) -> Option<Mist
         }
 
         fn visit_type_infer(&mut self, infer: &'a TypeInfer) {
-            let message = "the types of a slot are written out; name one in place of `_`";
+            let message = "the types of a slot are not inferred; replace `_` with a type";
             self.found.get_or_insert((infer.to_token_stream(), message));
         }
     }

@@ -22,13 +22,16 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
     if !args.is_empty() {
         errors.error(
             &args,
-            "`#[hooks]` takes no argument but `crate = path`; options of a slot go into its `#[hook(…)]`",
+            "`#[hooks]` takes only `crate = path`; move the options of a slot to its `#[hook(…)]`",
         );
     }
     header(definition, &mut errors);
     let nested = nested::read(definition, &mut errors);
     for attr in attrs::named(&definition.attrs, &["hook"]) {
-        errors.error(attr, "`#[hook(…)]` is for one slot; move it to a method");
+        errors.error(
+            attr,
+            "`#[hook(…)]` is only valid on a method; move it to a slot",
+        );
     }
     let mut slots: Vec<Slot> = definition
         .items
@@ -73,7 +76,7 @@ fn header(definition: &Trait, errors: &mut Errors) {
     if !generics.params.is_empty() {
         errors.error(
             &generics.params,
-            "a hook set cannot be generic; use concrete types, or arguments of the slots",
+            "a hook set cannot be generic; use concrete types, or add parameters to the slots",
         );
     } else if let Some(clause) = &generics.where_clause {
         errors.error(
@@ -84,7 +87,7 @@ fn header(definition: &Trait, errors: &mut Errors) {
     if !definition.supertraits.is_empty() {
         errors.error(
             &definition.supertraits,
-            "a hook set cannot have supertraits; remove them, hooks are `Send + Sync` already",
+            "a hook set cannot have supertraits; remove them (hooks are already `Send + Sync`)",
         );
     }
 }
@@ -93,15 +96,15 @@ fn other_item(item: &TraitItem, errors: &mut Errors) {
     match item {
         TraitItem::Const(item) => errors.error(
             item.const_token,
-            "a hook set consists of slots; move the constant out of the trait",
+            "a hook set contains only slots; move the constant out of the trait",
         ),
         TraitItem::Type(item) => errors.error(
             item.type_token,
-            "a hook set consists of slots; use the concrete type in place of an associated one",
+            "a hook set contains only slots; replace the associated type with a concrete type",
         ),
         item => errors.error(
             item,
-            "a hook set consists of slots; move this out of the trait",
+            "a hook set contains only slots; move this item out of the trait",
         ),
     }
 }
@@ -111,7 +114,7 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
     for attr in attrs::named(&method.attrs, &["nested_hooks"]) {
         errors.error(
             attr,
-            "`#[nested_hooks(…)]` is for the whole set; move it to the trait",
+            "`#[nested_hooks(…)]` is only valid on a trait; move it to the trait of the set",
         );
     }
     let name = kind.as_ref().and_then(|(_, name)| name.clone());
@@ -135,7 +138,7 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
             errors.error(
                 &param.ident,
                 format!(
-                    "parameter `{}` is there twice; rename or remove one",
+                    "duplicate parameter `{}`; rename or remove one",
                     param.ident
                 ),
             );
@@ -145,7 +148,7 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
         errors.error(
             beyond,
             format!(
-                "a slot takes at most {} parameters; put some of them into a struct",
+                "a slot has at most {} parameters; group some of them in a struct",
                 params::MAX_PARAMS
             ),
         );
@@ -155,7 +158,7 @@ fn slot(method: &Method, definition: &Trait, errors: &mut Errors) -> Option<Slot
         errors.error(
             &method.sig.ident,
             format!(
-                "slot `{}` needs a default; give it a body that answers when no hook is registered",
+                "slot `{}` has no default; add a body, which runs if no hook is registered",
                 method.sig.ident
             ),
         );
@@ -186,7 +189,7 @@ fn trait_name(method: &Ident, given: Option<Ident>, errors: &mut Errors) -> Opti
     if name.is_none() {
         errors.error(
             method,
-            format!("the name of slot `{method}` gives none for its trait; add `name = OtherName` to its `#[hook(…)]`"),
+            format!("the name of slot `{method}` cannot be converted into the name of a trait; add `name = OtherName` to its `#[hook(…)]`"),
         );
     }
     name
@@ -197,7 +200,7 @@ fn hook_attr<'a>(method: &'a Method, errors: &mut Errors) -> Option<&'a Attribut
     if let Some(attr) = method.attrs.iter().find(|attr| is_conditional(attr)) {
         errors.error(
             attr,
-            "`#[hook(…)]` depends on nothing; write it by itself, and `#[cfg(…)]` for a slot that is not always there",
+            "`#[hook(…)]` is not valid inside `cfg_attr`; write it as a separate attribute, with `#[cfg(…)]` for a conditional slot",
         );
         return None;
     }
@@ -208,15 +211,15 @@ fn hook_attr<'a>(method: &'a Method, errors: &mut Errors) -> Option<&'a Attribut
         errors.error(
             name,
             match method.sig.asyncness {
-                Some(_) => format!("method `{name}` is no slot yet; give it a kind: `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`"),
-                None => format!("method `{name}` is no slot; move it out of the trait, or write `#[hook(always)]` and `async fn`"),
+                Some(_) => format!("`{name}` is not a slot; mark it with `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`"),
+                None => format!("`{name}` is not a slot; move it out of the trait, or make it an `async fn` with `#[hook(always)]`"),
             },
         );
     }
     for second in attrs {
         errors.error(
             second,
-            "a slot has one `#[hook(…)]`; put all options into the first",
+            "duplicate `#[hook(…)]`; put all options into the first one",
         );
     }
     first
@@ -230,7 +233,7 @@ pub(super) fn kind(method: &Method, errors: &mut Errors) -> Option<(Kind, Option
         errors.error(
             &custom.key,
             format!(
-                "`custom` is for `fallback` slots; remove it, or write `fallback` in place of `{kind}`"
+                "`custom` is only valid for `fallback` slots; remove it, or replace `{kind}` with `fallback`"
             ),
         );
     }
@@ -241,7 +244,7 @@ pub(super) fn kind(method: &Method, errors: &mut Errors) -> Option<(Kind, Option
             for key in companion_keys(&attr) {
                 errors.error(
                     key,
-                    format!("a `custom` pipeline ends a dispatch by itself and takes no `{key}`; remove it"),
+                    format!("a `custom` pipeline makes the result itself and takes no `{key}`; remove it"),
                 );
             }
             Kind::Custom(attr.custom?.value)
@@ -274,11 +277,11 @@ fn call(method: &Method, inputs: &[syn::PatType], errors: &mut Errors) {
     match inputs.first() {
         None => errors.error(
             &method.sig.ident,
-            format!("the `custom` pipeline of slot `{}` has no call; take it as the first parameter", method.sig.ident),
+            format!("slot `{}` has no parameter for the call of its `custom` pipeline; add it as the first parameter", method.sig.ident),
         ),
         Some(call) if Passing::of(&call.ty) != Passing::Owned => errors.error(
             &call.ty,
-            "a `custom` pipeline hands its call from hook to hook; take the first parameter by value",
+            "a `custom` pipeline moves its call from hook to hook; take the first parameter by value",
         ),
         Some(_) => {}
     }
@@ -301,7 +304,7 @@ fn companions(attr: HookAttr, errors: &mut Errors) -> Companions {
     if let (Some(_), Some(finalize)) = (&aggregate, &finalize) {
         errors.error(
             &finalize.key,
-            "`finalize` and `aggregate` exclude each other; let the aggregate do both",
+            "`finalize` and `aggregate` are mutually exclusive; finalize the result in the aggregate",
         );
     }
     let companion = aggregate
@@ -313,7 +316,7 @@ fn companions(attr: HookAttr, errors: &mut Errors) -> Companions {
     if let (false, Some(output)) = (is_there, &output) {
         errors.error(
             &output.key,
-            "`output` is what an aggregate or a finalizer makes; add `aggregate = Type` or `finalize = Type`",
+            "`output` requires an aggregate or a finalizer; add `aggregate = Type` or `finalize = Type`",
         );
     }
     let output = output.map(|option| option.value);
@@ -326,7 +329,7 @@ fn companions(attr: HookAttr, errors: &mut Errors) -> Companions {
         }
     }
     if let Some(output) = &output {
-        answer(output, false, errors);
+        output_type(output, false, errors);
     }
     Companions {
         chain,
@@ -351,14 +354,14 @@ fn signature(method: &Method, errors: &mut Errors) {
     if !vis.is_empty() {
         errors.error(
             &vis,
-            format!("a slot is as visible as its set; remove `{vis}`"),
+            format!("a slot has the visibility of its trait; remove `{vis}`"),
         );
     }
     if let Some(future) = params::spelled_future(sig) {
         errors.error(
             future,
             format!(
-                "slot `{}` returns a future; write `async fn`, and what it answers",
+                "slot `{}` returns a future; write `async fn`, with the output of the future as return type",
                 sig.ident
             ),
         );
@@ -378,7 +381,7 @@ fn signature(method: &Method, errors: &mut Errors) {
         errors.error(abi, "a slot cannot be `extern`; remove it");
     }
     if let Some(variadic) = &sig.variadic {
-        errors.error(variadic, "a slot cannot be variadic; remove the dots");
+        errors.error(variadic, "a slot cannot be variadic; remove `...`");
     }
     if !sig.generics.params.is_empty() {
         errors.error(
@@ -394,7 +397,7 @@ fn signature(method: &Method, errors: &mut Errors) {
     if let Some(receiver) = sig.receiver() {
         errors.error(
             receiver,
-            "a slot has no receiver in its definition; remove it, hooks get `&self` by themselves",
+            "a slot is declared without a receiver; remove it (hooks get `&self` from the macro)",
         );
     }
 }
@@ -416,7 +419,7 @@ fn param(arg: &syn::PatType, refused: types::Refused<'_>, errors: &mut Errors) -
     if params::is_last(arg) {
         errors.error(
             &param.ident,
-            "`last` is added by the framework where a slot passes it; remove it, or rename the parameter",
+            "`last` is reserved for the previous output, which the macro adds; remove or rename the parameter",
         );
     }
     if let Some((found, message)) = types::of_param(&param.ty, refused) {
@@ -425,14 +428,14 @@ fn param(arg: &syn::PatType, refused: types::Refused<'_>, errors: &mut Errors) -
     if let Some(found) = params::impl_trait(&param.ty) {
         errors.error(
             found,
-            "a parameter of a slot cannot be `impl Trait`; name a type, or take `&dyn Trait`",
+            "a parameter of a slot cannot be `impl Trait`; take a named type or a `&dyn Trait`",
         );
     }
     if let Type::Reference(reference) = params::bare(&param.ty) {
         if let Some(token) = reference.mutability {
             errors.error(
                 token,
-                "a slot cannot lend a parameter mutably to several hooks; take it by value and return the changed one",
+                "a slot cannot lend a mutable reference to several hooks; take the value and return the changed value",
             );
         }
     }
@@ -443,27 +446,27 @@ fn output(sig: &syn::Signature, errors: &mut Errors) -> Option<Type> {
     if params::spelled_future(sig).is_some() {
         return None;
     }
-    let ty = params::answer(sig);
+    let ty = params::output(sig);
     let borrows = params::typed(&sig.inputs).any(|input| params::borrows(&input.ty));
-    answer(&ty, borrows, errors).then_some(ty)
+    output_type(&ty, borrows, errors).then_some(ty)
 }
 
 /// Checks that a dispatch can return the type; `may_borrow` is `true` if there is an argument to
 /// borrow from.
-fn answer(ty: &Type, may_borrow: bool, errors: &mut Errors) -> bool {
+fn output_type(ty: &Type, may_borrow: bool, errors: &mut Errors) -> bool {
     let mut mistakes = Errors::default();
     if let Some(found) = params::impl_trait(ty) {
         mistakes.error(
             found,
-            "a slot cannot answer `impl Trait`; name a type, or answer a `Box<dyn Trait>`",
+            "a slot cannot return `impl Trait`; return a named type or a `Box<dyn Trait>`",
         );
     } else if let Some((found, message)) = types::of_output(ty) {
         mistakes.error(found, message);
     } else if params::borrows(ty) {
         let message = if may_borrow {
-            "the answer of a slot cannot borrow from its parameters; answer an owned value"
+            "the output of a slot cannot borrow from its parameters; return an owned value"
         } else {
-            "the answer of a slot has nothing to borrow from; answer an owned value, or one that is `'static`"
+            "the output of a slot without borrowed parameters cannot borrow; return an owned value or a `'static` one"
         };
         mistakes.error(ty, message);
     }
@@ -507,7 +510,7 @@ fn collisions(set: &Set, errors: &mut Errors) {
             errors.error(
                 &nested.field,
                 format!(
-                    "{owner} would get the method `{name}`, which {other} has; choose another name"
+                    "{owner} would get the method `{name}`, which {other} already has; choose another name"
                 ),
             );
         }
@@ -531,7 +534,7 @@ fn collisions(set: &Set, errors: &mut Errors) {
             first.method == slot.method && !(first.is_optional() && slot.is_optional())
         });
         if twice {
-            let message = format!("{} is declared twice; rename or remove one", owner.text);
+            let message = format!("duplicate {}; rename or remove one", owner.text);
             errors.error(&slot.method, message);
             continue;
         }
@@ -544,7 +547,7 @@ fn collisions(set: &Set, errors: &mut Errors) {
             errors.error(
                 &slot.method,
                 format!(
-                    "{owner} would get the method `{name}`, which {other} has; choose another name"
+                    "{owner} would get the method `{name}`, which {other} already has; choose another name"
                 ),
             );
         }
@@ -562,7 +565,7 @@ fn collisions(set: &Set, errors: &mut Errors) {
             let owner = &owner.text;
             errors.error(
                 &slot.method,
-                format!("the trait of {owner} would be called `{name}`, as {other} is; add `name = OtherName` to its `#[hook(…)]`"),
+                format!("the trait of {owner} would be named `{name}`, which is taken by {other}; add `name = OtherName` to its `#[hook(…)]`"),
             );
         }
     }

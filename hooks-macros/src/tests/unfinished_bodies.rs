@@ -1,7 +1,7 @@
 //! Bodies that do not parse, as in an editor during typing: every macro passes them through
 //! unchanged.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::quote;
 
 use crate::{hooks, impl_hook, impl_hooks};
@@ -67,12 +67,16 @@ fn item(text: &str) -> TokenStream {
     item
 }
 
+/// Returns `true` if the tokens of the body end a block of the expansion. `#[hooks]` adds a statement
+/// at the start.
 fn contains_body(expansion: TokenStream) -> bool {
-    let body: TokenStream = BODY.parse().expect("these are tokens");
+    let body = BODY.trim_matches(['{', '}']);
+    let body: TokenStream = body.parse().expect("these are tokens");
     let body = body.to_string();
     expansion.into_iter().any(|token| match token {
         TokenTree::Group(group) => {
-            TokenTree::from(group.clone()).to_string() == body || contains_body(group.stream())
+            let is_block = group.delimiter() == Delimiter::Brace;
+            is_block && group.stream().to_string().ends_with(&body) || contains_body(group.stream())
         }
         _ => false,
     })

@@ -17,7 +17,7 @@ pub(crate) struct ToolAttr {
     pub(crate) hook: Option<Ident>,
 }
 
-const SHAPE: &str = "`#[tool(…)]` needs an option; write `#[tool(output = Type)]`";
+const SHAPE: &str = "expected an option of `#[tool(…)]`; write `#[tool(output = Type)]`";
 
 impl ToolAttr {
     /// Parses the attributes of a variant, and reports every error in them.
@@ -39,32 +39,31 @@ impl ToolAttr {
         let key: Ident = input.parse().map_err(|_| syn::Error::new(at, SHAPE))?;
         match key.to_string().as_str() {
             "output" => {
-                let shape = "the output of a tool is a type; write `output = Type`";
+                let shape = "the output of a tool must be a type; write `output = Type`";
                 let output = value(&key, input, shape)?;
                 set(&mut self.output, &key, output, errors);
             }
             "name" => {
-                let shape = "the name of a tool is a text; write `name = \"…\"`";
+                let shape = "the name of a tool must be a string; write `name = \"…\"`";
                 let name: LitStr = value(&key, input, shape)?;
                 if name.value().trim().is_empty() {
                     errors.error(
                         &name,
-                        "the name of a tool cannot be empty; write one, or remove `name`",
+                        "the name of a tool cannot be empty; write a name, or remove `name`",
                     );
                 }
                 set(&mut self.name, &key, name, errors);
             }
             "hook" => {
-                let shape = "the trait of a tool's hooks has a plain name; write `hook = Name`";
+                let shape =
+                    "the trait of a tool's hooks must be an identifier; write `hook = Name`";
                 let hook = value(&key, input, shape)?;
                 set(&mut self.hook, &key, hook, errors);
             }
             word => {
                 return Err(syn::Error::new_spanned(
                     &key,
-                    format!(
-                        "unknown option `{word}`; the options of a tool are `output`, `name` and `hook`"
-                    ),
+                    format!("unknown option `{word}`; expected `output`, `name` or `hook`"),
                 ));
             }
         }
@@ -85,7 +84,7 @@ pub(crate) fn of_the_enum(attrs: &[Attribute], errors: &mut Errors) -> TokenStre
             Some(_) if rest.is_empty() => paths.extend(args),
             _ => errors.error(
                 attr,
-                "`#[tool(…)]` is for one tool; move it to a variant, or name the framework by `#[tool(crate = path)]`",
+                "`#[tool(…)]` takes only `crate = path` on the enum; move the other options to a variant",
             ),
         }
     }
@@ -103,7 +102,7 @@ fn value<T: syn::parse::Parse>(key: &Ident, input: ParseStream<'_>, shape: &str)
 
 fn set<T>(option: &mut Option<T>, key: &Ident, value: T, errors: &mut Errors) {
     if option.is_some() {
-        errors.twice(key);
+        errors.duplicate(key);
     } else {
         *option = Some(value);
     }

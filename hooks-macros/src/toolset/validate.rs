@@ -18,7 +18,7 @@ use crate::spans;
 
 pub(crate) fn validate(definition: &DeriveInput) -> syn::Result<ToolSet<'_>> {
     const ENUMS_ONLY: &str =
-        "`#[derive(ToolSet)]` goes on an enum; give each tool a variant that holds its input";
+        "`#[derive(ToolSet)]` is only valid on an enum; add a variant with the input of each tool";
     let data = match &definition.data {
         Data::Enum(data) => data,
         Data::Struct(data) => return Err(syn::Error::new_spanned(data.struct_token, ENUMS_ONLY)),
@@ -56,7 +56,7 @@ fn header(definition: &DeriveInput, data: &DataEnum, errors: &mut Errors) {
         errors.error(
             &definition.ident,
             format!(
-                "tool set `{}` has no tools; add a variant that holds the input of one",
+                "tool set `{}` has no tools; add a variant with the input of a tool",
                 definition.ident
             ),
         );
@@ -72,7 +72,7 @@ fn tool<'a>(variant: &'a Variant, errors: &mut Errors) -> Option<Tool<'a>> {
     if slot.is_none() {
         mistakes.error(
             ident,
-            format!("the name of variant `{ident}` gives none for its hooks; rename it"),
+            format!("the name of variant `{ident}` cannot be converted into the name of a method; rename the variant"),
         );
     }
     let is_reserved = |slot: &Ident| names::RESERVED.iter().any(|name| slot == name);
@@ -80,7 +80,7 @@ fn tool<'a>(variant: &'a Variant, errors: &mut Errors) -> Option<Tool<'a>> {
         mistakes.error(
             ident,
             format!(
-                "the hooks of variant `{ident}` would get a method that every set has; rename it"
+                "variant `{ident}` would get a method that every hook set already has; rename the variant"
             ),
         );
     }
@@ -88,12 +88,12 @@ fn tool<'a>(variant: &'a Variant, errors: &mut Errors) -> Option<Tool<'a>> {
         if let Some(found) = params::impl_trait(output) {
             mistakes.error(
                 found,
-                "the output of a tool cannot be `impl Trait`; name a type",
+                "the output of a tool cannot be `impl Trait`; use a named type",
             );
         } else if params::borrows(output) {
             mistakes.error(
                 output,
-                "the output of a tool cannot borrow; name an owned type",
+                "the output of a tool cannot borrow; use an owned type",
             );
         }
     }
@@ -101,7 +101,7 @@ fn tool<'a>(variant: &'a Variant, errors: &mut Errors) -> Option<Tool<'a>> {
     if let (None, false) = (&attr.output, mistaken) {
         errors.error(
             ident,
-            format!("tool `{ident}` has no output; write `#[tool(output = Type)]` above it"),
+            format!("tool `{ident}` has no output; add `#[tool(output = Type)]`"),
         );
     }
     let place = spans::generated_at(ident.span());
@@ -133,7 +133,7 @@ fn input<'a>(variant: &'a Variant, errors: &mut Errors) -> Option<&'a Type> {
                 if let Some(second) = second {
                     errors.error(
                         second,
-                        format!("variant `{ident}` holds more than one value; put them into one struct"),
+                        format!("variant `{ident}` has more than one field; group the fields in a struct"),
                     );
                     return None;
                 }
@@ -144,7 +144,7 @@ fn input<'a>(variant: &'a Variant, errors: &mut Errors) -> Option<&'a Type> {
         Fields::Unit => errors.error(ident, without_input(ident)),
         Fields::Named(fields) => errors.error(
             fields,
-            format!("variant `{ident}` has fields of its own; move them into a struct, and write `{ident}(Input)`"),
+            format!("variant `{ident}` has named fields; move them into a struct, and write `{ident}(Input)`"),
         ),
     }
     None
@@ -152,7 +152,7 @@ fn input<'a>(variant: &'a Variant, errors: &mut Errors) -> Option<&'a Type> {
 
 fn without_input(ident: &Ident) -> String {
     format!(
-        "variant `{ident}` holds no input; write `{ident}(Input)`, with a type that `serde` reads"
+        "variant `{ident}` has no input; write `{ident}(Input)`, with a type that implements `serde::Deserialize`"
     )
 }
 
@@ -208,16 +208,16 @@ fn collisions(set: &ToolSet<'_>, data: &DataEnum, errors: &mut Errors) {
             let (at, name) = (name_token(tool, data), &tool.name);
             errors.push(syn::Error::new(
                 at,
-                format!("tool `{name}` is declared twice, by `{first}` and `{}`; give one of them another `#[tool(name = \"…\")]`", tool.variant),
+                format!("duplicate tool `{name}` of `{first}` and `{}`; rename one with `#[tool(name = \"…\")]`", tool.variant),
             ));
             continue;
         }
-        let owner = format!("that of `{}`", tool.variant);
+        let owner = format!("the hook of `{}`", tool.variant);
         for name in [tool.hook.clone(), format_ident!("Stateful{}", tool.hook)] {
             if let Some(other) = traits.insert(name.clone(), owner.clone()) {
                 errors.error(
                     &tool.hook,
-                    format!("the hook of `{}` would be called `{name}`, as {other} is; add `#[tool(hook = OtherName)]`", tool.variant),
+                    format!("the hook of `{}` would be named `{name}`, which is taken by {other}; add `#[tool(hook = OtherName)]`", tool.variant),
                 );
                 break;
             }

@@ -39,7 +39,7 @@ use crate::lock::lock;
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not answer questions; implement `ApprovalProvider` for it",
+    message = "`{Self}` is not an approval provider; implement `ApprovalProvider`",
     label = "not an approval provider"
 )]
 pub trait ApprovalProvider: Send + Sync {

@@ -24,7 +24,7 @@ pub struct EventData {
 
 /// A value that an event is emitted with: every type that converts into [`EventData`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not event data; pass a map, a `Value` or `()`, or `serde_json::to_value(&x)?`",
+    message = "`{Self}` is not event data; pass a map, a `Value`, `()` or `serde_json::to_value(&x)?`",
     label = "not event data"
 )]
 pub trait IntoEventData {

@@ -121,8 +121,8 @@ impl HandlerOutput {
 /// Return type of a function that is an event hook. The compiler infers `Time`: [`Now`] or
 /// [`Later`].
 #[diagnostic::on_unimplemented(
-    message = "an event hook cannot answer `{Self}`; answer a `HookResult`, a `Result<HookResult, E>` whose `E` is a text or an error that is `Send + Sync`, or a future of those",
-    label = "answers `{Self}`"
+    message = "invalid output `{Self}` of an event hook; return a `HookResult`, a `Result<HookResult, E>` whose `E` is a string or an error that is `Send + Sync`, or a future of one of these",
+    label = "returns `{Self}`"
 )]
 pub trait HookAnswer<Time> {
     /// The part of the value that is stored while the hook is pending: its future, or `()`.
@@ -193,9 +193,9 @@ where
 
 /// An event hook: see the [module](self) for the forms. The compiler infers `Form`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an event hook; have it take `(event: Arc<str>, data: Arc<Map>)`, or `(event: Event<'_>)` where it is not async, or implement `EventHook`",
+    message = "`{Self}` is not an event hook; take `(event: Arc<str>, data: Arc<Map>)` (or `(event: Event<'_>)` in a function that is not async), or implement `EventHook`",
     label = "not an event hook",
-    note = "an `async fn(event: Event<'_>)` is one under `#[impl_hook(EventHook)]`"
+    note = "add `#[impl_hook(EventHook)]` to an `async fn(event: Event<'_>)`"
 )]
 pub trait IntoHandler<Form>: Send + Sync + 'static {
     /// Return type of the hook.

@@ -39,7 +39,7 @@ use super::input::{ModelRequest, RawToolCall};
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no adapter for a model; implement `ModelAdapter` for it",
+    message = "`{Self}` is not a model adapter; implement `ModelAdapter`",
     label = "not an adapter"
 )]
 pub trait ModelAdapter: Send + Sync {

@@ -37,7 +37,7 @@ use crate::HookError;
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a PRE hook for `{Req}`; implement `PreHook<{Req}>` for it, or give a closure an id: `PreFn::new(\"id\", |request: &{Req}| …)`",
+    message = "`{Self}` is not a PRE hook for `{Req}`; implement `PreHook<{Req}>`, or wrap a closure: `PreFn::new(\"id\", |request: &{Req}| …)`",
     label = "not a PRE hook"
 )]
 pub trait PreHook<Req: ?Sized>: Send + Sync {
@@ -102,7 +102,7 @@ pub trait PreHook<Req: ?Sized>: Send + Sync {
 /// registry.register_post(Failures::default(), RegisterOptions::new());
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a POST hook for `{Res}`; implement `PostHook<{Res}>` for it, or give a closure an id: `PostFn::new(\"id\", |result: &{Res}, request_id: Option<&str>| …)`",
+    message = "`{Self}` is not a POST hook for `{Res}`; implement `PostHook<{Res}>`, or wrap a closure: `PostFn::new(\"id\", |result: &{Res}, request_id: Option<&str>| …)`",
     label = "not a POST hook"
 )]
 pub trait PostHook<Res: ?Sized>: Send + Sync {
@@ -356,8 +356,8 @@ impl<F, M> fmt::Debug for PostFn<F, M> {
 
 /// Return type of a function that is a PRE hook.
 #[diagnostic::on_unimplemented(
-    message = "a PRE hook cannot answer `{Self}`; answer a `HookResponse` or a `Result<HookResponse, E>` whose `E` is a text or an error that is `Send + Sync`",
-    label = "the wrong answer"
+    message = "invalid output `{Self}` of a PRE hook; return a `HookResponse` or a `Result<HookResponse, E>` whose `E` is a string or an error that is `Send + Sync`",
+    label = "invalid output"
 )]
 pub trait IntoResponse {
     /// Converts the value.
@@ -380,8 +380,8 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> IntoResponse for Result<HookResponse
 
 /// Return type of a function that is a POST hook.
 #[diagnostic::on_unimplemented(
-    message = "a POST hook cannot answer `{Self}`; answer nothing or a `Result<(), E>` whose `E` is a text or an error that is `Send + Sync`",
-    label = "the wrong answer"
+    message = "invalid output `{Self}` of a POST hook; return `()` or a `Result<(), E>` whose `E` is a string or an error that is `Send + Sync`",
+    label = "invalid output"
 )]
 pub trait IntoDone {
     /// Converts the value.

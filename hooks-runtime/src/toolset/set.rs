@@ -15,7 +15,7 @@ use super::tool::ExecuteTool;
 /// An enum whose variants each contain the input of one tool. Derive it:
 /// [`#[derive(ToolSet)]`](derive@super::ToolSet).
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a set of tools; put `#[derive(ToolSet)]` on the enum of its tools",
+    message = "`{Self}` is not a tool set; add `#[derive(ToolSet)]` to the enum of the tools",
     label = "does not implement `ToolSet`"
 )]
 pub trait ToolSet: Sized + Send + 'static {
@@ -145,7 +145,7 @@ impl<T> fmt::Debug for Listed<T> {
 /// compiler would list other types that `serde` reads, which depend on the other crates of the
 /// build.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the input of a tool, which is read from JSON; derive `serde::Deserialize` for it",
+    message = "`{Self}` cannot be the input of a tool, which is read from JSON; derive `serde::Deserialize`",
     label = "does not implement `serde::Deserialize`"
 )]
 pub trait ToolInput: DeserializeOwned {}
@@ -155,7 +155,7 @@ impl<I: DeserializeOwned> ToolInput for I {}
 
 /// Requirements on the output of a tool. Implemented for every matching type.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the output of a tool, which is written as JSON; derive `serde::Serialize` for it",
+    message = "`{Self}` cannot be the output of a tool, which is written as JSON; derive `serde::Serialize`",
     label = "does not implement `serde::Serialize`"
 )]
 pub trait ToolOutput: Serialize {}

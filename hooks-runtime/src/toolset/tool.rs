@@ -28,7 +28,7 @@ use super::error::ToolFailure;
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not run the tool that takes `{I}` and answers `{O}`; implement `ExecuteTool<{I}, {O}>` for it",
+    message = "`{Self}` does not execute the tool with input `{I}` and output `{O}`; implement `ExecuteTool<{I}, {O}>`",
     label = "does not implement `ExecuteTool<{I}, {O}>`"
 )]
 pub trait ExecuteTool<I, O>: Send + Sync {

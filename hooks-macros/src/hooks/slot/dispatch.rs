@@ -17,7 +17,7 @@ impl SlotExpansion<'_> {
             idents,
             ..
         } = self;
-        let (field, answer, vis) = (&slot.method, slot.answer(), self.vis());
+        let (field, result, vis) = (&slot.method, slot.result_type(), self.vis());
         let lifetime = self.args_lifetime();
         let types = slot.params.iter().map(|param| param.type_for(&lifetime));
         let (chain, root) = (self.chain(), self.root());
@@ -48,7 +48,7 @@ impl SlotExpansion<'_> {
             #vis fn #field<#lifetime>(
                 &#lifetime self,
                 #(#idents: #types,)*
-            ) -> impl ::core::future::Future<Output = #answer> + #root::MaybeSend {
+            ) -> impl ::core::future::Future<Output = #result> + #root::MaybeSend {
                 self.#field.#run
             }
         }

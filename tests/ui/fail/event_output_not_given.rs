@@ -1,4 +1,4 @@
-//! E-23: what a hook does not answer with denies nothing.
+//! E-23: a result that a hook does not return denies nothing.
 #![deny(unused_must_use)]
 
 use hooks_runtime::{Event, HookResult};
