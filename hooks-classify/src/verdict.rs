@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::model::effect::Crud;
-use crate::model::finding::{SpanFinding, Sure};
+use crate::model::finding::{Certainty, SpanFinding};
 use crate::model::parts::Parts;
 use crate::model::span::Span;
 use crate::model::terminal_input::TerminalInput;
@@ -161,9 +161,9 @@ impl Classification {
             effect: effect.effect,
             ask: effect.ask,
             reason: effect.reason,
-            sure: match effect.understood {
-                true => Sure::Known,
-                false => Sure::Guess,
+            certainty: match effect.understood {
+                true => Certainty::Known,
+                false => Certainty::Guess,
             },
         };
         let found: Vec<SpanFinding> = effects.into_iter().map(finding).collect();
@@ -181,7 +181,7 @@ impl Classification {
             .iter()
             .enumerate()
             .filter(|(_, finding)| finding.effect == crud)
-            .min_by_key(|(at, finding)| (ask && !finding.ask, order(finding.sure), *at))
+            .min_by_key(|(at, finding)| (ask && !finding.ask, order(finding.certainty), *at))
             .map_or(0, |(at, _)| at);
         let characters = Characters::of(command);
         let mut findings: Vec<Finding> = found
@@ -197,7 +197,7 @@ impl Classification {
         };
         let sure = found
             .get(deciding)
-            .map_or(Sure::Known, |finding| finding.sure);
+            .map_or(Certainty::Known, |finding| finding.certainty);
         let confidence = confidence(crud, sure, agreed);
         let explanation = explanation(crud, ask, &findings);
         let decision = if ask {
@@ -272,25 +272,25 @@ fn takes_none(input: &TerminalInput) -> bool {
 
 /// Returns the share of right classes in the corpora for this certainty, as the page on the classifier
 /// lists them, rounded.
-fn confidence(crud: Crud, sure: Sure, agreed: bool) -> f64 {
+fn confidence(crud: Crud, sure: Certainty, agreed: bool) -> f64 {
     match (crud, sure, agreed) {
         // No other reading can be stronger.
         (Crud::Delete, _, false) => 0.9,
         (_, _, false) => 0.6,
-        (Crud::Read | Crud::Delete, Sure::Known, true) => 0.99,
-        (_, Sure::Known, true) => 0.98,
+        (Crud::Read | Crud::Delete, Certainty::Known, true) => 0.99,
+        (_, Certainty::Known, true) => 0.98,
         // A read that needs confirmation.
-        (Crud::Read, Sure::Likely, true) => 0.95,
-        (_, Sure::Likely, true) => 0.87,
-        (_, Sure::Guess, true) => 0.5,
+        (Crud::Read, Certainty::Likely, true) => 0.95,
+        (_, Certainty::Likely, true) => 0.87,
+        (_, Certainty::Guess, true) => 0.5,
     }
 }
 
-fn order(sure: Sure) -> u8 {
+fn order(sure: Certainty) -> u8 {
     match sure {
-        Sure::Known => 0,
-        Sure::Likely => 1,
-        Sure::Guess => 2,
+        Certainty::Known => 0,
+        Certainty::Likely => 1,
+        Certainty::Guess => 2,
     }
 }
 
@@ -321,7 +321,7 @@ fn public(command: &str, characters: &Characters, finding: &SpanFinding) -> Find
         effect: finding.effect,
         ask: finding.ask,
         reason: finding.reason.clone(),
-        understood: finding.sure != Sure::Guess,
+        understood: finding.certainty != Certainty::Guess,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::Input;
 use crate::model::language::Language;
-use crate::model::named::Named;
+use crate::model::named::PossiblePath;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::sql_dialect::SqlDialect;
@@ -43,7 +43,7 @@ pub(crate) enum Action {
     /// Notes a file or folder whose name the current pipeline prints.
     PrintsName(Arg),
     /// Notes a file or folder that the current pipeline names.
-    AddName(Named),
+    AddName(PossiblePath),
     /// Records a file whose code runs.
     CodeFile(Arg),
     /// Records a path of code that may run.
@@ -126,7 +126,7 @@ pub(crate) struct ReadsListed {
 /// The files that unknown words stand for.
 #[derive(Debug)]
 pub(crate) enum Names {
-    Known(Vec<Named>),
+    Known(Vec<PossiblePath>),
     /// The names that a command reads from its input.
     In(Input),
     /// The names that a text reads whose commands have its input.

@@ -13,7 +13,7 @@ use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
-use crate::model::named::Named;
+use crate::model::named::PossiblePath;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
@@ -136,7 +136,7 @@ impl Analysis {
     }
 
     /// Notes a file or folder that the current pipeline names.
-    pub(crate) fn add_name(&mut self, named: Named) {
+    pub(crate) fn add_name(&mut self, named: PossiblePath) {
         self.push(Action::AddName(named));
     }
 

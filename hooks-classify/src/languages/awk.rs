@@ -18,7 +18,7 @@ enum AwkToken {
 /// Returns the effects of a program.
 pub(super) fn read(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
-    if !arg.known() {
+    if !arg.is_known() {
         analysis.find(
             Effect::Code,
             arg.span,
@@ -180,7 +180,7 @@ fn nowhere(file: &str) -> bool {
 }
 
 fn run_command(analysis: &mut Analysis, arg: &Arg, text: &str) {
-    analysis.shell_text(&arg.with(text), &Input::Inherited);
+    analysis.shell_text(&arg.with_text(text), &Input::Inherited);
 }
 
 fn tokens(text: &str) -> Option<Vec<AwkToken>> {

@@ -19,7 +19,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
     if text.contains('>') {
         analysis.find(Effect::Create, arg.span, "writes a file");
     }
-    if !arg.known() || text.contains('%') {
+    if !arg.is_known() || text.contains('%') {
         analysis.find(Effect::Code, arg.span, "a part is only known when it runs");
     }
     for part in text.split(['&', '|', '\n', '(', ')']) {
@@ -48,7 +48,7 @@ fn read_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
         }
         name if CMD.assigns.contains(name) && rest.contains('=') => Effect::Update,
         name if CMD.reads_alone.contains(name) && !rest.is_empty() => {
-            analysis.shell_text(&arg.with(part), &Input::Unknown);
+            analysis.shell_text(&arg.with_text(part), &Input::Unknown);
             return;
         }
         "if" => {
@@ -58,7 +58,7 @@ fn read_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
         _ => match effect(first) {
             Some(effect) => effect,
             None => {
-                analysis.shell_text(&arg.with(part), &Input::Unknown);
+                analysis.shell_text(&arg.with_text(part), &Input::Unknown);
                 return;
             }
         },

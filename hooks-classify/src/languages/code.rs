@@ -31,7 +31,7 @@ pub(super) fn read(language: Language, arg: &Arg) -> Analysis {
             let before = text[..at].strip_suffix(['\'', '"']).unwrap_or("");
             let after = text.get(end + 1..).unwrap_or("");
             if !names::ANY.says_facts(before, after) {
-                analysis.input_file(&arg.with(part));
+                analysis.input_file(&arg.with_text(part));
             }
             at = end + 1;
         }
@@ -43,7 +43,7 @@ pub(super) fn read(language: Language, arg: &Arg) -> Analysis {
     for opening in names::ANY.shells {
         for (at, _) in text.match_indices(*opening) {
             if let Some(command) = command_in(&text[at + opening.len()..], opening) {
-                analysis.shell_text(&arg.with(&command), &Input::Unknown);
+                analysis.shell_text(&arg.with_text(&command), &Input::Unknown);
             }
         }
     }

@@ -55,7 +55,7 @@ pub(crate) fn read(
         analysis.append(variables::read(language, script));
     }
     // A filter of `jq` neither writes nor runs anything.
-    if language != Language::Jq && (!script.known() || script.guess) {
+    if language != Language::Jq && (!script.is_known() || script.has_guessed_number) {
         analysis.unseen_code(UnseenCode::Script);
     }
     analysis.append(match language {

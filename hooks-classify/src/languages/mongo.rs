@@ -20,7 +20,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
         Effect::Update
     } else if any(MONGO.creates) {
         Effect::Create
-    } else if arg.known() && !any(MONGO.reaches) && finds(&arg.text) {
+    } else if arg.is_known() && !any(MONGO.reaches) && finds(&arg.text) {
         Effect::Read
     } else {
         Effect::Code

@@ -144,7 +144,7 @@ fn script(analysis: &mut Analysis, arg: &Arg, line: &str) {
             continue;
         };
         let name = call[1..].split(quote).next().unwrap_or("");
-        read_into(analysis, &arg.with(name));
+        read_into(analysis, &arg.with_text(name));
     }
     // Every mention of a function that runs commands is a call, and no other name leads to commands.
     let elsewhere = ["_G", "_ENV", "fenv", "load", "require"];

@@ -8,7 +8,7 @@ use crate::model::io::Input;
 /// Returns the effects of a script.
 pub(super) fn read(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
-    if !arg.known() {
+    if !arg.is_known() {
         // `s/a/$X/` with an unknown text may end the command and start another.
         let risky = arg.text.trim_end().ends_with(UNKNOWN);
         if risky || arg.text.starts_with(UNKNOWN) && !starts_with_address(&arg.text) {
@@ -208,7 +208,7 @@ impl SedReader<'_> {
                 },
                 'r' | 'R' => {
                     let file = self.line();
-                    analysis.input_file(&arg.with(file.trim()));
+                    analysis.input_file(&arg.with_text(file.trim()));
                 }
                 'w' | 'W' => {
                     let file = self.line();
@@ -220,7 +220,7 @@ impl SedReader<'_> {
                         analysis.find(Effect::Code, arg.span, "`sed` runs the lines that it reads");
                     } else {
                         analysis.find(Effect::Code, arg.span, "`sed` runs a command");
-                        analysis.shell_text(&arg.with(text.trim()), &Input::Unknown);
+                        analysis.shell_text(&arg.with_text(text.trim()), &Input::Unknown);
                     }
                 }
                 'y' => {
@@ -247,7 +247,7 @@ impl SedReader<'_> {
                                     arg.span,
                                     "`sed` runs text by the flag `e`",
                                 );
-                                analysis.shell_text(&arg.with(&text), &Input::Unknown);
+                                analysis.shell_text(&arg.with_text(&text), &Input::Unknown);
                             }
                             'w' => {
                                 let file = self.line();

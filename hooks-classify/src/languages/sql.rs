@@ -83,7 +83,7 @@ fn read_statement(analysis: &mut Analysis, arg: &Arg, statement: &Statement) {
         ..
     } = statement
     {
-        analysis.shell_text(&arg.with(command), &Input::Unknown);
+        analysis.shell_text(&arg.with_text(command), &Input::Unknown);
     }
     let (effect, reason) = statement_effect(statement);
     analysis.find(effect, arg.span, reason);

@@ -2,7 +2,7 @@
 
 /// File or folder that an unknown word may name, or the folder of such a file.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Named {
+pub(crate) struct PossiblePath {
     pub(crate) path: String,
     /// `true` if the path is a secret or may contain secrets.
     pub(crate) secret: bool,

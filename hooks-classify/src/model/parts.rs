@@ -278,7 +278,7 @@ impl Word {
     pub(crate) fn of(arg: &Arg) -> Self {
         Self {
             text: arg.text.clone(),
-            known: arg.known() && !arg.glob && !arg.many && !arg.maybe,
+            known: arg.is_known() && !arg.glob && !arg.may_split && !arg.overridable,
             pattern: arg.glob,
             start: arg.span.start,
             end: arg.span.end,

@@ -3,7 +3,7 @@
 
 use super::roles::{Roles, distribute};
 use crate::model::arg::Arg;
-use crate::model::device::nowhere;
+use crate::model::device::is_unstored_output;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::tables::{Opt, Program, RunsInput};
@@ -92,7 +92,7 @@ impl Call {
     /// Returns `true` if output to `path` goes to a file. Some programs write a file with the name
     /// `-`.
     pub(crate) fn is_file(&self, path: &str) -> bool {
-        path == "-" && self.program.details.dash_is_file || !nowhere(path)
+        path == "-" && self.program.details.dash_is_file || !is_unstored_output(path)
     }
 
     /// Returns the operands by role, and the operands for which the table has no role.

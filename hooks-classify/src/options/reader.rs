@@ -199,7 +199,7 @@ impl Reader {
                 let value = match member {
                     Member::Flag(false) => continue,
                     Member::Flag(true) => None,
-                    Member::Text(text) => Some(request.with(&text)),
+                    Member::Text(text) => Some(request.with_text(&text)),
                 };
                 if let Some(found) = scope.exact(&name) {
                     let value = value.filter(|_| found.option.takes != Takes::Nothing);
@@ -214,7 +214,7 @@ impl Reader {
     fn values(&mut self, program: &Program, parents: &[&'static Program]) {
         let scope = Scope { program, parents };
         let with_value = |given: &ParsedOption| {
-            let value = given.value.as_ref().filter(|value| value.known())?;
+            let value = given.value.as_ref().filter(|value| value.is_known())?;
             let found = scope.exact(&format!("{}={}", given.name, value.text))?;
             (!found.option.exempts()).then_some((found, given.span, given.words_left))
         };
@@ -294,7 +294,7 @@ impl Reader {
             && !fitting.iter().any(|found| found.option.changes())
             && let Some(found) = scope.pattern(text, rules.long)
         {
-            let value = value.map(|value| arg.with(value));
+            let value = value.map(|value| arg.with_text(value));
             self.give(&found, value, arg.span, next);
             next.at = next.at.min(next.args.len());
         } else if one_dash {
@@ -318,7 +318,7 @@ impl Reader {
         match scope.exact(&name).or_else(|| scope.exact(key)) {
             Some(found) => {
                 let found = Found { name, ..found };
-                self.give(&found, Some(arg.with(value)), arg.span, next);
+                self.give(&found, Some(arg.with_text(value)), arg.span, next);
             }
             None => self.unknown(key, arg.span),
         }
@@ -362,7 +362,7 @@ impl Reader {
             (_, Some(true)) if flag => self.give(found, None, arg.span, next),
             (Some(_), None) if flag => self.unknown(text, arg.span),
             _ => {
-                let value = value.map(|value| arg.with(value));
+                let value = value.map(|value| arg.with_text(value));
                 self.give(found, value, arg.span, next);
             }
         }
@@ -392,7 +392,7 @@ impl Reader {
             // An ambiguous abbreviation never makes a call harmless.
             found.retain(|found| found.option.changes());
         }
-        let mut value = value.map(|value| arg.with(value));
+        let mut value = value.map(|value| arg.with_text(value));
         if value.is_none() && takes == Some(true) {
             value = match alike {
                 true => next.take(),
@@ -436,7 +436,7 @@ impl Reader {
                 Takes::Maybe | Takes::Value => {
                     let joined = (!rest.is_empty()).then(|| {
                         let value = rest.strip_prefix('=').filter(|_| rules.drops_equals);
-                        arg.with(value.unwrap_or(rest))
+                        arg.with_text(value.unwrap_or(rest))
                     });
                     self.give(&found, joined, arg.span, next);
                     // A program with another style drops the `=`.
@@ -445,7 +445,7 @@ impl Reader {
                         && found.option.role != Role::Text
                     {
                         self.doubtful = true;
-                        let value = Some(arg.with(value));
+                        let value = Some(arg.with_text(value));
                         self.give(&found, value, arg.span, &mut Next::nothing());
                         self.doubtful = false;
                     }

@@ -3,7 +3,7 @@
 
 use crate::analysis::{Analysis, OutputOf};
 use crate::host::{is_this_machine, parted};
-use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::arg::{Arg, UNKNOWN, display_text};
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
@@ -22,7 +22,7 @@ pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: 
     let before = outer.filter_map(|given| given.value.as_ref());
     let held: Vec<_> = before
         .chain(&call.args)
-        .filter(|arg| !arg.known())
+        .filter(|arg| !arg.is_known())
         .collect();
     let path = &call.path;
     if program.details.sends {
@@ -98,7 +98,7 @@ pub(super) fn host_of_place(arg: &Arg) -> Option<String> {
     let (host, _) = arg.text.split_once(':')?;
     // A single letter is a drive.
     let named = host.len() > 1 && !host.contains('/') && !arg.text.contains("://");
-    named.then(|| elsewhere(&as_address(&arg.with(host))))?
+    named.then(|| elsewhere(&as_address(&arg.with_text(host))))?
 }
 
 /// Returns `true` if a word that is sent has unknown parts. The port of a service on this machine,
@@ -111,7 +111,7 @@ pub(super) fn holds_unknown(word: &Arg) -> bool {
         let known = !scheme.contains(UNKNOWN) && !rest.contains(UNKNOWN);
         Some(word.inert && open && known && is_this_machine(host))
     };
-    !word.known() && own_port() != Some(true)
+    !word.is_known() && own_port() != Some(true)
 }
 
 /// Returns the other machine that an option of a call names.
@@ -124,7 +124,7 @@ fn server_of_option(call: &Call) -> Option<String> {
 
 /// Returns the address of a machine with this name.
 pub(super) fn as_address(host: &Arg) -> Arg {
-    host.with(&format!("server://{}", host.text))
+    host.with_text(&format!("server://{}", host.text))
 }
 
 /// Returns the machine that an address names, unless it is this machine or wholly unknown.
@@ -145,5 +145,5 @@ pub(crate) fn elsewhere(address: &Arg) -> Option<String> {
     let known = host.contains(|c: char| c.is_ascii_alphanumeric()) && !host.contains('{');
     // Libraries of databases read another host after the path.
     let another = address.text.to_ascii_lowercase().contains("host=");
-    (another || known && !is_this_machine(host)).then(|| shown(&address.with(host)))
+    (another || known && !is_this_machine(host)).then(|| display_text(&address.with_text(host)))
 }

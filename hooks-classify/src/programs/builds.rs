@@ -2,7 +2,7 @@
 
 use super::effect::operand_words;
 use crate::analysis::{Analysis, Context};
-use crate::model::device::nowhere;
+use crate::model::device::is_unstored_output;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::span::Span;
@@ -88,7 +88,7 @@ pub(super) fn compile_flags(context: &Context<'_>, call: &Call, _: Span, _: &Inp
         .filter(|operand| operand.after_double_dash)
     {
         let text = operand.arg.text.as_str();
-        if !operand.arg.known()
+        if !operand.arg.is_known()
             || text.starts_with('@')
             || (text.starts_with('-') && !harmless(text))
         {
@@ -168,7 +168,7 @@ pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
         if valued.contains(word) {
             at += 1;
         } else if *word == "-o" {
-            if !words.get(at).is_some_and(|file| nowhere(file)) {
+            if !words.get(at).is_some_and(|file| is_unstored_output(file)) {
                 return analysis.with_effect(Effect::Create);
             }
             at += 1;
@@ -342,7 +342,7 @@ pub(super) fn flag_values(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
             .options
             .get(&name)
             .is_some_and(|option| option.effect.is_some());
-        if promises && (pair[1].text == "false" || !pair[1].known()) {
+        if promises && (pair[1].text == "false" || !pair[1].is_known()) {
             analysis.find(
                 Effect::Create,
                 pair[1].span,
@@ -387,7 +387,7 @@ pub(super) fn flake(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     let local = operands.is_empty()
         || operands
             .iter()
-            .any(|operand| !operand.known() || in_folder(&operand.text));
+            .any(|operand| !operand.is_known() || in_folder(&operand.text));
     analysis.with_effect(match local {
         true => Effect::Create,
         false => Effect::Read,

@@ -12,7 +12,7 @@ use super::requests::note_requests;
 use super::roles::{option_values, role};
 use super::words::{note_files_in_words, note_remotes, note_services};
 use crate::analysis::{Analysis, Context, OutputOf};
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::language::Language;
@@ -58,13 +58,13 @@ fn prints_help(call: &Call) -> bool {
     let aws = arg.text == "help" && call.path.starts_with("aws ");
     let git =
         arg.text == "-h" && call.path.starts_with("git ") && call.path.split(' ').count() == 2;
-    aws || git || arg.known() && call.program.details.help.contains(&arg.text.as_str())
+    aws || git || arg.is_known() && call.program.details.help.contains(&arg.text.as_str())
 }
 
 /// Notes the files that a program reads although no word names them.
 fn note_found_files(analysis: &mut Analysis, context: &Context<'_>, call: &Call) {
     if let Some(folder) = &call.program.details.finds {
-        analysis.add_name(context.named_file(folder));
+        analysis.add_name(context.possible_path(folder));
     }
     for given in &call.options {
         if given.option.role == Role::Folder
@@ -95,14 +95,14 @@ pub(crate) fn analyze_by_table(
     };
     // A word that may be several may reach an operand that is written; if the call is known to
     // write anyway, that adds nothing.
-    let many = call.operands.iter().find(|operand| operand.arg.many);
+    let many = call.operands.iter().find(|operand| operand.arg.may_split);
     match many.filter(|_| operands && writes_operand(call)) {
         Some(operand) => analysis.if_only_reads(options, |analysis| {
             let word = &operand.arg;
             let reason = format!(
                 "`{}` writes an operand, and `{}` may be several",
                 call.path,
-                shown(word)
+                display_text(word)
             );
             analysis.find(Effect::Unknown, word.span, reason);
             OutputOf::NOTHING
@@ -152,7 +152,7 @@ fn analyze_operands(
 ) -> OutputOf {
     let (roles, extra) = call.roles();
     if let Some(extra) = extra.first() {
-        let reason = format!("`{}` takes no operand `{}`", call.path, shown(extra));
+        let reason = format!("`{}` takes no operand `{}`", call.path, display_text(extra));
         analysis.find(Effect::Unknown, extra.span, reason);
     }
     // A script does not run together with an option that prints something else.
@@ -163,7 +163,7 @@ fn analyze_operands(
         .iter()
         .any(|(role, args)| files(role) && !args.is_empty());
     let takes_files = call.program.operands.iter().any(|(role, _)| files(role));
-    if takes_files && !names_file && input.may_be_none() && recurses(call) {
+    if takes_files && !names_file && input.may_be_absent() && recurses(call) {
         let here = [Arg::new(".", whole)];
         role(analysis, context, call, Role::Name, &here, input);
     }
@@ -181,8 +181,8 @@ fn analyze_operands(
 fn note_copy(analysis: &mut Analysis, call: &Call) {
     if matches!(call.path.as_str(), "ln" | "cp" | "mv" | "install")
         && let [source, target] = call.operands.as_slice()
-        && source.arg.known()
-        && target.arg.known()
+        && source.arg.is_known()
+        && target.arg.is_known()
     {
         analysis.copies_file(&source.arg, &target.arg);
     }

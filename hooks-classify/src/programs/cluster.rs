@@ -53,7 +53,7 @@ fn note_templates(analysis: &mut Analysis, call: &Call) {
                     || text.contains("ansible_")
                     || text.contains('\\')
                     || text.starts_with('@')
-                    || !value.known()
+                    || !value.is_known()
             }
             _ => false,
         };
@@ -109,7 +109,7 @@ pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     {
         for word in arguments.text.split_whitespace() {
             let file = word.split_once('=').map_or(word, |(_, file)| file);
-            analysis.input_file(&arguments.with(file.trim_matches(['"', '\''])));
+            analysis.input_file(&arguments.with_text(file.trim_matches(['"', '\''])));
         }
     }
     match name {
@@ -128,7 +128,7 @@ pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
                             .any(|p| w.starts_with(p))
                     })
                     .collect();
-                analysis.shell_text(&arguments.with(&words.join(" ")), &Input::Unknown);
+                analysis.shell_text(&arguments.with_text(&words.join(" ")), &Input::Unknown);
                 analysis.with_effect(Effect::Read)
             }
             None => analysis.with_effect(Effect::Unknown),

@@ -2,7 +2,7 @@
 
 use super::words_as_text::joined;
 use crate::analysis::{Analysis, Context, OutputOf};
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::language::Language;
@@ -42,9 +42,9 @@ pub(super) fn load_modules(analysis: &mut Analysis, path: &str, modules: &[Arg])
         let text = &module.text;
         // A version is not a path.
         let is_named = text.contains('.') && text.contains(char::is_alphabetic);
-        if !module.known() || is_named || text.contains(['/', '\\', ':']) {
+        if !module.is_known() || is_named || text.contains(['/', '\\', ':']) {
             analysis.code_file(module);
-            let reason = format!("`{path}` loads code from `{}`", shown(module));
+            let reason = format!("`{path}` loads code from `{}`", display_text(module));
             analysis.find(Effect::Code, module.span, reason);
         }
     }
@@ -59,7 +59,7 @@ pub(super) fn run_pagers(
 ) {
     for pager in pagers {
         let variable = context.tables.variable("PAGER", Some(&pager.text));
-        if !pager.known() || variable.is_some() {
+        if !pager.is_known() || variable.is_some() {
             analysis.record_role(Role::Program, std::slice::from_ref(pager));
             run_program(analysis, path, pager);
         }
@@ -68,9 +68,9 @@ pub(super) fn run_pagers(
 
 /// Runs a program with words that are only known when it runs.
 pub(super) fn run_program(analysis: &mut Analysis, path: &str, program: &Arg) {
-    let reason = format!("`{path}` runs `{}`", shown(program));
+    let reason = format!("`{path}` runs `{}`", display_text(program));
     analysis.find(Effect::Code, program.span, reason);
-    let text = program.with(&format!("{} \"$_\"", program.text));
+    let text = program.with_text(&format!("{} \"$_\"", program.text));
     analysis.shell_text(&text, &Input::Unknown);
 }
 
@@ -108,7 +108,7 @@ pub(super) fn script_language(call: &Call) -> Option<Language> {
 pub(super) fn run_script_files(analysis: &mut Analysis, path: &str, files: &[Arg]) {
     for file in files {
         analysis.code_file(file);
-        let reason = format!("`{path}` runs the file `{}`", shown(file));
+        let reason = format!("`{path}` runs the file `{}`", display_text(file));
         analysis.find(Effect::Code, file.span, reason);
     }
 }

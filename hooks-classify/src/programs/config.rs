@@ -43,7 +43,7 @@ pub(super) fn note_setting(analysis: &mut Analysis, call: &Call, arg: &Arg) {
         .iter()
         .any(|name| call.path.starts_with(name));
     if (call.program.details.harmless_config.is_empty() || contained) && plain {
-        note_variable(analysis, name, &arg.with(value));
+        note_variable(analysis, name, &arg.with_text(value));
         // A shell that it starts may compute the value.
         analysis.passes_value(value);
         analysis.assigns(name, Value::Unknown);
@@ -78,6 +78,6 @@ pub(super) fn note_setting(analysis: &mut Analysis, call: &Call, arg: &Arg) {
         .iter()
         .any(|w| key.contains(w));
     if runs && !command.is_empty() {
-        analysis.shell_text(&arg.with(command), &Input::Unknown);
+        analysis.shell_text(&arg.with_text(command), &Input::Unknown);
     }
 }

@@ -3,7 +3,7 @@
 use super::effect::{note_unrecognized, operand_words};
 use super::roles::{option_value, role};
 use crate::analysis::{Analysis, Context};
-use crate::model::device::nowhere;
+use crate::model::device::is_unstored_output;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::role::Role;
@@ -19,7 +19,7 @@ pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input)
     for arg in &call.args {
         let text = arg.text.as_str();
         let name = text.trim_start_matches('-');
-        let dash = text.starts_with('-') && arg.known();
+        let dash = text.starts_with('-') && arg.is_known();
         if dash && name.contains(['=', '<']) && !name.starts_with(['=', '<']) {
             analysis.find(
                 Effect::Update,
@@ -126,14 +126,14 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
     // The old style gives values to letters in order; read as words with dashes.
     if let Some(first) = call.args.first()
         && !first.text.starts_with('-')
-        && first.known()
+        && first.is_known()
     {
         let mut words = Vec::new();
         let mut at = 1;
         for letter in first.text.chars() {
             let name = format!("-{letter}");
             let takes = call.program.options.get(&name).map(|o| o.takes);
-            words.push(first.with(&name));
+            words.push(first.with_text(&name));
             if takes == Some(crate::tables::Takes::Value) {
                 words.extend(call.args.get(at).cloned());
                 at += 1;
@@ -168,10 +168,10 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
         if let Some(value) = &given.value
             && let Some(text) = value.text.strip_prefix("exec=")
         {
-            analysis.shell_text(&value.with(text), &Input::Unknown);
+            analysis.shell_text(&value.with_text(text), &Input::Unknown);
         }
     }
-    let quiet = file.as_ref().is_none_or(|f| nowhere(&f.text));
+    let quiet = file.as_ref().is_none_or(|f| is_unstored_output(&f.text));
     let extracts = call.has(&["-x", "--extract", "--get"]);
     let creates = call.has(&["-c", "--create"]);
     if (extracts && call.has(&["-O", "--to-stdout"])) || (creates && !extracts && quiet) {
@@ -277,7 +277,7 @@ pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
         let Some(name) = verb.first() else { continue };
         let shows = match name.text.as_str() {
             "filter" | "put" => verb.iter().skip(1).take(4).all(|arg| {
-                arg.known()
+                arg.is_known()
                     && !["-f", "-s"].contains(&arg.text.as_str())
                     && !["system", "exec", "|", "tee", "emit", "dump", "print", ">>"]
                         .iter()

@@ -1,8 +1,8 @@
 //! Operands that name files: a role and its words in, the reads and writes of the files out.
 
 use crate::analysis::{Analysis, Context, ReadsListed};
-use crate::model::arg::{Arg, shown};
-use crate::model::device::{device, kernel};
+use crate::model::arg::{Arg, display_text};
+use crate::model::device::{is_device, is_kernel_setting};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::role::Role;
@@ -37,7 +37,7 @@ pub(super) fn filter_files(
     }
     for filter in filters {
         for pattern in patterns(&filter.text) {
-            analysis.input_file(&filter.with(&pattern));
+            analysis.input_file(&filter.with_text(&pattern));
             let name = pattern.rsplit('/').next().unwrap_or("");
             if context.tables.is_searched(name) && !context.tables.is_source(name) {
                 let reason = format!("reads files `{pattern}`, a name of secrets");
@@ -69,7 +69,7 @@ pub(super) fn read_settings(analysis: &mut Analysis, path: &str, files: &[Arg]) 
     for file in files.iter().filter(|file| !is_users_own(file)) {
         let reason = format!(
             "`{path}` follows `{}`, which may name a program",
-            shown(file)
+            display_text(file)
         );
         analysis.ask(file.span, reason);
     }
@@ -78,14 +78,14 @@ pub(super) fn read_settings(analysis: &mut Analysis, path: &str, files: &[Arg]) 
 /// Writes files.
 pub(super) fn write_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) {
     for file in files.iter().filter(|file| call.is_file(&file.text)) {
-        let effect = if device(&file.text) {
+        let effect = if is_device(&file.text) {
             Effect::Delete
-        } else if kernel(&file.text) || is_also_operand(call, file) {
+        } else if is_kernel_setting(&file.text) || is_also_operand(call, file) {
             Effect::Update
         } else {
             Effect::Create
         };
-        let reason = format!("`{}` writes `{}`", call.path, shown(file));
+        let reason = format!("`{}` writes `{}`", call.path, display_text(file));
         analysis.find(effect, file.span, reason);
         analysis.writes_file(file);
     }
@@ -93,7 +93,7 @@ pub(super) fn write_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) {
 
 /// Returns `true` if a written file is also another operand, so that it already exists.
 fn is_also_operand(call: &Call, file: &Arg) -> bool {
-    let same = |operand: &&Operand| operand.arg.text == file.text && operand.arg.known();
+    let same = |operand: &&Operand| operand.arg.text == file.text && operand.arg.is_known();
     let count = call.operands.iter().filter(same).count();
     count > usize::from(is_written_operand(call, file))
 }
@@ -109,14 +109,14 @@ fn is_written_operand(call: &Call, file: &Arg) -> bool {
 /// Changes files.
 pub(super) fn change_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) {
     for file in files.iter().filter(|file| call.is_file(&file.text)) {
-        let effect = match device(&file.text) {
+        let effect = match is_device(&file.text) {
             true => Effect::Delete,
             false => Effect::Update,
         };
         analysis.find(
             effect,
             file.span,
-            format!("`{}` changes `{}`", call.path, shown(file)),
+            format!("`{}` changes `{}`", call.path, display_text(file)),
         );
     }
 }
@@ -124,7 +124,7 @@ pub(super) fn change_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) 
 /// Deletes files.
 pub(super) fn delete_files(analysis: &mut Analysis, path: &str, files: &[Arg]) {
     for file in files {
-        let reason = format!("`{path}` deletes `{}`", shown(file));
+        let reason = format!("`{path}` deletes `{}`", display_text(file));
         analysis.find(Effect::Delete, file.span, reason);
     }
 }
@@ -215,7 +215,7 @@ fn patterns(filter: &str) -> Vec<String> {
 /// Returns `true` if only the user puts files in the folder of a file.
 fn is_users_own(file: &Arg) -> bool {
     let text = file.text.as_str();
-    file.known()
+    file.is_known()
         && !text.split('/').any(|part| part == "..")
         && text.starts_with(['/', '~'])
         && !["/tmp/", "/var/tmp/", "/dev/"]

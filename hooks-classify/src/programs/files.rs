@@ -5,7 +5,7 @@ use super::file_roles::recurses;
 use super::roles::role;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
-use crate::model::device::{device, nowhere};
+use crate::model::device::{is_device, is_unstored_output};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::role::Role;
@@ -30,7 +30,7 @@ pub(super) fn cp(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
     if let [source] = sources
         && (source.text == "/dev/null" || source.text == "/dev/stdin")
         && let Some(last) = last
-        && !nowhere(&last.text)
+        && !is_unstored_output(&last.text)
     {
         analysis.find(
             Effect::Delete,
@@ -39,7 +39,7 @@ pub(super) fn cp(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
         );
     }
     if let Some(last) = last
-        && device(&last.text)
+        && is_device(&last.text)
     {
         analysis.find(
             Effect::Delete,
@@ -88,13 +88,13 @@ pub(super) fn dd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
     let Some(target) = value("of=") else {
         return analysis;
     };
-    if nowhere(&target.text) {
+    if is_unstored_output(&target.text) {
         return analysis;
     }
     let kept = value("conv=").is_some_and(|conv| conv.text.split(',').any(|c| c == "notrunc"));
     let empty = value("if=").is_some_and(|file| file.text == "/dev/null")
         || value("count=").is_some_and(|count| count.text == "0");
-    if device(&target.text) {
+    if is_device(&target.text) {
         analysis.find(
             Effect::Delete,
             target.span,
@@ -192,7 +192,7 @@ pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
         .operands
         .iter()
         .filter(|o| o.arg.text.starts_with('+'))
-        .map(|o| o.arg.with(&o.arg.text[1..]));
+        .map(|o| o.arg.with_text(&o.arg.text[1..]));
     for arg in values.chain(plus) {
         if ["delete(", "os.remove", "os.unlink", "fs_unlink", "fs_rmdir"]
             .iter()
@@ -203,7 +203,7 @@ pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
         if let Some((_, command)) = arg.text.split_once('!')
             && !command.trim().is_empty()
         {
-            analysis.shell_text(&arg.with(command), &Input::Unknown);
+            analysis.shell_text(&arg.with_text(command), &Input::Unknown);
             analysis.find(Effect::Code, arg.span, "the editor runs a shell");
         } else if arg.text.contains("system(") || arg.text.contains("exe") {
             analysis.find(Effect::Code, arg.span, "the editor runs code");
@@ -221,7 +221,7 @@ pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &I
     } else if call.path.ends_with("grep") && call.path != "rgrep" {
         recurses(call)
     } else {
-        input.may_be_none()
+        input.may_be_absent()
     };
     // Without a file all below the folder is searched.
     if call.operands.len() <= usize::from(!given) && searches {

@@ -25,7 +25,7 @@ pub(super) fn sed(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
                 .map(|t| t.text.as_str())
                 .collect::<Vec<_>>()
                 .join("\n");
-            analysis.script(Language::Sed, &texts[0].with(&joined), call);
+            analysis.script(Language::Sed, &texts[0].with_text(&joined), call);
         }
         for operand in &call.operands {
             analysis.input_file(&operand.arg);

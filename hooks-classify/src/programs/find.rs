@@ -5,7 +5,7 @@ use crate::analysis::{Analysis, Context, Names};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
-use crate::model::named::Named;
+use crate::model::named::PossiblePath;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
@@ -21,7 +21,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         at += 1;
     }
     // One unknown word is most likely a folder; more words may be actions.
-    let several = |(at, arg): &(usize, &Arg)| !arg.known() && (*at > 0 || arg.many);
+    let several = |(at, arg): &(usize, &Arg)| !arg.is_known() && (*at > 0 || arg.may_split);
     if let Some((_, arg)) = folders.iter().enumerate().find(several) {
         analysis.find(
             Effect::Unknown,
@@ -40,7 +40,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         let arg = &args[at];
         let text = arg.text.as_str();
         at += 1;
-        if !arg.known() && !text.starts_with('-') {
+        if !arg.is_known() && !text.starts_with('-') {
             analysis.find(
                 Effect::Unknown,
                 arg.span,
@@ -64,9 +64,10 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
                         words.push(last);
                         break;
                     }
-                    let mut replaced = word.with(&word.text.replace("{}", &UNKNOWN.to_string()));
+                    let mut replaced =
+                        word.with_text(&word.text.replace("{}", &UNKNOWN.to_string()));
                     if word.text == "{}" {
-                        replaced.place.clone_from(&place);
+                        replaced.resolved_path.clone_from(&place);
                     }
                     words.push(replaced);
                 }
@@ -129,7 +130,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
 }
 
 /// Returns the files that are found: secrets by their names, or else the folders that are searched.
-fn found_files(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
+fn found_files(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<PossiblePath> {
     let named: Vec<&str> = tested_names(args);
     if !named.is_empty() && named.iter().all(|name| context.tables.harmless(name)) {
         return Vec::new();
@@ -140,14 +141,16 @@ fn found_files(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Name
     }
     if args.iter().any(|arg| arg.text == "-files0-from") {
         let path = "…".to_owned();
-        return vec![Named { path, secret: true }];
+        return vec![PossiblePath { path, secret: true }];
     }
-    let by_name = by_name.map(|path| Named { path, secret: true });
-    let folders: Vec<Named> = match folders {
-        [] => vec![context.named_file(".")],
+    let by_name = by_name.map(|path| PossiblePath { path, secret: true });
+    let folders: Vec<PossiblePath> = match folders {
+        [] => vec![context.possible_path(".")],
         folders => {
             let folders = folders.iter().map(Arg::path);
-            folders.map(|folder| context.named_file(folder)).collect()
+            folders
+                .map(|folder| context.possible_path(folder))
+                .collect()
         }
     };
     by_name.into_iter().chain(folders).collect()
@@ -275,7 +278,7 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
 
 /// Returns the files that `fd` finds: secrets by their names, or else the folders that are
 /// searched.
-fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<Named> {
+fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<PossiblePath> {
     let values = |names: &[&str]| {
         let given = call
             .options
@@ -303,7 +306,7 @@ fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<Named> {
     };
     let secret =
         |name: &&String| !tables.is_source(name) && (tables.secret_within(name) || searched(name));
-    let by_name = names.iter().find(secret).map(|name| Named {
+    let by_name = names.iter().find(secret).map(|name| PossiblePath {
         path: name.clone(),
         secret: true,
     });
@@ -315,10 +318,10 @@ fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<Named> {
     let folders = call.operands.iter().skip(1).map(|operand| &operand.arg);
     let mut folders: Vec<_> = folders
         .chain(values(&["--search-path", "--base-directory", "-C"]))
-        .map(|arg| context.named_file(arg.path()))
+        .map(|arg| context.possible_path(arg.path()))
         .collect();
     if folders.is_empty() {
-        folders.push(context.named_file("."));
+        folders.push(context.possible_path("."));
     }
     by_name.into_iter().chain(folders).collect()
 }
@@ -356,7 +359,7 @@ pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input)
             .filter(|v| !v.is_empty())
     };
     let mut words: Vec<Arg> = joined
-        .map(|text| args[start].with(&text))
+        .map(|text| args[start].with_text(&text))
         .into_iter()
         .collect();
     let end = args[start + 1..]

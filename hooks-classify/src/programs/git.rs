@@ -17,7 +17,7 @@ pub(super) fn log_options(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
             && let Some(value) = &given.value
         {
             let line = format!("git log {}", value.text);
-            analysis.shell_text(&value.with(&line), &Input::Unknown);
+            analysis.shell_text(&value.with_text(&line), &Input::Unknown);
         }
     }
     analysis

@@ -20,7 +20,7 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
         let text = value.text.as_str();
         match given.name.as_str() {
             "-X" | "--method" => method = Some(text.to_ascii_uppercase()),
-            "--hostname" if !value.known() => {
+            "--hostname" if !value.is_known() => {
                 analysis.ask(value.span, "an expansion decides where the words go")
             }
             name if fields.contains(&name) => {

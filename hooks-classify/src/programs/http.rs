@@ -60,7 +60,7 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
         let tag = (name == "--etag-compare" && !tag).then_some(text);
         let files = [file, tag, headers.map(|(_, file)| file)];
         for file in files.into_iter().flatten() {
-            analysis.input_file(&value.with(file));
+            analysis.input_file(&value.with_text(file));
             analysis.ask(value.span, "`curl` sends the contents of a file");
         }
         if ["-H", "--header", "--proxy-header"].contains(&name) && text.starts_with('@') {
@@ -83,7 +83,7 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
                 context,
                 call,
                 Role::Output,
-                &[value.with(file)],
+                &[value.with_text(file)],
                 &Input::Unknown,
             );
         }
@@ -166,11 +166,11 @@ fn ask_about_file_address(analysis: &mut Analysis, address: &Arg, protocol: bool
         Some(rest) => rest.find('/').map_or(rest, |at| &rest[at..]),
         None => path,
     };
-    if path.contains(['%', '[', '{', '*', '?', '\\']) || !address.known() {
+    if path.contains(['%', '[', '{', '*', '?', '\\']) || !address.is_known() {
         let reason = "which file `curl` reads is not plain to see";
         analysis.ask(address.span, reason);
     }
-    analysis.input_file(&address.with(path));
+    analysis.input_file(&address.with_text(path));
 }
 
 #[derive(Default)]
@@ -225,7 +225,7 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
             .iter()
             .find_map(|m| rest.strip_prefix(m));
         if let Some(file) = file {
-            analysis.input_file(&item.with(file));
+            analysis.input_file(&item.with_text(file));
             analysis.ask(item.span, "sends the contents of a file");
         }
         if rest.starts_with("==") {

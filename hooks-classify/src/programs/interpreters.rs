@@ -4,7 +4,7 @@ use super::code_roles::script_language;
 use super::effect::{note_option_effects, note_unrecognized};
 use super::roles::option_values;
 use crate::analysis::{Analysis, Context};
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::environment::FileContents;
 use crate::model::io::Input;
@@ -63,7 +63,7 @@ pub(super) fn interpreter(
         .filter(|g| is_perl && g.name == "-F")
         .filter_map(|g| g.value.as_ref())
     {
-        if !is_field_separator(&value.text) || !value.known() {
+        if !is_field_separator(&value.text) || !value.is_known() {
             analysis.find(
                 Effect::Code,
                 value.span,
@@ -90,7 +90,9 @@ pub(super) fn interpreter(
                     "`perl` runs or writes a name with `|` or `>`",
                 );
                 analysis.shell_text(
-                    &operand.arg.with(text.trim_matches(['|', '>', '<', ' '])),
+                    &operand
+                        .arg
+                        .with_text(text.trim_matches(['|', '>', '<', ' '])),
                     &Input::Unknown,
                 );
             } else if is_perl && may_be_command(&operand.arg) {
@@ -131,7 +133,11 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
                 analysis.find(
                     Effect::Code,
                     file.arg.span,
-                    format!("`{}` runs the file `{}`", call.path, shown(&file.arg)),
+                    format!(
+                        "`{}` runs the file `{}`",
+                        call.path,
+                        display_text(&file.arg)
+                    ),
                 );
             }
         }
@@ -151,7 +157,7 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
 /// Returns `true` if the unknown name of a file may be a command, by its known first and last
 /// character.
 fn may_be_command(name: &Arg) -> bool {
-    if name.known() && !name.glob {
+    if name.is_known() && !name.glob {
         return false;
     }
     let text = name.text.as_str();

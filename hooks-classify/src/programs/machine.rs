@@ -14,7 +14,7 @@ pub(super) fn sysctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     let sets = call
         .operands
         .iter()
-        .any(|operand| operand.arg.text.contains('=') || !operand.arg.known());
+        .any(|operand| operand.arg.text.contains('=') || !operand.arg.is_known());
     if sets {
         analysis.with_effect(Effect::Update)
     } else {
@@ -29,7 +29,7 @@ pub(super) fn smartctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
         let Some(value) = &given.value else { continue };
         let log = value.text.to_ascii_lowercase();
         if ["-l", "--log"].contains(&given.name.as_str())
-            && (log.starts_with("scterc,") || log.starts_with("scttempint") || !value.known())
+            && (log.starts_with("scterc,") || log.starts_with("scttempint") || !value.is_known())
         {
             analysis.find(
                 Effect::Update,
@@ -56,7 +56,7 @@ pub(super) fn ldd(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     ];
     for operand in operand_words(call) {
         let text = operand.text.as_str();
-        let known = operand.known()
+        let known = operand.is_known()
             && SYSTEM.iter().any(|folder| text.starts_with(folder))
             && !text.split('/').any(|part| part == "..");
         if !known && !call.has(&["--help", "--version"]) {

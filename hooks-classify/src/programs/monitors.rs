@@ -113,7 +113,7 @@ pub(super) fn strace(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     for given in call.options.iter().filter(|given| given.name == "-e") {
         let Some(value) = &given.value else { continue };
         let text = value.text.trim_start_matches(['=', ' ']);
-        if text.starts_with("inject") || text.starts_with("fault") || !value.known() {
+        if text.starts_with("inject") || text.starts_with("fault") || !value.is_known() {
             analysis.find(
                 Effect::Code,
                 value.span,

@@ -48,7 +48,7 @@ pub(crate) fn output_kind(
         // The commands of the function decide.
         return OutputKind::Numbers;
     }
-    let known = args.iter().all(|arg| arg.known() && !arg.glob);
+    let known = args.iter().all(|arg| arg.is_known() && !arg.glob);
     let words: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
     let (flags, operands): (Vec<&str>, Vec<&str>) =
         words.iter().partition(|word| word.starts_with(['-', '+']));
@@ -57,7 +57,7 @@ pub(crate) fn output_kind(
             .iter()
             .any(|flag| !flag.starts_with("--") && flag.contains(|c| letters.contains(c)))
     };
-    let number = |arg: &Arg| match arg.known() {
+    let number = |arg: &Arg| match arg.is_known() {
         true => is_numeric(&arg.text),
         false => arg.inert,
     };

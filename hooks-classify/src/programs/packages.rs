@@ -38,7 +38,7 @@ pub(super) fn rpm(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
             .trim_start_matches("%{")
             .trim_start_matches(['?', '!', '%']);
         let name = inner.trim_end_matches('}');
-        if value.known()
+        if value.is_known()
             && !name.is_empty()
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
             && ![
@@ -56,7 +56,7 @@ pub(super) fn rpm(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
         );
         if let Some((_, rest)) = value.text.split_once("%(") {
             let command = rest.rsplit_once(')').map_or(rest, |(command, _)| command);
-            analysis.shell_text(&value.with(command), &Input::Unknown);
+            analysis.shell_text(&value.with_text(command), &Input::Unknown);
         }
     }
     if plain && call.options.len() == 1 && call.operands.is_empty() && call.unrecognized.is_empty()
@@ -79,7 +79,7 @@ pub(super) fn npm_diff(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
     if specs.len() == 2
         && specs
             .iter()
-            .all(|spec| spec.known() && is_published(&spec.text))
+            .all(|spec| spec.is_known() && is_published(&spec.text))
     {
         analysis
     } else {

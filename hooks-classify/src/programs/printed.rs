@@ -19,7 +19,7 @@ pub(super) fn printed(call: &Call, input: &Input, files: &HashMap<String, FileCo
     let words: Option<Vec<&str>> = call
         .args
         .iter()
-        .map(|arg| (arg.known() && !arg.glob).then_some(arg.text.as_str()))
+        .map(|arg| (arg.is_known() && !arg.glob).then_some(arg.text.as_str()))
         .collect();
     let words = words?;
     let read = || match input {

@@ -2,7 +2,7 @@
 
 use super::interpreters::program;
 use crate::analysis::{Analysis, Context};
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::language::Language;
@@ -55,7 +55,7 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                 if rest.is_empty() {
                     args.get(at).cloned()
                 } else {
-                    Some(arg.with(rest))
+                    Some(arg.with_text(rest))
                 }
             };
             match letter {
@@ -120,7 +120,7 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
                             analysis.find(
                                 Effect::Code,
                                 module.span,
-                                format!("`python` runs the module `{}`", shown(&module)),
+                                format!("`python` runs the module `{}`", display_text(&module)),
                             );
                             return analysis.done();
                         }

@@ -25,7 +25,7 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
     }
     if operands
         .first()
-        .is_some_and(|host| host.text.starts_with('-') || !host.known())
+        .is_some_and(|host| host.text.starts_with('-') || !host.is_known())
     {
         analysis.find(
             Effect::Code,
@@ -35,7 +35,7 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
     }
     for given in &call.options {
         let Some(value) = &given.value else { continue };
-        if ["-l", "-J", "-o"].contains(&given.name.as_str()) && !value.known() {
+        if ["-l", "-J", "-o"].contains(&given.name.as_str()) && !value.is_known() {
             analysis.ask(
                 value.span,
                 "sends the value of an expansion to another machine",
@@ -80,7 +80,7 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
                         && !w.contains(['`', '$', ';', '|', '&'])
                 })
             }
-            && arg.known()
+            && arg.is_known()
     };
     let shells = |name: &str| name == "-e" || name == "--rsh";
     if call
@@ -103,7 +103,7 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
                 && word.text.ends_with('e')
                 && word.text.len() > 2
             {
-                rest.push(word.with(&word.text[..word.text.len() - 1]));
+                rest.push(word.with_text(&word.text[..word.text.len() - 1]));
                 words.next();
             } else {
                 rest.push(word.clone());

@@ -3,7 +3,7 @@
 use super::addresses::{as_address, elsewhere, holds_unknown};
 use super::requests::{ask_about_key_hosts, method};
 use crate::analysis::{Analysis, Context};
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::role::Role;
 use crate::options::request::members;
@@ -32,12 +32,12 @@ pub(super) fn send_words(
             ask_about_key_hosts(analysis, context, word);
         }
         if let Some(file) = word.text.strip_prefix("file://") {
-            analysis.input_file(&word.with(file));
+            analysis.input_file(&word.with_text(file));
         }
         if role != Role::Url
             && let Some(file) = word.text.strip_prefix('@')
         {
-            analysis.input_file(&word.with(file));
+            analysis.input_file(&word.with_text(file));
         }
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn note_methods(analysis: &mut Analysis, path: &str, methods: &[Arg])
     for arg in methods {
         let effect = method(&arg.text);
         if effect > Effect::Read {
-            let reason = format!("`{path}` sends a request `{}`", shown(arg));
+            let reason = format!("`{path}` sends a request `{}`", display_text(arg));
             analysis.find(effect, arg.span, reason);
         }
     }

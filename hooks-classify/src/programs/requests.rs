@@ -114,7 +114,7 @@ pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>
             return;
         }
     }
-    if address.guess && written.contains(|c: char| c.is_ascii_digit()) {
+    if address.has_guessed_number && written.contains(|c: char| c.is_ascii_digit()) {
         analysis.ask(address.span, "the host is only known when it runs");
     }
 }

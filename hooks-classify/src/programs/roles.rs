@@ -10,7 +10,7 @@ use super::request_roles::{
     ask_about_hosts, note_methods, note_requests_in_files, show_credentials,
 };
 use crate::analysis::{Analysis, Context, OutputOf};
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::io::Input;
 use crate::model::role::Role;
 use crate::options::call::{Call, ParsedOption};
@@ -61,7 +61,7 @@ pub(super) fn role(
             .for_each(|arg| note_setting(analysis, call, arg)),
         Role::Setting => args
             .iter()
-            .for_each(|arg| analysis.prints_variable(&shown(arg), arg.span)),
+            .for_each(|arg| analysis.prints_variable(&display_text(arg), arg.span)),
     }
     OutputOf::NOTHING
 }

@@ -12,7 +12,7 @@ use crate::options::call::Call;
 pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     match call.args.first() {
-        Some(first) if first.text.starts_with('+') && first.known() => {
+        Some(first) if first.text.starts_with('+') && first.is_known() => {
             let inner = Call::read(&call.path, call.program, &call.args[1..]);
             let output = analysis.call(inner, whole, input);
             analysis.done_with(output)

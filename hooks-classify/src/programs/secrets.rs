@@ -99,7 +99,7 @@ pub(super) fn wg_show(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
     if call
         .args
         .iter()
-        .any(|arg| !arg.known() || keys.contains(&arg.text.as_str()))
+        .any(|arg| !arg.is_known() || keys.contains(&arg.text.as_str()))
     {
         analysis.ask(whole, format!("`{}` prints private keys", call.path));
     }

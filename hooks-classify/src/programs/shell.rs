@@ -4,7 +4,7 @@ use super::effect::{note_option_effects, operand_words};
 use super::roles::option_value;
 use super::words_as_text::joined_at;
 use crate::analysis::{Analysis, ChildShell, Context};
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::Input;
@@ -51,11 +51,11 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
                 }
                 at += 1;
             }
-            _ if word.starts_with("--") || !arg.known() => {
+            _ if word.starts_with("--") || !arg.is_known() => {
                 analysis.find(
                     Effect::Unknown,
                     arg.span,
-                    format!("unknown option `{}` of `{}`", shown(arg), call.path),
+                    format!("unknown option `{}` of `{}`", display_text(arg), call.path),
                 );
             }
             _ => {
@@ -132,7 +132,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
             analysis.find(
                 Effect::Code,
                 file.span,
-                format!("`{}` runs the file `{}`", call.path, shown(file)),
+                format!("`{}` runs the file `{}`", call.path, display_text(file)),
             );
             analysis.done()
         }

@@ -3,12 +3,12 @@
 
 use super::effect::operand_words;
 use crate::analysis::{Analysis, Context};
-use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::arg::{Arg, UNKNOWN, display_text};
 use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::Input;
 use crate::model::span::Span;
-use crate::model::variable_name::is_name;
+use crate::model::variable_name::is_variable_name;
 use crate::options::call::Call;
 
 /// Analyzes a command that sets variables. The name may be one that changes which programs run, and
@@ -34,7 +34,7 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
         && formats_numbers(&format.arg.text)
     {
         for operand in &call.operands[1..] {
-            if !operand.arg.inert || operand.arg.known() {
+            if !operand.arg.inert || operand.arg.is_known() {
                 analysis.computes(&operand.arg);
             }
         }
@@ -52,7 +52,7 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
             analysis.fills(name, value);
             // The value of an option may follow its letter.
             let letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
-            let part = value.with(value.text.trim_start_matches(letter));
+            let part = value.with_text(value.text.trim_start_matches(letter));
             for value in [value, &part] {
                 analysis.takes("OPTARG", value);
             }
@@ -71,7 +71,7 @@ pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
     let text = || call.operands.iter().map(|operand| &operand.arg);
     for arg in text().filter(|_| call.has(&["-P"])) {
         analysis.computes_index(arg);
-        if !arg.known() && !arg.inert {
+        if !arg.is_known() && !arg.inert {
             let reason = "expands a value as a prompt, and runs code in it";
             analysis.find(Effect::Code, arg.span, reason);
         }
@@ -139,7 +139,10 @@ pub(super) fn autoload(context: &Context<'_>, call: &Call, _: Span, _: &Input) -
         let name = operand.arg.text.as_str();
         let program = |name| context.tables.program(name).is_some() && !SUPPLIED.contains(&name);
         if name.contains(['/', UNKNOWN]) || program(name) {
-            let reason = format!("loads a function from a file for `{}`", shown(&operand.arg));
+            let reason = format!(
+                "loads a function from a file for `{}`",
+                display_text(&operand.arg)
+            );
             analysis.find(Effect::Code, operand.arg.span, reason);
         }
     }
@@ -152,8 +155,8 @@ pub(super) fn zmodload(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
     for operand in &call.operands {
         let name = operand.arg.text.as_str();
         let path = name.contains('/') && (!name.starts_with("zsh/") || name.contains(".."));
-        if path || !operand.arg.known() {
-            let reason = format!("loads code from `{}`", shown(&operand.arg));
+        if path || !operand.arg.is_known() {
+            let reason = format!("loads code from `{}`", display_text(&operand.arg));
             analysis.find(Effect::Code, operand.arg.span, reason);
         }
     }
@@ -218,7 +221,7 @@ pub(super) fn test(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
         );
         let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
         for word in beside.filter_map(|at| call.args.get(at)) {
-            if compares && is_name(&word.text) {
+            if compares && is_variable_name(&word.text) {
                 analysis.computes(word);
             }
         }
@@ -255,9 +258,13 @@ pub(super) fn compgen(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     }
     if call.path == "compgen" {
         // Names of files with this beginning, regardless of other options.
-        for operand in call.operands.iter().filter(|operand| operand.arg.known()) {
+        for operand in call
+            .operands
+            .iter()
+            .filter(|operand| operand.arg.is_known())
+        {
             let arg = &operand.arg;
-            analysis.prints_name(&arg.with(&format!("{}*", arg.path())));
+            analysis.prints_name(&arg.with_text(&format!("{}*", arg.path())));
         }
         for given in &call.options {
             if let ("-G", Some(value)) = (given.name.as_str(), &given.value) {

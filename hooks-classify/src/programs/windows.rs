@@ -19,7 +19,7 @@ pub(super) fn netsh_show(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
     for arg in &call.args {
         let text = arg.text.to_ascii_lowercase();
         let (_, value) = text.rsplit_once('=').unwrap_or(("", &text));
-        if !arg.known() || (!value.is_empty() && "clear".starts_with(value)) {
+        if !arg.is_known() || (!value.is_empty() && "clear".starts_with(value)) {
             analysis.ask(arg.span, "`netsh` shows passwords");
         }
     }
@@ -106,7 +106,7 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
                 Some(value) => match powershell::decoded(&value.text) {
                     Some(text) => {
                         analysis.find(Effect::Code, value.span, "an encoded command");
-                        analysis.script(Language::PowerShell, &value.with(&text), call);
+                        analysis.script(Language::PowerShell, &value.with_text(&text), call);
                     }
                     None => analysis.find(
                         Effect::Code,
@@ -206,7 +206,7 @@ pub(super) fn request(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
     for arg in &call.args {
         text.push(' ');
         text.push_str(&arg.text);
-        if !arg.known() {
+        if !arg.is_known() {
             analysis.ask(arg.span, "sends the value of an expansion over the network");
         }
     }

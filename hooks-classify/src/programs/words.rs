@@ -2,7 +2,7 @@
 //! name out.
 
 use crate::analysis::Analysis;
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::notation::{FileNotation, ProgramNotation};
@@ -43,10 +43,10 @@ pub(super) fn note_remotes(analysis: &mut Analysis, call: &Call) {
         analysis.find(
             Effect::Code,
             arg.span,
-            format!("`{}` may name a program", shown(arg)),
+            format!("`{}` may name a program", display_text(arg)),
         );
         if !command.is_empty() {
-            analysis.shell_text(&arg.with(&command), &Input::Unknown);
+            analysis.shell_text(&arg.with_text(&command), &Input::Unknown);
         }
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
             for arg in words {
                 for mark in ["fileb://", "file://"] {
                     if let Some((_, file)) = arg.text.split_once(mark) {
-                        analysis.input_file(&arg.with(file));
+                        analysis.input_file(&arg.with_text(file));
                     }
                 }
             }
@@ -72,7 +72,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 if let Some((before, file)) = arg.text.split_once('@')
                     && (before.is_empty() || before.ends_with('='))
                 {
-                    analysis.input_file(&arg.with(file));
+                    analysis.input_file(&arg.with_text(file));
                 }
             }
         }
@@ -84,7 +84,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 .filter(|given| given.name == "--from-file");
             for value in from.filter_map(|given| given.value.clone()) {
                 if let Some((_, file)) = value.text.split_once('=') {
-                    analysis.input_file(&value.with(file));
+                    analysis.input_file(&value.with_text(file));
                 }
             }
         }
@@ -94,7 +94,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 let stem = [".gpg", ".asc", ".pgp"]
                     .iter()
                     .find_map(|end| text.strip_suffix(end));
-                analysis.input_file(&operand.arg.with(stem.unwrap_or(text)));
+                analysis.input_file(&operand.arg.with_text(stem.unwrap_or(text)));
                 analysis.input_file(&operand.arg);
             }
         }
@@ -106,7 +106,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 let joined = arg.text.contains('@') || value != file;
                 for file in [file, arg.text.trim_start_matches([':', '%'])] {
                     if joined || arg.text != file {
-                        analysis.input_file(&arg.with(file));
+                        analysis.input_file(&arg.with_text(file));
                     }
                 }
             }
@@ -115,7 +115,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
             for arg in words {
                 if let Some(file) = arg.text.strip_prefix("file:") {
                     let file = file.strip_prefix("//").unwrap_or(file);
-                    analysis.input_file(&arg.with(file));
+                    analysis.input_file(&arg.with_text(file));
                 }
             }
         }
@@ -148,7 +148,7 @@ pub(super) fn note_services(analysis: &mut Analysis, call: &Call) {
         Some("az") => note_shown_keys(analysis, call),
         // A module that is not known here is asked for on a server.
         Some("go") if call.path == "go list" && call.has(&["-m"]) => {
-            for operand in call.operands.iter().filter(|o| !o.arg.known()) {
+            for operand in call.operands.iter().filter(|o| !o.arg.is_known()) {
                 let reason = "`go list` sends the value of an expansion over the network";
                 analysis.ask(operand.arg.span, reason);
             }
@@ -187,7 +187,7 @@ fn note_shown_keys(analysis: &mut Analysis, call: &Call) {
 fn note_string(analysis: &mut Analysis, arg: &Arg, text: &str) {
     let path = text.strip_prefix("file:").unwrap_or(text);
     if path.contains('/') || path.starts_with(".env") || path.starts_with("id_") {
-        analysis.input_file(&arg.with(path));
+        analysis.input_file(&arg.with_text(path));
     }
 }
 

@@ -6,7 +6,7 @@ use super::effect::{note_option_effects, note_unrecognized, operand_words};
 use super::roles::{option_value, option_values};
 use super::words_as_text::joined;
 use crate::analysis::{Analysis, Context};
-use crate::model::arg::{Arg, quoted, shown};
+use crate::model::arg::{Arg, display_text, shell_quoted};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::span::Span;
@@ -23,18 +23,18 @@ pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) ->
     while let Some(arg) = words.get(at)
         && let Some((name, value)) = arg.text.split_once('=')
     {
-        note_variable(&mut analysis, name, &arg.with(value));
-        set.push((name.to_owned(), arg.with(value)));
+        note_variable(&mut analysis, name, &arg.with_text(value));
+        set.push((name.to_owned(), arg.with_text(value)));
         at += 1;
     }
     note_unrecognized(&mut analysis, call);
     for given in &call.options {
         if let Some(value) = &given.value {
             if ["-S", "--split-string"].contains(&given.name.as_str()) {
-                let text = words
-                    .iter()
-                    .fold(value.text.clone(), |text, word| text + " " + &quoted(word));
-                let output = analysis.shell_text(&value.with(&format!("env {text}")), input);
+                let text = words.iter().fold(value.text.clone(), |text, word| {
+                    text + " " + &shell_quoted(word)
+                });
+                let output = analysis.shell_text(&value.with_text(&format!("env {text}")), input);
                 return analysis.done_with(output);
             }
             option_value(&mut analysis, context, call, given, input);
@@ -112,7 +112,7 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         && let Some((name, value)) = first.text.split_once('=')
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
     {
-        let value = first.with(value);
+        let value = first.with_text(value);
         let name = name.to_owned();
         analysis.sets(&name, &value);
         set.push((name, value));
@@ -163,7 +163,7 @@ pub(super) fn flock(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
     analysis.find(
         Effect::Create,
         file.span,
-        format!("`flock` creates `{}`", shown(file)),
+        format!("`flock` creates `{}`", display_text(file)),
     );
     let rest = &words[1..];
     match rest.first() {
@@ -196,7 +196,7 @@ pub(super) fn tmux(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         }
         for (at, _) in arg.text.match_indices("#(") {
             let inner = arg.text[at + 2..].split(')').next().unwrap_or("");
-            analysis.shell_text(&arg.with(inner), &Input::Unknown);
+            analysis.shell_text(&arg.with_text(inner), &Input::Unknown);
         }
     }
     let end = call
@@ -208,7 +208,7 @@ pub(super) fn tmux(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     {
         let mut first = call.args[..end].to_vec();
         if call.args[end].text != ";" {
-            first.push(call.args[end].with(call.args[end].text.trim_end_matches(';')));
+            first.push(call.args[end].with_text(call.args[end].text.trim_end_matches(';')));
         }
         let one = Call::read(&call.path, call.program, &first);
         analysis.call(one, whole, input);

@@ -49,7 +49,8 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
             };
             for word in &mut words {
                 let put = |text: &str| text.replace(&mark, &value);
-                (word.text, word.place) = (put(&word.text), word.place.as_deref().map(put));
+                (word.text, word.resolved_path) =
+                    (put(&word.text), word.resolved_path.as_deref().map(put));
             }
         }
         None => match read {
@@ -74,7 +75,7 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
     // If it has no words, all words of the program come from the input, also an option that writes
     // or runs something.
     if let [name, rest @ ..] = words.as_slice()
-        && rest.iter().all(|arg| !arg.known())
+        && rest.iter().all(|arg| !arg.is_known())
         && !rest.is_empty()
         && let Some(program) = context.tables.program(&name.text)
         && program.options.values().any(|option| {
@@ -159,7 +160,7 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
     let values: Vec<String> = if single
         && !direct.is_empty()
         && direct.len() <= 8
-        && direct.iter().all(|arg| arg.known() && !arg.glob)
+        && direct.iter().all(|arg| arg.is_known() && !arg.glob)
     {
         direct.iter().map(|arg| arg.text.clone()).collect()
     } else {
@@ -181,7 +182,7 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
                 // The inserted word is quoted.
                 let line = match puts_in(&line) {
                     true => Arg::new(line.replace(UNKNOWN, "\"$_\""), text.span),
-                    false => text.with(&line),
+                    false => text.with_text(&line),
                 };
                 inner.shell_text(&line, &Input::Inherited);
             }
@@ -189,7 +190,7 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
         });
     } else {
         for line in lines {
-            analysis.shell_text(&text.with(&line), &Input::Inherited);
+            analysis.shell_text(&text.with_text(&line), &Input::Inherited);
         }
     }
     analysis.done()

@@ -9,7 +9,7 @@ use brush_parser::{Parser, ParserOptions, SourceSpan};
 use super::here_document::{detach, duplicate, here_document};
 use super::lex::{Mode, lex};
 use crate::model::script::{
-    AndOr, Command, Join, Kind, Operator, Pipeline, Redirect, ShellScript, ShellWord,
+    AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript, ShellWord,
 };
 use crate::model::span::Span;
 
@@ -158,7 +158,7 @@ impl BrushLowering<'_> {
                 };
                 let name = function.fname.value.clone();
                 (
-                    Kind::Function {
+                    CommandKind::Function {
                         name,
                         body: Box::new(body),
                     },
@@ -168,7 +168,7 @@ impl BrushLowering<'_> {
             ast::Command::ExtendedTest(test, redirects) => {
                 let at = self.span(Some(&test.loc));
                 (
-                    Kind::Test(self.slice(at, Mode::Expression)),
+                    CommandKind::Test(self.slice(at, Mode::Expression)),
                     redirects.as_ref(),
                 )
             }
@@ -180,10 +180,10 @@ impl BrushLowering<'_> {
         }
     }
 
-    fn compound(&self, compound: &CompoundCommand) -> Kind {
+    fn compound(&self, compound: &CompoundCommand) -> CommandKind {
         match compound {
             CompoundCommand::Arithmetic(arithmetic) => {
-                Kind::Test(self.slice(self.span(Some(&arithmetic.loc)), Mode::Expression))
+                CommandKind::Test(self.slice(self.span(Some(&arithmetic.loc)), Mode::Expression))
             }
             CompoundCommand::ArithmeticForClause(clause) => {
                 let head = [&clause.initializer, &clause.condition, &clause.updater]
@@ -193,14 +193,14 @@ impl BrushLowering<'_> {
                     .collect::<Vec<_>>()
                     .join(";");
                 let head = lex(&head, 0, head.len(), Mode::Expression, &|_| None);
-                Kind::While {
+                CommandKind::While {
                     head: Some(head),
                     scripts: vec![self.list(&clause.body.list)],
                 }
             }
-            CompoundCommand::BraceGroup(group) => Kind::Group(self.list(&group.list)),
-            CompoundCommand::Subshell(shell) => Kind::Subshell(self.list(&shell.list)),
-            CompoundCommand::ForClause(clause) => Kind::For {
+            CompoundCommand::BraceGroup(group) => CommandKind::Group(self.list(&group.list)),
+            CompoundCommand::Subshell(shell) => CommandKind::Subshell(self.list(&shell.list)),
+            CompoundCommand::ForClause(clause) => CommandKind::For {
                 name: clause.variable_name.clone(),
                 words: clause
                     .values
@@ -208,7 +208,7 @@ impl BrushLowering<'_> {
                     .map(|words| words.iter().map(|word| self.word(word)).collect()),
                 body: self.list(&clause.body.list),
             },
-            CompoundCommand::CaseClause(clause) => Kind::Case {
+            CompoundCommand::CaseClause(clause) => CommandKind::Case {
                 subject: self.word(&clause.value),
                 arms: clause
                     .cases
@@ -231,15 +231,15 @@ impl BrushLowering<'_> {
                     scripts.extend(other.condition.as_ref().map(|list| self.list(list)));
                     scripts.push(self.list(&other.body));
                 }
-                Kind::If(scripts)
+                CommandKind::If(scripts)
             }
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
-                Kind::While {
+                CommandKind::While {
                     head: None,
                     scripts: vec![self.list(&clause.0), self.list(&clause.1.list)],
                 }
             }
-            CompoundCommand::Coprocess(process) => Kind::Subshell(ShellScript {
+            CompoundCommand::Coprocess(process) => CommandKind::Subshell(ShellScript {
                 items: vec![AndOr {
                     first: Pipeline {
                         commands: vec![self.command(&process.body)],
@@ -271,9 +271,9 @@ impl BrushLowering<'_> {
             .is_some_and(|word| word.value == "[");
         let kind = if test && assigns.is_empty() {
             let end = words.last().map_or(span.end, |word| word.span.end);
-            Kind::Test(self.slice(Span::new(words[0].span.start, end), Mode::Expression))
+            CommandKind::Test(self.slice(Span::new(words[0].span.start, end), Mode::Expression))
         } else {
-            Kind::Simple { assigns, words }
+            CommandKind::Simple { assigns, words }
         };
         Command {
             kind,
@@ -317,16 +317,16 @@ impl BrushLowering<'_> {
         let (operator, descriptor, target) = match redirect {
             ast::IoRedirect::OutputAndError(word, append) => (
                 if *append {
-                    Operator::Append
+                    RedirectOperator::Append
                 } else {
-                    Operator::Write
+                    RedirectOperator::Write
                 },
-                Operator::descriptor("&>"),
+                RedirectOperator::default_descriptor("&>"),
                 self.word(word),
             ),
             ast::IoRedirect::HereString(descriptor, word) => (
-                Operator::HereString,
-                said(descriptor).unwrap_or_else(|| Operator::descriptor("<<<")),
+                RedirectOperator::HereString,
+                said(descriptor).unwrap_or_else(|| RedirectOperator::default_descriptor("<<<")),
                 self.word(word),
             ),
             ast::IoRedirect::HereDocument(descriptor, document) => {
@@ -339,8 +339,8 @@ impl BrushLowering<'_> {
                         .collect();
                 }
                 (
-                    Operator::HereDocument,
-                    said(descriptor).unwrap_or_else(|| Operator::descriptor("<<")),
+                    RedirectOperator::HereDocument,
+                    said(descriptor).unwrap_or_else(|| RedirectOperator::default_descriptor("<<")),
                     here_document(&text, document.requires_expansion, at),
                 )
             }
@@ -355,21 +355,21 @@ impl BrushLowering<'_> {
                     ast::IoFileRedirectTarget::ProcessSubstitution(_, shell) => self.process(shell),
                 };
                 let (operator, sign) = match kind {
-                    File::Read => (Operator::Read, "<"),
-                    File::Write | File::Clobber => (Operator::Write, ">"),
-                    File::Append => (Operator::Append, ">>"),
-                    File::ReadAndWrite => (Operator::ReadWrite, "<>"),
-                    File::DuplicateInput => (Operator::Duplicate, "<&"),
+                    File::Read => (RedirectOperator::Read, "<"),
+                    File::Write | File::Clobber => (RedirectOperator::Write, ">"),
+                    File::Append => (RedirectOperator::Append, ">>"),
+                    File::ReadAndWrite => (RedirectOperator::ReadWrite, "<>"),
+                    File::DuplicateInput => (RedirectOperator::Duplicate, "<&"),
                     File::DuplicateOutput => (duplicate(&word), ">&"),
                 };
-                let own = Operator::descriptor(sign);
+                let own = RedirectOperator::default_descriptor(sign);
                 (operator, said(descriptor).unwrap_or(own), word)
             }
         };
         Redirect {
             operator,
             descriptor,
-            both: matches!(redirect, ast::IoRedirect::OutputAndError(..)),
+            includes_stderr: matches!(redirect, ast::IoRedirect::OutputAndError(..)),
             span: target.span,
             target,
         }

@@ -2,7 +2,7 @@
 //! out.
 
 use super::lex::{Mode, lex};
-use crate::model::script::{Change, Operator, Piece, ShellWord};
+use crate::model::script::{ParameterOperator, RedirectOperator, ShellWord, WordPiece};
 use crate::model::span::Span;
 
 /// Returns the word of a here-document, without blanks at the ends of lines, which the parsers
@@ -15,7 +15,7 @@ pub(super) fn here_document(text: &str, expands: bool, span: Span) -> ShellWord 
         lex(text, 0, text.len(), Mode::Document, &|_| None)
     } else {
         ShellWord {
-            pieces: vec![Piece::Text {
+            pieces: vec![WordPiece::Text {
                 text: text.to_owned(),
                 quoted: true,
             }],
@@ -31,24 +31,25 @@ pub(super) fn here_document(text: &str, expands: bool, span: Span) -> ShellWord 
 pub(super) fn detach(word: &mut ShellWord) {
     for piece in &mut word.pieces {
         match piece {
-            Piece::Substitution { text, .. } | Piece::Process { text } => text.at = None,
-            Piece::Variable {
-                change:
-                    Change::Default(inner)
-                    | Change::Assign(inner)
-                    | Change::Length(inner)
-                    | Change::Indirect(inner)
-                    | Change::Other(inner),
+            WordPiece::CommandSubstitution { text, .. }
+            | WordPiece::ProcessSubstitution { text } => text.start = None,
+            WordPiece::Variable {
+                operator:
+                    ParameterOperator::Default(inner)
+                    | ParameterOperator::Assign(inner)
+                    | ParameterOperator::Length(inner)
+                    | ParameterOperator::Indirect(inner)
+                    | ParameterOperator::Other(inner),
                 ..
             }
-            | Piece::Arithmetic { inner } => detach(inner),
-            Piece::Text { .. } | Piece::Variable { .. } => {}
+            | WordPiece::Arithmetic { inner } => detach(inner),
+            WordPiece::Text { .. } | WordPiece::Variable { .. } => {}
         }
     }
 }
 
 /// Returns the operator of `>&` with this word: it duplicates a descriptor or writes a file.
-pub(super) fn duplicate(word: &ShellWord) -> Operator {
+pub(super) fn duplicate(word: &ShellWord) -> RedirectOperator {
     match word.literal() {
         Some(text)
             if text
@@ -56,8 +57,8 @@ pub(super) fn duplicate(word: &ShellWord) -> Operator {
                 .chars()
                 .all(|c| c.is_ascii_digit()) =>
         {
-            Operator::Duplicate
+            RedirectOperator::Duplicate
         }
-        _ => Operator::Write,
+        _ => RedirectOperator::Write,
     }
 }

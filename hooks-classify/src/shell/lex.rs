@@ -3,7 +3,7 @@
 //! The parsers report the ends of substitutions (`ends`). This module scans for the ends that they
 //! do not report, such as the end of a substitution inside `${x:-…}`.
 
-use crate::model::script::{Change, Inner, Piece, ShellWord};
+use crate::model::script::{ParameterOperator, ShellWord, SubstitutionText, WordPiece};
 use crate::model::span::Span;
 
 /// Meaning of quotes in a text.
@@ -41,7 +41,7 @@ struct Lexer<'a> {
     at: usize,
     to: usize,
     ends: Ends<'a>,
-    pieces: Vec<Piece>,
+    pieces: Vec<WordPiece>,
 }
 
 impl Lexer<'_> {
@@ -55,11 +55,11 @@ impl Lexer<'_> {
 
     fn text(&mut self, new: &str, quoted: bool) {
         match self.pieces.last_mut() {
-            Some(Piece::Text {
+            Some(WordPiece::Text {
                 text,
                 quoted: before,
             }) if *before == quoted => text.push_str(new),
-            _ => self.pieces.push(Piece::Text {
+            _ => self.pieces.push(WordPiece::Text {
                 text: new.to_owned(),
                 quoted,
             }),
@@ -101,7 +101,7 @@ impl Lexer<'_> {
                 '<' | '>' if mode == Mode::Word && self.rest()[1..].starts_with('(') => {
                     let start = self.at + 2;
                     let end = self.close(self.at);
-                    self.pieces.push(Piece::Process {
+                    self.pieces.push(WordPiece::ProcessSubstitution {
                         text: self.inner(start, end),
                     });
                     self.at = (end + 1).min(self.to);
@@ -162,14 +162,15 @@ impl Lexer<'_> {
             Some('(') if rest.starts_with("((") && self.arithmetic_end().is_some() => {
                 let end = self.arithmetic_end().unwrap_or(self.to);
                 let inner = lex(self.source, self.at + 3, end, Mode::Expression, self.ends);
-                self.pieces.push(Piece::Arithmetic { inner });
+                self.pieces.push(WordPiece::Arithmetic { inner });
                 self.at = (end + 2).min(self.to);
             }
             Some('(') => {
                 let start = self.at + 2;
                 let end = self.close(self.at);
                 let text = self.inner(start, end);
-                self.pieces.push(Piece::Substitution { text, quoted });
+                self.pieces
+                    .push(WordPiece::CommandSubstitution { text, quoted });
                 self.at = (end + 1).min(self.to);
             }
             Some('[') => {
@@ -181,7 +182,7 @@ impl Lexer<'_> {
                     Mode::Expression,
                     self.ends,
                 );
-                self.pieces.push(Piece::Arithmetic { inner });
+                self.pieces.push(WordPiece::Arithmetic { inner });
                 self.at = (end + 1).min(self.to);
             }
             Some('{') => self.braced(quoted),
@@ -201,17 +202,17 @@ impl Lexer<'_> {
                     .unwrap_or(rest.len());
                 let name = rest[..length].to_owned();
                 self.at += 1 + length;
-                self.pieces.push(Piece::Variable {
+                self.pieces.push(WordPiece::Variable {
                     name,
-                    change: Change::None,
+                    operator: ParameterOperator::None,
                     quoted,
                 });
             }
             Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
                 self.at += 2;
-                self.pieces.push(Piece::Variable {
+                self.pieces.push(WordPiece::Variable {
                     name: c.into(),
-                    change: Change::None,
+                    operator: ParameterOperator::None,
                     quoted,
                 });
             }
@@ -234,9 +235,9 @@ impl Lexer<'_> {
             .filter(|rest| rest.chars().all(name))
         {
             self.at = (end + 1).min(self.to);
-            self.pieces.push(Piece::Variable {
+            self.pieces.push(WordPiece::Variable {
                 name: split.to_owned(),
-                change: Change::None,
+                operator: ParameterOperator::None,
                 quoted: false,
             });
             return;
@@ -256,11 +257,11 @@ impl Lexer<'_> {
         let change = if mark == 1 {
             let rest = lex(self.source, after, end, Mode::Expression, self.ends);
             match inside.starts_with('#') {
-                true => Change::Length(rest),
-                false => Change::Indirect(rest),
+                true => ParameterOperator::Length(rest),
+                false => ParameterOperator::Indirect(rest),
             }
         } else if operator.is_empty() {
-            Change::None
+            ParameterOperator::None
         } else if let Some(skip) = [":-", ":=", "-", "="]
             .iter()
             .find(|o| operator.starts_with(**o))
@@ -273,17 +274,17 @@ impl Lexer<'_> {
                 self.ends,
             );
             if skip.ends_with('=') {
-                Change::Assign(word)
+                ParameterOperator::Assign(word)
             } else {
-                Change::Default(word)
+                ParameterOperator::Default(word)
             }
         } else {
-            Change::Other(lex(self.source, after, end, Mode::Expression, self.ends))
+            ParameterOperator::Other(lex(self.source, after, end, Mode::Expression, self.ends))
         };
         self.at = (end + 1).min(self.to);
-        self.pieces.push(Piece::Variable {
+        self.pieces.push(WordPiece::Variable {
             name,
-            change,
+            operator: change,
             quoted,
         });
     }
@@ -312,8 +313,8 @@ impl Lexer<'_> {
         }
         let same = self.source.get(start + 1..start + 1 + text.len()) == Some(text.as_str());
         let at = same.then_some(start + 1);
-        self.pieces.push(Piece::Substitution {
-            text: Inner { text, at },
+        self.pieces.push(WordPiece::CommandSubstitution {
+            text: SubstitutionText { text, start: at },
             quoted,
         });
     }
@@ -384,11 +385,11 @@ impl Lexer<'_> {
         value
     }
 
-    fn inner(&self, start: usize, end: usize) -> Inner {
+    fn inner(&self, start: usize, end: usize) -> SubstitutionText {
         let text = self.source.get(start..end).unwrap_or("").to_owned();
-        Inner {
+        SubstitutionText {
             text,
-            at: Some(start),
+            start: Some(start),
         }
     }
 

@@ -9,7 +9,7 @@ use tree_sitter::{Node, Parser};
 use super::here_document::{duplicate, here_document};
 use super::lex::{Mode, lex};
 use crate::model::script::{
-    AndOr, Command, Join, Kind, Operator, Pipeline, Redirect, ShellScript, ShellWord,
+    AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript, ShellWord,
 };
 use crate::model::span::Span;
 
@@ -248,7 +248,7 @@ impl TreeLowering<'_> {
     /// Reads `time` before a pipeline, which is not a program.
     fn untimed(&self, pipeline: &mut Pipeline) {
         let Some(Command {
-            kind: Kind::Simple { words, assigns },
+            kind: CommandKind::Simple { words, assigns },
             ..
         }) = pipeline.commands.first_mut()
         else {
@@ -268,7 +268,7 @@ impl TreeLowering<'_> {
             Some(body) => self.pipeline(body)?,
             None => Pipeline {
                 commands: vec![Command {
-                    kind: Kind::Simple {
+                    kind: CommandKind::Simple {
                         assigns: Vec::new(),
                         words: Vec::new(),
                     },
@@ -302,7 +302,7 @@ impl TreeLowering<'_> {
     }
 
     fn more(&self, command: &mut Command, more: Vec<ShellWord>) {
-        if let Kind::Simple { words, .. } = &mut command.kind {
+        if let CommandKind::Simple { words, .. } = &mut command.kind {
             words.extend(more);
         }
     }
@@ -377,11 +377,11 @@ impl TreeLowering<'_> {
         command.redirects.insert(
             place,
             Redirect {
-                operator: Operator::HereDocument,
+                operator: RedirectOperator::HereDocument,
                 descriptor: self
                     .descriptor(node)?
-                    .unwrap_or_else(|| Operator::descriptor("<<")),
-                both: false,
+                    .unwrap_or_else(|| RedirectOperator::default_descriptor("<<")),
+                includes_stderr: false,
                 span: at,
                 target,
             },
@@ -396,11 +396,11 @@ impl TreeLowering<'_> {
             let target = self.word(word);
             return Some((
                 Redirect {
-                    operator: Operator::HereString,
+                    operator: RedirectOperator::HereString,
                     descriptor: self
                         .descriptor(node)?
-                        .unwrap_or_else(|| Operator::descriptor("<<<")),
-                    both: false,
+                        .unwrap_or_else(|| RedirectOperator::default_descriptor("<<<")),
+                    includes_stderr: false,
                     span: target.span,
                     target,
                 },
@@ -422,14 +422,14 @@ impl TreeLowering<'_> {
         let operator = operator?;
         let descriptor = self
             .descriptor(node)?
-            .unwrap_or_else(|| Operator::descriptor(&operator));
+            .unwrap_or_else(|| RedirectOperator::default_descriptor(&operator));
         if operator.ends_with('-') && words.is_empty() {
             let target = lex("-", 0, 1, Mode::Word, &|_| None);
             return Some((
                 Redirect {
-                    operator: Operator::Duplicate,
+                    operator: RedirectOperator::Duplicate,
                     descriptor,
-                    both: false,
+                    includes_stderr: false,
                     span: span(node),
                     target,
                 },
@@ -440,11 +440,11 @@ impl TreeLowering<'_> {
         let target = words.pop()?;
         let both = operator.starts_with('&');
         let operator = match operator.as_str() {
-            "<" => Operator::Read,
-            ">" | ">|" | "&>" => Operator::Write,
-            ">>" | "&>>" => Operator::Append,
-            "<>" => Operator::ReadWrite,
-            "<&" => Operator::Duplicate,
+            "<" => RedirectOperator::Read,
+            ">" | ">|" | "&>" => RedirectOperator::Write,
+            ">>" | "&>>" => RedirectOperator::Append,
+            "<>" => RedirectOperator::ReadWrite,
+            "<&" => RedirectOperator::Duplicate,
             ">&" => duplicate(&target),
             _ => return None,
         };
@@ -452,7 +452,7 @@ impl TreeLowering<'_> {
             Redirect {
                 operator,
                 descriptor,
-                both,
+                includes_stderr: both,
                 span: target.span,
                 target,
             },
@@ -489,30 +489,30 @@ impl TreeLowering<'_> {
                         _ => words.push(self.word(part)),
                     }
                 }
-                Kind::Simple { assigns, words }
+                CommandKind::Simple { assigns, words }
             }
-            "declaration_command" | "unset_command" => Kind::Simple {
+            "declaration_command" | "unset_command" => CommandKind::Simple {
                 assigns: Vec::new(),
                 words: parts.into_iter().map(|p| self.word(p)).collect(),
             },
-            "variable_assignment" => Kind::Simple {
+            "variable_assignment" => CommandKind::Simple {
                 assigns: vec![self.word(node)],
                 words: Vec::new(),
             },
-            "variable_assignments" => Kind::Simple {
+            "variable_assignments" => CommandKind::Simple {
                 assigns: parts.into_iter().map(|p| self.word(p)).collect(),
                 words: Vec::new(),
             },
             "test_command" => {
-                Kind::Test(self.lex(node.start_byte(), node.end_byte(), Mode::Expression))
+                CommandKind::Test(self.lex(node.start_byte(), node.end_byte(), Mode::Expression))
             }
-            "subshell" => Kind::Subshell(self.statements(&parts)?),
+            "subshell" => CommandKind::Subshell(self.statements(&parts)?),
             "compound_statement" if self.slice(node).starts_with("((") => {
-                Kind::Test(self.lex(node.start_byte(), node.end_byte(), Mode::Expression))
+                CommandKind::Test(self.lex(node.start_byte(), node.end_byte(), Mode::Expression))
             }
-            "compound_statement" | "do_group" => Kind::Group(self.statements(&parts)?),
-            "if_statement" => Kind::If(self.branches(&parts)?),
-            "while_statement" => Kind::While {
+            "compound_statement" | "do_group" => CommandKind::Group(self.statements(&parts)?),
+            "if_statement" => CommandKind::If(self.branches(&parts)?),
+            "while_statement" => CommandKind::While {
                 head: None,
                 scripts: self.loop_parts(&parts)?,
             },
@@ -528,7 +528,7 @@ impl TreeLowering<'_> {
                     .join(";");
                 let head = lex(&head, 0, head.len(), Mode::Expression, &|_| None);
                 let body = node.child_by_field_name("body")?;
-                Kind::While {
+                CommandKind::While {
                     head: Some(head),
                     scripts: vec![self.statements(&children(body))?],
                 }
@@ -542,7 +542,7 @@ impl TreeLowering<'_> {
                     .map(|value| self.word(value))
                     .collect();
                 let body = node.child_by_field_name("body")?;
-                Kind::For {
+                CommandKind::For {
                     name,
                     words: listed.then_some(words),
                     body: self.statements(&children(body))?,
@@ -554,7 +554,7 @@ impl TreeLowering<'_> {
                 for item in parts.into_iter().filter(|part| part.kind() == "case_item") {
                     arms.push(self.arm(item)?);
                 }
-                Kind::Case { subject, arms }
+                CommandKind::Case { subject, arms }
             }
             "function_definition" => {
                 let name = self.slice(node.child_by_field_name("name")?).to_owned();
@@ -563,14 +563,14 @@ impl TreeLowering<'_> {
                 for redirect in node.children_by_field_name("redirect", &mut cursor) {
                     body.redirects.push(self.redirect(redirect)?.0);
                 }
-                Kind::Function {
+                CommandKind::Function {
                     name,
                     body: Box::new(body),
                 }
             }
             // A list, a pipeline or a redirection instead of a command.
             "list" | "pipeline" | "redirected_statement" | "negated_command" => {
-                Kind::Group(ShellScript {
+                CommandKind::Group(ShellScript {
                     items: vec![self.and_or(node)?],
                 })
             }

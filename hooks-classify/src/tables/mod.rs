@@ -293,7 +293,7 @@ impl Program {
     /// interpreter takes a script, a client takes statements, a wrapper takes a command.
     pub(crate) fn runs_input(&self) -> RunsInput {
         let takes = |role: Role| match role {
-            Role::Script(language) => !language.filters(),
+            Role::Script(language) => !language.reads_data_from_stdin(),
             Role::Shell | Role::ScriptFile | Role::Argv { more: true } => true,
             _ => false,
         };

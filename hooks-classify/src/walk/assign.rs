@@ -4,12 +4,12 @@ use super::cursor::Place;
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
-use crate::model::environment::{OWN, Value, is_numeric};
+use crate::model::environment::{SHELL_VARIABLES, Value, is_numeric};
 use crate::model::io::Input;
-use crate::model::named::Named;
-use crate::model::script::{Change, Piece, ShellWord};
+use crate::model::named::PossiblePath;
+use crate::model::script::{ParameterOperator, ShellWord, WordPiece};
 use crate::model::span::Span;
-use crate::model::variable_name::{base_name, is_name};
+use crate::model::variable_name::{base_name, is_variable_name};
 use crate::programs::addresses::elsewhere;
 use crate::programs::secret_names::is_secret_name;
 
@@ -29,17 +29,20 @@ impl Interpreter<'_> {
         for (name, value) in set {
             self.assign(name, value);
         }
-        let passed = self.shell.environment.passed.len();
-        self.shell.environment.passed.extend(set.iter().cloned());
+        let passed = self.shell.environment.exported_assignments.len();
+        self.shell
+            .environment
+            .exported_assignments
+            .extend(set.iter().cloned());
         let output = run(self);
         if !keeps {
-            self.shell.environment.passed.truncate(passed);
+            self.shell.environment.exported_assignments.truncate(passed);
         }
         let variables = &mut self.shell.environment.variables;
         for (value, name) in before {
             let value = match variables.remove(&name) {
                 // Only some shells keep the variables.
-                Some(now) if keeps => Some(value.unwrap_or(Value::Inert).or(&now)),
+                Some(now) if keeps => Some(value.unwrap_or(Value::Inert).merged_with(&now)),
                 _ => value,
             };
             variables.extend(value.map(|value| (name, value)));
@@ -50,7 +53,7 @@ impl Interpreter<'_> {
     /// Expands `NAME=VALUE`; the name keeps the `+` of `+=`.
     pub(crate) fn assignment(&mut self, word: &ShellWord) -> Option<(Arg, Arg)> {
         let (name, value) = self.split_at_equals(word)?;
-        is_name(base_name(&name.text)).then_some((name, value))
+        is_variable_name(base_name(&name.text)).then_some((name, value))
     }
 
     /// Evaluates the subscript of an array element that is set.
@@ -58,8 +61,8 @@ impl Interpreter<'_> {
         let Some((base, index)) = name.text.split_once('[') else {
             return;
         };
-        let keyed = self.shell.environment.keyed.contains(base);
-        self.evaluate_subscript(&name.with(index), keyed);
+        let keyed = self.shell.environment.associative_arrays.contains(base);
+        self.evaluate_subscript(&name.with_text(index), keyed);
     }
 
     /// Requires confirmation for a variable or a setting whose value is printed, if its name is
@@ -75,7 +78,12 @@ impl Interpreter<'_> {
     pub(crate) fn prints_variables(&mut self, words: &[ShellWord]) {
         for word in words {
             for piece in &word.pieces {
-                let Piece::Variable { name, change, .. } = piece else {
+                let WordPiece::Variable {
+                    name,
+                    operator: change,
+                    ..
+                } = piece
+                else {
                     continue;
                 };
                 if replaces_value(change) {
@@ -84,7 +92,7 @@ impl Interpreter<'_> {
                 let span = self.cursor.place.map(word.span);
                 for name in self.named_variables(name, change) {
                     self.prints_variable(&name, span);
-                    if self.shell.environment.secret_values.contains(&name) {
+                    if self.shell.environment.secret_variables.contains(&name) {
                         self.ask(span, format!("prints `{name}`, which holds a secret"));
                     }
                 }
@@ -94,12 +102,12 @@ impl Interpreter<'_> {
 
     /// Returns the variables whose values an expansion may give: `${!x}` gives that of the variable
     /// which `x` names.
-    fn named_variables(&self, name: &str, change: &Change) -> Vec<String> {
-        let mut names = self.shell.environment.referents(name);
-        if matches!(change, Change::Indirect(_))
+    fn named_variables(&self, name: &str, change: &ParameterOperator) -> Vec<String> {
+        let mut names = self.shell.environment.nameref_targets(name);
+        if matches!(change, ParameterOperator::Indirect(_))
             && let Some(named) = self.shell.known_variable(name)
         {
-            names.extend(self.shell.environment.referents(&named));
+            names.extend(self.shell.environment.nameref_targets(&named));
         }
         names
     }
@@ -108,38 +116,46 @@ impl Interpreter<'_> {
     /// begins with the name of the variable.
     pub(crate) fn holds_secret_values(&mut self, assigned: &Arg, words: &[ShellWord]) {
         let name = assigned.text.split('=').next().unwrap_or("");
-        let secret = |piece: &Piece| {
-            let Piece::Variable { name, change, .. } = piece else {
+        let secret = |piece: &WordPiece| {
+            let WordPiece::Variable {
+                name,
+                operator: change,
+                ..
+            } = piece
+            else {
                 return false;
             };
             let environment = &self.shell.environment;
             !replaces_value(change)
                 && self.named_variables(name, change).iter().any(|name| {
-                    environment.secret_values.contains(name)
+                    environment.secret_variables.contains(name)
                         || is_secret_name(name) && !environment.variables.contains_key(name)
                 })
         };
         let base = base_name(name);
         if words.iter().flat_map(|word| &word.pieces).any(secret) {
-            self.shell.environment.secret_values.insert(base.to_owned());
+            self.shell
+                .environment
+                .secret_variables
+                .insert(base.to_owned());
         } else if base == name {
-            self.shell.environment.secret_values.remove(base);
+            self.shell.environment.secret_variables.remove(base);
         }
     }
 
     /// Records that a variable is set, if the variable changes which programs run.
     pub(crate) fn sets(&mut self, name: &str, value: &Arg) {
         let plain = base_name(name);
-        for referent in self.shell.environment.referents(plain) {
+        for referent in self.shell.environment.nameref_targets(plain) {
             self.sets_one(&format!("{referent}{}", &name[plain.len()..]), value);
         }
     }
 
     fn sets_one(&mut self, name: &str, value: &Arg) {
         let plain = base_name(name);
-        let reshaped = self.shell.environment.reshaped.contains(plain);
+        let reshaped = self.shell.environment.formatted_variables.contains(plain);
         // Text that is appended to a value is only a part of the new value.
-        let known = value.known() && plain == name && !reshaped;
+        let known = value.is_known() && plain == name && !reshaped;
         let known = known.then_some(value.text.as_str());
         let inner = value.text.strip_prefix('(');
         // An element or an appended text is a part of a list.
@@ -159,7 +175,7 @@ impl Interpreter<'_> {
         }
         let reason = format!("sets `{name}`, {}", variable.why);
         self.find(Effect::Code, value.span, reason);
-        if variable.runs_value && value.known() && !value.text.is_empty() {
+        if variable.runs_value && value.is_known() && !value.text.is_empty() {
             let place = Place::Fixed(value.span);
             let Some(inner) = inner else {
                 let text = value.text.trim_start_matches(['|', '-', '!']);
@@ -179,17 +195,22 @@ impl Interpreter<'_> {
 
     pub(crate) fn assign(&mut self, name: &str, value: &Arg) {
         self.takes(name, value);
-        if value.known() && base_name(name) == name {
-            self.shell.environment.secrets.remove(name);
+        if value.is_known() && base_name(name) == name {
+            self.shell.environment.possible_paths.remove(name);
         }
-        match &value.place {
+        match &value.resolved_path {
             Some(place) if base_name(name) == name => {
                 self.shell
                     .environment
-                    .places
+                    .variable_paths
                     .insert(name.to_owned(), place.clone());
             }
-            _ => drop(self.shell.environment.places.remove(base_name(name))),
+            _ => drop(
+                self.shell
+                    .environment
+                    .variable_paths
+                    .remove(base_name(name)),
+            ),
         }
         let lower = value.path().to_lowercase();
         let secret =
@@ -199,10 +220,10 @@ impl Interpreter<'_> {
         let words = list
             .into_iter()
             .flat_map(|list| list.trim_end_matches(')').split_whitespace());
-        let words = words.map(|word| value.with(word).path().to_owned());
+        let words = words.map(|word| value.with_text(word).path().to_owned());
         let mut paths = [value.path().to_owned(), lower].into_iter().chain(words);
         if let Some(path) = paths.find(|path| secret(path)) {
-            let named = Named { path, secret: true };
+            let named = PossiblePath { path, secret: true };
             self.shell.holds_names(base_name(name), &[named]);
         }
         let append = name.ends_with('+');
@@ -214,18 +235,18 @@ impl Interpreter<'_> {
         // A list with explicit subscripts.
         if let Some(list) = value.text.strip_prefix('(')
             && list.contains('[')
-            && !self.shell.environment.keyed.contains(base)
+            && !self.shell.environment.associative_arrays.contains(base)
         {
             for index in list
                 .split('[')
                 .skip(1)
                 .filter_map(|rest| rest.split_once("]="))
             {
-                self.computes(&value.with(index.0));
+                self.computes(&value.with_text(index.0));
             }
         }
         let list = value.text.starts_with('(');
-        let text = if !value.known() || base != name || OWN.contains(&base) {
+        let text = if !value.is_known() || base != name || SHELL_VARIABLES.contains(&base) {
             None
         } else if list {
             let words = value.text[1..].strip_suffix(')');
@@ -244,7 +265,7 @@ impl Interpreter<'_> {
             true => is_numeric(&value.text.replace(UNKNOWN, "")) && self.shell.is_numeric(base),
             false => !value.text.contains(['[', '$', '`']),
         };
-        let inert = (value.known() || value.inert) && number && !list;
+        let inert = (value.is_known() || value.inert) && number && !list;
         if list || base != name {
             self.shell.environment.arrays.insert(base.to_owned());
         }
@@ -262,11 +283,11 @@ impl Interpreter<'_> {
 }
 
 /// Returns `true` if an operator replaces the value by another text or by its length.
-fn replaces_value(change: &Change) -> bool {
+fn replaces_value(change: &ParameterOperator) -> bool {
     match change {
-        Change::Length(_) => true,
-        Change::Other(word) => word.pieces.first().is_some_and(|piece| match piece {
-            Piece::Text { text, .. } => text.trim_start_matches(':').starts_with('+'),
+        ParameterOperator::Length(_) => true,
+        ParameterOperator::Other(word) => word.pieces.first().is_some_and(|piece| match piece {
+            WordPiece::Text { text, .. } => text.trim_start_matches(':').starts_with('+'),
             _ => false,
         }),
         _ => false,

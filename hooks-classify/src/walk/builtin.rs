@@ -2,7 +2,7 @@
 
 use super::cursor::Place;
 use super::interpreter::Interpreter;
-use crate::model::arg::{Arg, shown};
+use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
@@ -29,7 +29,7 @@ impl Interpreter<'_> {
                 if builtin == Builtin::Shift {
                     self.shell.shift(match rest {
                         [] => Some(1),
-                        [count] if !count.guess => count.text.parse::<usize>().ok(),
+                        [count] if !count.has_guessed_number => count.text.parse::<usize>().ok(),
                         _ => None,
                     });
                 }
@@ -102,7 +102,7 @@ impl Interpreter<'_> {
                 self.find(
                     Effect::Code,
                     file.span,
-                    format!("runs the file `{}`", shown(file)),
+                    format!("runs the file `{}`", display_text(file)),
                 );
                 None
             }
@@ -159,8 +159,8 @@ impl Interpreter<'_> {
         }
         for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
             if let Some((alias, value)) = arg.text.split_once('=') {
-                let value = arg.with(value);
-                let text = value.known().then(|| value.text.clone());
+                let value = arg.with_text(value);
+                let text = value.is_known().then(|| value.text.clone());
                 self.shell
                     .environment
                     .aliases
@@ -183,14 +183,14 @@ impl Interpreter<'_> {
             if self
                 .shell
                 .environment
-                .referents(&arg.text)
+                .nameref_targets(&arg.text)
                 .iter()
                 .any(|n| n == "PATH")
             {
-                self.sets("PATH", &arg.with(""));
+                self.sets("PATH", &arg.with_text(""));
             }
             self.shell.environment.set_unknown(&arg.text);
-            self.shell.environment.keyed.remove(&arg.text);
+            self.shell.environment.associative_arrays.remove(&arg.text);
             self.shell.environment.functions.remove(&arg.text);
         }
         None
@@ -223,14 +223,20 @@ impl Interpreter<'_> {
         }
         if let Some(at) = rest.iter().position(|arg| arg.text == "--") {
             self.shell.environment.positional = Some(rest[at + 1..].to_vec());
-            self.shell.environment.given = false;
+            self.shell.environment.has_unknown_positional = false;
             let names = self.names_of_arguments(&rest[at + 1..]);
-            self.shell.environment.secrets.insert("@".to_owned(), names);
+            self.shell
+                .environment
+                .possible_paths
+                .insert("@".to_owned(), names);
         } else if rest.iter().any(|arg| !arg.text.starts_with(['-', '+'])) {
             self.shell.environment.positional = None;
-            self.shell.environment.given = true;
+            self.shell.environment.has_unknown_positional = true;
             let names = self.names_of_arguments(rest);
-            self.shell.environment.secrets.insert("@".to_owned(), names);
+            self.shell
+                .environment
+                .possible_paths
+                .insert("@".to_owned(), names);
         }
         Some(String::new())
     }
@@ -296,7 +302,7 @@ impl Interpreter<'_> {
             // Functions and aliases are skipped.
             let args = &rest[at..];
             let text = args[0].text.clone();
-            if !args[0].known() || args[0].glob {
+            if !args[0].is_known() || args[0].glob {
                 return self.run(args.to_vec(), input);
             }
             self.cursor.depth += 1;

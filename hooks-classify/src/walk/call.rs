@@ -43,10 +43,10 @@ impl Interpreter<'_> {
 
     /// Notes variables of the call that change which programs it runs.
     fn note_variables(&mut self, call: &Call) {
-        for (name, value) in self.shell.environment.passed.clone() {
+        for (name, value) in self.shell.environment.exported_assignments.clone() {
             let patterns = call.program.details.variables.iter();
             let own = patterns.into_iter().any(|pattern| matches(pattern, &name));
-            let known = value.known().then_some(value.text.as_str());
+            let known = value.is_known().then_some(value.text.as_str());
             if own && self.tables.variable(&name, None).is_none() && known != Some("") {
                 let reason = format!("sets `{name}`, which changes what `{}` runs", call.path);
                 self.find(Effect::Code, value.span, reason);
@@ -87,12 +87,12 @@ impl Interpreter<'_> {
         if folders.is_empty() {
             return run(self);
         }
-        let before = self.shell.environment.folders.clone();
+        let before = self.shell.environment.working_directories.clone();
         for folder in folders {
-            self.shell.environment.change_folder(&folder);
+            self.shell.environment.change_directory(&folder);
         }
         let output = run(self);
-        self.shell.environment.folders = before;
+        self.shell.environment.working_directories = before;
         output
     }
 }

@@ -1,7 +1,7 @@
 //! Cells: the characters of a word with their quotes and origin in, the words after splitting and
 //! brace expansion out.
 
-use crate::model::arg::{Arg, UNKNOWN, placed};
+use crate::model::arg::{Arg, UNKNOWN, resolve_prefix};
 use crate::model::span::Span;
 
 /// Limit of words from one brace expansion.
@@ -106,7 +106,7 @@ impl Cells {
     /// Returns a text of the cells as a path, if it begins with a variable whose path is known.
     pub(crate) fn place(&self, text: &str, start: usize) -> Option<String> {
         let prefix = self.prefix.as_deref();
-        placed(prefix.filter(|_| self.prefix_at == start), text)
+        resolve_prefix(prefix.filter(|_| self.prefix_at == start), text)
     }
 
     /// Returns the path of that variable, if it is the only unknown part of a text.
@@ -151,13 +151,13 @@ pub(crate) fn split(cells: &Cells, span: Span) -> Vec<Arg> {
                 text: text(&field),
                 span,
                 glob,
-                maybe: cells.maybe,
-                many: glob || cells.many,
+                overridable: cells.maybe,
+                may_split: glob || cells.many,
                 inert: field.iter().all(|cell| cell.is_inert()),
-                guess: field.iter().any(|cell| cell.guess),
-                compound: false,
-                place,
-                prefix,
+                has_guessed_number: field.iter().any(|cell| cell.guess),
+                is_array_literal: false,
+                resolved_path: place,
+                path_of_prefix: prefix,
             });
         }
     }

@@ -9,39 +9,39 @@ use super::interpreter::Interpreter;
 use super::script::stdin_after_reader;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
-use crate::model::environment::{Value, perhaps};
+use crate::model::environment::{Value, possible_address};
 use crate::model::io::{Input, Output};
-use crate::model::script::{Kind, ShellScript, ShellWord};
+use crate::model::script::{CommandKind, ShellScript, ShellWord};
 use crate::model::span::Span;
-use crate::model::variable_name::is_name;
+use crate::model::variable_name::is_variable_name;
 
 /// Limit of known values that a loop is followed for one by one.
 const ROUNDS: usize = 8;
 
 impl Interpreter<'_> {
     /// Interprets a compound command, whose redirections are set up already.
-    pub(crate) fn compound(&mut self, kind: &Kind, input: &Input, span: Span) -> Output {
+    pub(crate) fn compound(&mut self, kind: &CommandKind, input: &Input, span: Span) -> Output {
         match kind {
-            Kind::Simple { .. } => None,
-            Kind::Test(word) => {
+            CommandKind::Simple { .. } => None,
+            CommandKind::Test(word) => {
                 let (whole, conditions) = self.conditions(word);
                 self.test(&whole);
                 self.as_commands(&conditions);
                 self.computes_values(span);
                 None
             }
-            Kind::Group(script) => self.script(script, input),
-            Kind::Subshell(script) => {
+            CommandKind::Group(script) => self.script(script, input),
+            CommandKind::Subshell(script) => {
                 let before = self.shell.environment.clone();
                 let output = self.script(script, input);
                 self.shell.exit_subshell(before);
                 output
             }
-            Kind::For { name, words, body } => {
+            CommandKind::For { name, words, body } => {
                 self.for_each(name, words.as_deref(), body, input);
                 None
             }
-            Kind::If(scripts) => {
+            CommandKind::If(scripts) => {
                 let mut ways = Vec::new();
                 for (at, script) in scripts.iter().enumerate() {
                     let before = self.shell.environment.clone();
@@ -54,7 +54,7 @@ impl Interpreter<'_> {
                 }
                 None
             }
-            Kind::While { head, scripts } => {
+            CommandKind::While { head, scripts } => {
                 if let Some(head) = head {
                     let value = self.value(head);
                     self.computes(&value);
@@ -66,7 +66,7 @@ impl Interpreter<'_> {
                 });
                 None
             }
-            Kind::Case { subject, arms } => {
+            CommandKind::Case { subject, arms } => {
                 self.value(subject);
                 let before = self.shell.environment.clone();
                 for (patterns, body) in arms {
@@ -78,7 +78,7 @@ impl Interpreter<'_> {
                 }
                 None
             }
-            Kind::Function { name, body } => {
+            CommandKind::Function { name, body } => {
                 self.sink.parts.function();
                 self.shell.environment.conditionally_defined.remove(name);
                 // Some shells run the function when they exit, or before each command.
@@ -131,7 +131,7 @@ impl Interpreter<'_> {
             let text = condition.text.trim_matches(|c: char| "() \t\n".contains(c));
             let words: Vec<Arg> = text
                 .split_whitespace()
-                .map(|word| condition.with(word))
+                .map(|word| condition.with_text(word))
                 .collect();
             let known = |word: &Arg| self.tables.program(&word.text).is_some();
             if words.first().is_some_and(known) {
@@ -166,16 +166,16 @@ impl Interpreter<'_> {
         let words: Vec<&str> = text.split_whitespace().collect();
         for pair in words.windows(2) {
             if matches!(pair[0], "-v" | "-t" | "-R") {
-                self.names_variable(&test.with(pair[1]));
+                self.names_variable(&test.with_text(pair[1]));
             }
         }
         let is_sign = |word: &str| numbers.iter().any(|sign| sign.trim() == word);
         for three in words.windows(3).filter(|three| is_sign(three[1])) {
             for word in [three[0], three[2]]
                 .into_iter()
-                .filter(|word| is_name(word))
+                .filter(|word| is_variable_name(word))
             {
-                self.computes(&test.with(word));
+                self.computes(&test.with_text(word));
             }
         }
     }
@@ -191,7 +191,7 @@ impl Interpreter<'_> {
         let values: Option<Vec<Arg>> =
             words.map(|words| words.iter().flat_map(|word| self.expand(word)).collect());
         let followed = values.as_ref().is_some_and(|values| {
-            values.len() <= ROUNDS && values.iter().all(|value| value.known() && !value.glob)
+            values.len() <= ROUNDS && values.iter().all(|value| value.is_known() && !value.glob)
         });
         if let Some(words) = words {
             let place = words.first().map_or(Span::default(), |word| word.span);
@@ -203,7 +203,7 @@ impl Interpreter<'_> {
             |values| {
                 values
                     .iter()
-                    .all(|value| value.inert || value.known() && !value.glob)
+                    .all(|value| value.inert || value.is_known() && !value.glob)
             },
         );
         for value in values.iter().flatten() {
@@ -214,7 +214,7 @@ impl Interpreter<'_> {
             names.extend(
                 self.shell
                     .environment
-                    .secrets
+                    .possible_paths
                     .get("@")
                     .into_iter()
                     .flatten()
@@ -223,7 +223,7 @@ impl Interpreter<'_> {
         }
         let unknown = Arg::unknown(self.cursor.place.map(Span::default()));
         self.sets(name, &unknown);
-        if self.shell.environment.refers(name) {
+        if self.shell.environment.is_nameref(name) {
             let reason = "a loop that changes which variable a name stands for";
             self.find(Effect::Code, unknown.span, reason);
         }
@@ -241,7 +241,7 @@ impl Interpreter<'_> {
             }
         }
         // `select` reads a line into `REPLY`.
-        if self.shell.environment.integers.contains("REPLY") {
+        if self.shell.environment.integer_variables.contains("REPLY") {
             self.takes("REPLY", &unknown);
         }
         let inner = if *input == Input::Inherited {
@@ -250,7 +250,7 @@ impl Interpreter<'_> {
             Input::Unknown
         };
         let address = values.iter().flatten().find(|value| is_address(value));
-        let address = address.map(|value| Value::Address(perhaps(&value.text)));
+        let address = address.map(|value| Value::Address(possible_address(&value.text)));
         if let (true, Some(values)) = (followed, values) {
             let before = self.shell.environment.clone();
             for value in values {

@@ -1,6 +1,6 @@
 //! Cursor: the place in the text at which the interpreter is, and the depth that it has reached.
 
-use crate::model::script::Inner;
+use crate::model::script::SubstitutionText;
 use crate::model::span::Span;
 
 /// Limit of nesting: a text deeper within other texts is not followed.
@@ -28,8 +28,8 @@ impl Place {
     }
 
     /// Returns the place of a substitution in the word `around`.
-    pub(crate) fn inner(self, inner: &Inner, around: Span) -> Self {
-        match (self, inner.at) {
+    pub(crate) fn inner(self, inner: &SubstitutionText, around: Span) -> Self {
+        match (self, inner.start) {
             (Self::Offset(offset), Some(at)) => Self::Offset(offset + at),
             _ => Self::Fixed(self.map(around)),
         }

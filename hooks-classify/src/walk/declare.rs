@@ -5,13 +5,13 @@
 //! and read options only before the first operand.
 
 use super::interpreter::Interpreter;
-use crate::model::arg::{Arg, UNKNOWN, quoted};
+use crate::model::arg::{Arg, UNKNOWN, shell_quoted};
 use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
-use crate::model::script::{Piece, ShellWord};
+use crate::model::script::{ShellWord, WordPiece};
 use crate::model::span::Span;
-use crate::model::variable_name::{is_name, split_assignment};
+use crate::model::variable_name::{is_variable_name, split_assignment};
 use crate::options::call::Call;
 use crate::programs::builtins::{Builtin, Declaration};
 use crate::programs::call::analyze_unrecognized;
@@ -66,7 +66,7 @@ impl Interpreter<'_> {
             let exports = declaration == Declaration::Export || flag('x');
             if exports {
                 let names = operands.iter().map(|arg| arg.text.clone());
-                self.shell.environment.exported.extend(names);
+                self.shell.environment.exported_functions.extend(names);
             }
             return exports.then(String::new);
         }
@@ -90,14 +90,20 @@ impl Interpreter<'_> {
             let variable = arg.text.split('=').next().unwrap_or("");
             let plain = variable.split(['+', '[']).next().unwrap_or("");
             if typed && number {
-                self.shell.environment.integers.insert(plain.to_owned());
+                self.shell
+                    .environment
+                    .integer_variables
+                    .insert(plain.to_owned());
                 self.computes(arg);
             }
             if array {
                 self.shell.environment.arrays.insert(plain.to_owned());
             }
             if reshapes {
-                self.shell.environment.reshaped.insert(plain.to_owned());
+                self.shell
+                    .environment
+                    .formatted_variables
+                    .insert(plain.to_owned());
                 self.sets(plain, &Arg::unknown(arg.span));
             }
             if typed && declaration != Declaration::Readonly && !flag('g') {
@@ -108,7 +114,10 @@ impl Interpreter<'_> {
                 continue;
             }
             if typed && flag('A') {
-                self.shell.environment.keyed.insert(variable.to_owned());
+                self.shell
+                    .environment
+                    .associative_arrays
+                    .insert(variable.to_owned());
             }
             // Shells expand a subscript once more, also of an associative array.
             if variable.contains('[') {
@@ -117,24 +126,24 @@ impl Interpreter<'_> {
             if let Some((name, value)) = split_assignment(arg) {
                 self.sets(&name, &value);
                 if !typed || flag('x') {
-                    let passed = &mut self.shell.environment.passed;
+                    let passed = &mut self.shell.environment.exported_assignments;
                     passed.push((name.clone(), value.clone()));
                 }
                 // An unknown value is a list only if the variable is an array already.
-                let list = array || local && (value.known() || self.shell.is_array(plain));
-                if list && !arg.compound {
+                let list = array || local && (value.is_known() || self.shell.is_array(plain));
+                if list && !arg.is_array_literal {
                     self.expand_list(&name, &value);
                 }
                 self.assign(&name, &value);
-                if !value.known() {
+                if !value.is_known() {
                     let names = self.shell.paths_of_unknown_words.clone();
                     self.shell.holds_names(plain, &names);
                 }
                 if declares {
                     // Some shells do not have this builtin.
-                    self.shell.environment.doubt(&name);
+                    self.shell.environment.mark_possibly_unset(&name);
                 }
-            } else if !arg.known() {
+            } else if !arg.is_known() {
                 self.find(
                     Effect::Code,
                     arg.span,
@@ -142,7 +151,7 @@ impl Interpreter<'_> {
                 );
             } else if typed && declaration != Declaration::Readonly {
                 // In a function, this declares a local variable without a value.
-                self.shell.environment.doubt(&arg.text);
+                self.shell.environment.mark_possibly_unset(&arg.text);
             }
         }
         Some(String::new())
@@ -150,10 +159,14 @@ impl Interpreter<'_> {
 
     /// Sets a list: `set -A NAME WORDS`.
     pub(crate) fn sets_list(&mut self, name: &Arg, words: &[Arg]) {
-        let quoted: Vec<String> = words.iter().map(quoted).collect();
+        let quoted: Vec<String> = words.iter().map(shell_quoted).collect();
         self.names_variable(name);
-        self.sets(&name.text, &name.with(&format!("({})", quoted.join(" "))));
-        let plain = |arg: &Arg| arg.known() && !arg.glob && !arg.text.contains(char::is_whitespace);
+        self.sets(
+            &name.text,
+            &name.with_text(&format!("({})", quoted.join(" "))),
+        );
+        let plain =
+            |arg: &Arg| arg.is_known() && !arg.glob && !arg.text.contains(char::is_whitespace);
         let value = match words.iter().all(plain) {
             true => {
                 let words: Vec<&str> = words.iter().map(|arg| arg.text.as_str()).collect();
@@ -169,11 +182,11 @@ impl Interpreter<'_> {
     fn refer(&mut self, arg: &Arg) {
         let target = split_assignment(arg);
         if let Some((name, target)) = &target
-            && is_name(name)
-            && is_name(&target.text)
+            && is_variable_name(name)
+            && is_variable_name(&target.text)
         {
             let pair = (name.clone(), target.text.clone());
-            self.shell.environment.references.insert(pair);
+            self.shell.environment.namerefs.insert(pair);
             let variables = &mut self.shell.environment.variables;
             variables.insert(name.clone(), Value::Unknown);
             return;
@@ -191,10 +204,10 @@ impl Interpreter<'_> {
         if !could(first, '(') || !could(last, ')') {
             return;
         }
-        let text = value.with(&format!("{name}={}", value.text));
-        match value.inert && !value.known() {
+        let text = value.with_text(&format!("{name}={}", value.text));
+        match value.inert && !value.is_known() {
             true => self.shell_text(
-                &text.with(&text.text.replace(UNKNOWN, "1")),
+                &text.with_text(&text.text.replace(UNKNOWN, "1")),
                 &Input::Unknown,
             ),
             false => self.shell_text(&text, &Input::Unknown),
@@ -204,7 +217,7 @@ impl Interpreter<'_> {
 
 /// Returns `true` if a word is an assignment before expansion: `NAME=…`, `NAME[…]+=…`.
 fn is_assignment(word: &ShellWord) -> bool {
-    let Some(Piece::Text {
+    let Some(WordPiece::Text {
         text,
         quoted: false,
     }) = word.pieces.first()
@@ -216,6 +229,7 @@ fn is_assignment(word: &ShellWord) -> bool {
         && name.len() < text.len()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_ascii_digit());
-    let sign = |piece: &Piece| matches!(piece, Piece::Text { text, .. } if text.contains('='));
+    let sign =
+        |piece: &WordPiece| matches!(piece, WordPiece::Text { text, .. } if text.contains('='));
     named && word.pieces.iter().any(sign)
 }

@@ -8,7 +8,7 @@
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
-use crate::model::environment::{COMPUTED, Value};
+use crate::model::environment::{INTEGER_VARIABLES, Value};
 use crate::model::io::Input;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
@@ -20,7 +20,7 @@ impl Interpreter<'_> {
         self.computes_index(expression);
         self.assigned_within(&expression.text, span);
         self.computes_values(span);
-        if !expression.known() && !expression.inert {
+        if !expression.is_known() && !expression.inert {
             self.runs_unseen(
                 span,
                 UnseenCode::Expression,
@@ -50,7 +50,7 @@ impl Interpreter<'_> {
         let inner = text[at..].trim_start_matches(['$', '(', '`']);
         let inner = inner.split([')', '`']).next().unwrap_or(inner);
         if !inner.is_empty() {
-            self.shell_text(&word.with(inner), &Input::Unknown);
+            self.shell_text(&word.with_text(inner), &Input::Unknown);
         }
     }
 
@@ -66,7 +66,7 @@ impl Interpreter<'_> {
             );
         }
         if !index.is_empty() {
-            self.computes(&word.with(index));
+            self.computes(&word.with_text(index));
         }
     }
 
@@ -99,9 +99,10 @@ impl Interpreter<'_> {
     /// Evaluates a value that is assigned to a variable, if the variable is an integer.
     pub(crate) fn takes(&mut self, name: &str, value: &Arg) {
         let name = name.split(['+', '[']).next().unwrap_or(name);
-        let names = self.shell.environment.referents(name);
+        let names = self.shell.environment.nameref_targets(name);
         let computed = |name: &String| {
-            self.shell.environment.integers.contains(name) || COMPUTED.contains(&name.as_str())
+            self.shell.environment.integer_variables.contains(name)
+                || INTEGER_VARIABLES.contains(&name.as_str())
         };
         if names.iter().any(computed) {
             self.computes(value);

@@ -39,7 +39,10 @@ impl Interpreter<'_> {
     /// Runs the body of a function with arguments.
     pub(crate) fn call_function(&mut self, name: &str, args: &[Arg], input: &Input) -> Output {
         let body = self.shell.environment.functions.get(name).cloned()?;
-        self.shell.environment.called.insert(name.to_owned());
+        self.shell
+            .environment
+            .called_functions
+            .insert(name.to_owned());
         if self.shell.calls_of(name) == MAX_RECURSION {
             // The recursion may never end.
             let span = self.cursor.place.map(body.span);
@@ -67,13 +70,14 @@ impl Interpreter<'_> {
     pub(crate) fn check_uncalled_functions(&mut self) {
         let functions = self.shell.environment.functions.clone();
         for (name, body) in functions {
-            if self.shell.environment.called.contains(&name) {
+            if self.shell.environment.called_functions.contains(&name) {
                 continue;
             }
             let odd = !name
                 .chars()
                 .all(|c| c.is_alphanumeric() || "_-.:".contains(c));
-            let why = if self.shell.environment.exported.contains(&name) || is_hook(&name) {
+            let why = if self.shell.environment.exported_functions.contains(&name) || is_hook(&name)
+            {
                 "exports"
             } else if odd || self.tables.program(&name).is_some() {
                 "shadows a program by"
@@ -90,7 +94,11 @@ impl Interpreter<'_> {
     /// Records the effect of a function that may be called outside the text.
     pub(crate) fn check_unseen_call(&mut self, name: &str, body: &Command, why: &str) {
         let strongest = self.strongest(|inner| {
-            inner.shell.environment.called.insert(name.to_owned());
+            inner
+                .shell
+                .environment
+                .called_functions
+                .insert(name.to_owned());
             inner.command(body, &Input::Unknown);
         });
         if let Some(effect) = strongest {

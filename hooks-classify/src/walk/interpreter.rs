@@ -55,7 +55,7 @@ impl<'t> Interpreter<'t> {
 
     /// Interprets a text from the value of a word; its unknown parts may be anything.
     pub(crate) fn shell_text(&mut self, arg: &Arg, input: &Input) -> Output {
-        if arg.known() && !arg.guess {
+        if arg.is_known() && !arg.has_guessed_number {
             return self.text(&arg.text, Place::Fixed(arg.span), input);
         }
         let source = UnseenCode::Text;
@@ -71,7 +71,7 @@ impl<'t> Interpreter<'t> {
             return run(self);
         }
         let before = self.shell.environment.clone();
-        self.shell.environment.enter();
+        self.shell.environment.enter_child_process();
         let output = run(self);
         self.shell.exit_subshell(before);
         self.shell.runs_in_child_process = true;

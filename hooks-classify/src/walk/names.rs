@@ -5,7 +5,7 @@ use super::interpreter::Interpreter;
 use crate::model::arg::Arg;
 use crate::model::environment::FileContents;
 use crate::model::io::Input;
-use crate::model::named::Named;
+use crate::model::named::PossiblePath;
 
 /// Limit of names in one pipeline.
 const MAX_NAMES: usize = 64;
@@ -27,19 +27,19 @@ impl Interpreter<'_> {
         }
     }
 
-    pub(crate) fn add_name(&mut self, named: Named) {
+    pub(crate) fn add_name(&mut self, named: PossiblePath) {
         // Secrets are always kept, other names up to the limit.
         if named.secret || self.shell.paths_in_pipeline.len() < MAX_NAMES {
             self.shell.paths_in_pipeline.push(named);
         }
     }
 
-    pub(crate) fn named_file(&self, path: &str) -> Named {
-        self.context().named_file(path)
+    pub(crate) fn named_file(&self, path: &str) -> PossiblePath {
+        self.context().possible_path(path)
     }
 
     /// Returns the names that a command reads from its input.
-    pub(crate) fn names_in(&self, input: &Input) -> Vec<Named> {
+    pub(crate) fn names_in(&self, input: &Input) -> Vec<PossiblePath> {
         match input {
             Input::Known(text) => {
                 let words = text.split(|c: char| c.is_whitespace() || c == '\0');
@@ -58,7 +58,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns the names that a text or a function reads from its own input.
-    pub(crate) fn names_read(&self, input: &Input) -> Vec<Named> {
+    pub(crate) fn names_read(&self, input: &Input) -> Vec<PossiblePath> {
         match input {
             Input::Inherited => Vec::new(),
             input => self.names_in(input),
@@ -69,7 +69,7 @@ impl Interpreter<'_> {
     /// the names that a loop iterates over.
     pub(crate) fn with_names<T>(
         &mut self,
-        names: Vec<Named>,
+        names: Vec<PossiblePath>,
         run: impl FnOnce(&mut Self) -> T,
     ) -> T {
         if names.is_empty() {
@@ -88,7 +88,7 @@ impl Interpreter<'_> {
 
     /// Returns the names in a file. A file that a process writes has the names that the process
     /// prints.
-    pub(crate) fn names_of_file(&self, file: &Arg) -> Vec<Named> {
+    pub(crate) fn names_of_file(&self, file: &Arg) -> Vec<PossiblePath> {
         match self.shell.environment.files.get(&file.text) {
             Some(FileContents::Text(text)) => self.names_in(&Input::Known(text.clone())),
             _ => self.names_in(&Input::Unknown),
@@ -96,9 +96,9 @@ impl Interpreter<'_> {
     }
 
     /// Returns the names of files that unknown arguments may be.
-    pub(crate) fn names_of_arguments(&self, args: &[Arg]) -> Vec<Named> {
-        let open = args.iter().filter(|arg| !arg.known() || arg.glob);
-        let mut names: Vec<Named> = open.map(|arg| self.named_file(arg.path())).collect();
+    pub(crate) fn names_of_arguments(&self, args: &[Arg]) -> Vec<PossiblePath> {
+        let open = args.iter().filter(|arg| !arg.is_known() || arg.glob);
+        let mut names: Vec<PossiblePath> = open.map(|arg| self.named_file(arg.path())).collect();
         if !names.is_empty() {
             names.extend(self.shell.paths_of_unknown_words.iter().cloned());
         }
@@ -109,14 +109,22 @@ impl Interpreter<'_> {
     /// Runs a function or a text whose arguments may be these names.
     pub(crate) fn with_arguments<T>(
         &mut self,
-        names: Vec<Named>,
+        names: Vec<PossiblePath>,
         run: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        let outer = self.shell.environment.secrets.insert("@".to_owned(), names);
+        let outer = self
+            .shell
+            .environment
+            .possible_paths
+            .insert("@".to_owned(), names);
         let output = run(self);
         match outer {
-            Some(names) => self.shell.environment.secrets.insert("@".to_owned(), names),
-            None => self.shell.environment.secrets.remove("@"),
+            Some(names) => self
+                .shell
+                .environment
+                .possible_paths
+                .insert("@".to_owned(), names),
+            None => self.shell.environment.possible_paths.remove("@"),
         };
         output
     }

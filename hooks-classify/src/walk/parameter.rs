@@ -4,54 +4,60 @@ use super::cells::Cells;
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
-use crate::model::environment::{Value, is_numeric, perhaps};
-use crate::model::script::Change;
+use crate::model::environment::{Value, is_numeric, possible_address};
+use crate::model::script::ParameterOperator;
 use crate::model::span::Span;
-use crate::model::variable_name::is_status;
+use crate::model::variable_name::is_numeric_parameter;
 
 impl Interpreter<'_> {
-    pub(crate) fn variable(&mut self, name: &str, change: &Change, quoted: bool, out: &mut Cells) {
-        if is_status(name) {
+    pub(crate) fn variable(
+        &mut self,
+        name: &str,
+        change: &ParameterOperator,
+        quoted: bool,
+        out: &mut Cells,
+    ) {
+        if is_numeric_parameter(name) {
             self.sink.parts.substitution();
-            if *change == Change::None {
+            if *change == ParameterOperator::None {
                 out.push_number(quoted);
                 return;
             }
         }
         if (name == "@" || (name == "*" && !quoted))
-            && *change == Change::None
+            && *change == ParameterOperator::None
             && let Some(args) = self.shell.environment.positional.clone()
         {
             for (at, arg) in args.iter().enumerate() {
                 if at > 0 {
                     out.push(" ", false, true);
                 }
-                match arg.guess {
+                match arg.has_guessed_number {
                     true => out.push_unknown(true),
                     false => out.push_value(&arg.text, quoted, true, arg.inert),
                 }
             }
-            if args.iter().any(|arg| !arg.known()) {
+            if args.iter().any(|arg| !arg.is_known()) {
                 self.shell.reads_names_held("@");
             }
             return;
         }
         let address = match self.shell.environment.variables.get(name) {
             Some(Value::Address(address)) => match change {
-                Change::None => Some(address.clone()),
-                Change::Length(_) | Change::Indirect(_) => None,
-                _ => Some(perhaps(address)),
+                ParameterOperator::None => Some(address.clone()),
+                ParameterOperator::Length(_) | ParameterOperator::Indirect(_) => None,
+                _ => Some(possible_address(address)),
             },
             _ => None,
         };
         let mut known = self.shell.known_variable(name);
         let mut inert = self.shell.is_inert(name);
-        if let Change::Length(inner) | Change::Indirect(inner) = change {
+        if let ParameterOperator::Length(inner) | ParameterOperator::Indirect(inner) = change {
             let mut operator = Cells::default();
             self.cells(inner, &mut operator);
             let operation = operator.text();
             let list = matches!(operation.as_str(), "[@]" | "[*]");
-            let keyed = self.shell.environment.keyed.contains(name);
+            let keyed = self.shell.environment.associative_arrays.contains(name);
             let operation = Arg {
                 inert: operator.is_inert(),
                 ..Arg::new(operation, self.cursor.place.map(inner.span))
@@ -59,9 +65,9 @@ impl Interpreter<'_> {
             if operation.text.starts_with('[') && !list {
                 self.evaluate_subscript(&operation, keyed);
             }
-            inert = matches!(change, Change::Length(_)) || (list && !keyed);
+            inert = matches!(change, ParameterOperator::Length(_)) || (list && !keyed);
             let names = list || matches!(operation.text.as_str(), "@" | "*");
-            if matches!(change, Change::Indirect(_)) && !names {
+            if matches!(change, ParameterOperator::Indirect(_)) && !names {
                 self.indirect(name, known.as_deref(), operation.span);
                 if let Some(named) = &known {
                     self.shell.reads_names_held(named);
@@ -70,7 +76,7 @@ impl Interpreter<'_> {
             }
             known = None;
         }
-        if let Change::Other(inner) = change {
+        if let ParameterOperator::Other(inner) = change {
             let mut operator = Cells::default();
             self.cells(inner, &mut operator);
             let operator = operator.sure();
@@ -98,7 +104,10 @@ impl Interpreter<'_> {
                 ..Arg::new(operation, self.cursor.place.map(inner.span))
             };
             if operation.text.starts_with('[') && !list {
-                self.evaluate_subscript(&operation, self.shell.environment.keyed.contains(name));
+                self.evaluate_subscript(
+                    &operation,
+                    self.shell.environment.associative_arrays.contains(name),
+                );
             } else if offset {
                 self.computes(&operation);
             }
@@ -124,13 +133,13 @@ impl Interpreter<'_> {
             known = changed;
         }
         let mut default_prefix = None;
-        if let Change::Default(inner) | Change::Assign(inner) = change {
+        if let ParameterOperator::Default(inner) | ParameterOperator::Assign(inner) = change {
             let mut default = Cells::default();
             self.cells(inner, &mut default);
             let text = default.text();
             default_prefix = default.prefix(&text);
             inert &= default.is_inert();
-            if matches!(change, Change::Assign(_)) {
+            if matches!(change, ParameterOperator::Assign(_)) {
                 let value = Arg {
                     inert: default.is_inert(),
                     ..Arg::new(text.clone(), self.cursor.place.map(inner.span))
@@ -141,8 +150,8 @@ impl Interpreter<'_> {
             let set = self.shell.environment.variables.contains_key(name);
             if !set || known.as_deref() == Some("") {
                 out.maybe |= !set;
-                let assigns = matches!(change, Change::Assign(_));
-                let reshapes = assigns && self.shell.environment.reshaped.contains(name);
+                let assigns = matches!(change, ParameterOperator::Assign(_));
+                let reshapes = assigns && self.shell.environment.formatted_variables.contains(name);
                 inert &= !assigns || !text.contains(['[', '$', '`']);
                 known = (!reshapes).then_some(text);
                 if assigns {
@@ -171,13 +180,23 @@ impl Interpreter<'_> {
             _ => {
                 self.shell.reads_names_held(name);
                 // A number is one word.
-                let number = is_status(name)
-                    || matches!(change, Change::Other(_)) && name == "#"
-                    || matches!(change, Change::Length(_));
+                let number = is_numeric_parameter(name)
+                    || matches!(change, ParameterOperator::Other(_)) && name == "#"
+                    || matches!(change, ParameterOperator::Length(_));
                 out.many |= (!quoted && !number) || name == "@";
-                if out.starts_path() && matches!(change, Change::None | Change::Default(_)) {
+                if out.starts_path()
+                    && matches!(
+                        change,
+                        ParameterOperator::None | ParameterOperator::Default(_)
+                    )
+                {
                     let tables = self.tables;
-                    let own = self.shell.environment.places.get(name).map(String::as_str);
+                    let own = self
+                        .shell
+                        .environment
+                        .variable_paths
+                        .get(name)
+                        .map(String::as_str);
                     let set = self.shell.environment.variables.contains_key(name);
                     let known = own.or_else(|| tables.known_place(name).filter(|_| !set));
                     out.prefix_at = out.all.len();

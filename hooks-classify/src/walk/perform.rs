@@ -10,7 +10,7 @@ use crate::model::effect::Crud;
 use crate::model::environment::{FileContents, Value};
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
-use crate::model::named::Named;
+use crate::model::named::PossiblePath;
 use crate::model::sql_dialect::SqlDialect;
 use crate::tables::matches;
 
@@ -86,7 +86,7 @@ impl Interpreter<'_> {
             Action::CodeFile(file) => self.sink.parts.code_file(&file),
             Action::MaybeCodeFile(path) => self.sink.parts.maybe_code_file(&path),
             Action::Role(role, words) => self.sink.parts.role(role, &words),
-            Action::WritesFile(file) if file.known() => {
+            Action::WritesFile(file) if file.is_known() => {
                 self.shell
                     .environment
                     .files
@@ -100,7 +100,9 @@ impl Interpreter<'_> {
 
             Action::Sets(name, value) => self.sets(&name, &value),
             Action::Assigns(name, value) => self.shell.environment.set(&name, value),
-            Action::PassesValue(value) => drop(self.shell.environment.outer.insert(value)),
+            Action::PassesValue(value) => {
+                drop(self.shell.environment.inherited_values.insert(value))
+            }
             Action::OverridesConfig => self.sink.parts.overrides_config(),
             Action::PrintsVariable(name, span) => self.prints_variable(&name, span),
             Action::Computes(expression) => self.computes(&expression),
@@ -111,7 +113,7 @@ impl Interpreter<'_> {
             Action::Takes(name, value) => self.takes(&name, &value),
             Action::HoldsNames(variable, words) => {
                 let words = words.iter().map(|arg| self.named_file(arg.path()));
-                let names: Vec<Named> = words
+                let names: Vec<PossiblePath> = words
                     .chain(self.shell.paths_of_unknown_words.iter().cloned())
                     .collect();
                 self.shell.holds_names(&variable, &names);
@@ -149,7 +151,7 @@ impl Interpreter<'_> {
         None
     }
 
-    fn names(&self, names: Names) -> Vec<Named> {
+    fn names(&self, names: Names) -> Vec<PossiblePath> {
         match names {
             Names::Known(names) => names,
             Names::In(input) => self.names_in(&input),
@@ -219,6 +221,6 @@ impl Interpreter<'_> {
             Some(named) if folder.path() == UNKNOWN.to_string() => named.path.clone(),
             _ => folder.path().to_owned(),
         };
-        self.shell.environment.change_folder(&path);
+        self.shell.environment.change_directory(&path);
     }
 }

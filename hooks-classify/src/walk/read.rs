@@ -6,10 +6,10 @@ use super::names::DESCRIPTORS;
 use crate::model::arg::Arg;
 use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
-use crate::model::named::Named;
+use crate::model::named::PossiblePath;
 use crate::model::role::Role;
 use crate::model::span::Span;
-use crate::model::variable_name::is_name;
+use crate::model::variable_name::is_variable_name;
 use crate::programs::builtins::Builtin;
 use crate::programs::call::analyze_option_values;
 
@@ -37,8 +37,8 @@ impl Interpreter<'_> {
             // The name may be joined to the letter: `-aNAME`.
             self.names_variable(arg);
             let name = arg.text.get(2..).unwrap_or("");
-            if is_name(name) {
-                self.fills(&arg.with(name), &line);
+            if is_variable_name(name) {
+                self.fills(&arg.with_text(name), &line);
                 self.shell.holds_names(name, &names);
             }
         }
@@ -67,14 +67,14 @@ impl Interpreter<'_> {
                 });
             for callback in callbacks {
                 let text = format!("{} 0 \"$_\"", callback.text);
-                self.shell_text(&callback.with(&text), &Input::Unknown);
+                self.shell_text(&callback.with_text(&text), &Input::Unknown);
             }
         }
         Some(Some(String::new()))
     }
 
     /// Returns the names of files that the input may contain.
-    fn names_to_read(&self, rest: &[Arg], input: &Input) -> Vec<Named> {
+    fn names_to_read(&self, rest: &[Arg], input: &Input) -> Vec<PossiblePath> {
         // Another descriptor has other contents.
         let other = |arg: &Arg| {
             let flags = arg.text.strip_prefix('-').unwrap_or("");
@@ -87,7 +87,7 @@ impl Interpreter<'_> {
             true => self.names_in(&Input::Unknown),
             false => self.names_in(input),
         };
-        let opened = self.shell.environment.secrets.get(DESCRIPTORS);
+        let opened = self.shell.environment.possible_paths.get(DESCRIPTORS);
         names.extend(opened.into_iter().flatten().cloned());
         names
     }

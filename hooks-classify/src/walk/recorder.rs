@@ -210,7 +210,7 @@ impl Recorder {
             None => Some(&mut self.parts.unseen_code),
         };
         if let Some(outer_paths) = outer_paths {
-            *outer_paths = Some(outer_paths.map_or(source, |before| before.and(source)));
+            *outer_paths = Some(outer_paths.map_or(source, |before| before.merge(source)));
         }
     }
 

@@ -3,13 +3,13 @@
 
 use super::interpreter::Interpreter;
 use super::names::DESCRIPTORS;
-use crate::model::arg::{Arg, shown};
-use crate::model::device::{device, kernel, nowhere};
+use crate::model::arg::{Arg, display_text};
+use crate::model::device::{is_device, is_kernel_setting, is_unstored_output};
 use crate::model::effect::{Crud, Effect};
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
-use crate::model::named::Named;
-use crate::model::script::{Operator, Redirect};
+use crate::model::named::PossiblePath;
+use crate::model::script::{Redirect, RedirectOperator};
 
 /// Effect of the redirections of a command.
 #[derive(Debug)]
@@ -93,31 +93,31 @@ impl Interpreter<'_> {
             let span = target.span;
             let (reads, prints) = (redirect.descriptor == INPUT, redirect.descriptor == OUTPUT);
             plan.may_fail |= match redirect.operator {
-                Operator::Duplicate => !matches!(target.text.as_str(), "1" | "2"),
-                Operator::Read => target.text != "/dev/null",
-                Operator::Write | Operator::Append => target.text != "/dev/null",
-                Operator::ReadWrite => true,
-                Operator::HereDocument | Operator::HereString => false,
+                RedirectOperator::Duplicate => !matches!(target.text.as_str(), "1" | "2"),
+                RedirectOperator::Read => target.text != "/dev/null",
+                RedirectOperator::Write | RedirectOperator::Append => target.text != "/dev/null",
+                RedirectOperator::ReadWrite => true,
+                RedirectOperator::HereDocument | RedirectOperator::HereString => false,
             };
             match redirect.operator {
-                Operator::Duplicate if reads => {
+                RedirectOperator::Duplicate if reads => {
                     self.shell.reads_names_held(DESCRIPTORS);
                     plan.input = Input::Unknown;
                 }
-                Operator::Duplicate if prints => {
+                RedirectOperator::Duplicate if prints => {
                     if target.text != "1" {
                         plan.stdout = Stdout::Unknown;
                     }
                 }
-                Operator::Duplicate => {
-                    let apart = target.known() && !target.text.starts_with('1');
+                RedirectOperator::Duplicate => {
+                    let apart = target.is_known() && !target.text.starts_with('1');
                     leaks |= match plan.stdout {
                         Stdout::Passed => !apart && !context.silent,
                         Stdout::Redirected => false,
                         Stdout::Unknown => !apart,
                     };
                 }
-                Operator::HereDocument | Operator::HereString => {
+                RedirectOperator::HereDocument | RedirectOperator::HereString => {
                     self.sink.parts.document(&target);
                     for word in target.path().split_whitespace().take(64) {
                         self.prints_name(&Arg::new(word, target.span));
@@ -128,13 +128,13 @@ impl Interpreter<'_> {
                     if !context.facts {
                         self.prints_variables(std::slice::from_ref(&redirect.target));
                     }
-                    plan.input = if target.known() && !target.guess {
+                    plan.input = if target.is_known() && !target.has_guessed_number {
                         Input::Known(target.text)
                     } else {
                         Input::Unknown
                     };
                 }
-                Operator::Read => {
+                RedirectOperator::Read => {
                     if !(reads && context.facts) {
                         self.with_names(names, |interpreter| interpreter.input_file(&target));
                     }
@@ -153,26 +153,27 @@ impl Interpreter<'_> {
                         _ => Input::Unknown,
                     };
                 }
-                Operator::ReadWrite => {
+                RedirectOperator::ReadWrite => {
                     self.check_network_path(&target);
-                    if !nowhere(&target.text) {
+                    if !is_unstored_output(&target.text) {
                         self.sink.parts.redirection(&target, Crud::Update);
                         self.find(
                             Effect::Update,
                             span,
-                            format!("opens `{}` for writing", shown(&target)),
+                            format!("opens `{}` for writing", display_text(&target)),
                         );
                     }
                     if reads {
                         plan.input = Input::Unknown;
                     }
                 }
-                Operator::Write | Operator::Append => {
+                RedirectOperator::Write | RedirectOperator::Append => {
                     // `/dev/fd/1` and `/proc/self/fd/1` may be the pipe itself.
                     let system =
                         target.text.starts_with("/dev/") || target.text.starts_with("/proc/");
-                    let clear =
-                        target.known() && !target.glob && (!system || target.text == "/dev/null");
+                    let clear = target.is_known()
+                        && !target.glob
+                        && (!system || target.text == "/dev/null");
                     if prints {
                         plan.stdout = if clear {
                             Stdout::Redirected
@@ -183,25 +184,25 @@ impl Interpreter<'_> {
                         leaks |= !clear;
                     }
                     self.check_network_path(&target);
-                    if nowhere(&target.text) && target.text != "-" {
+                    if is_unstored_output(&target.text) && target.text != "-" {
                         continue;
                     }
                     let effect = match redirect.operator {
-                        Operator::Append => Crud::Update,
+                        RedirectOperator::Append => Crud::Update,
                         _ => Crud::Create,
                     };
                     self.sink.parts.redirection(&target, effect);
-                    if device(&target.text) {
+                    if is_device(&target.text) {
                         self.find(
                             Effect::Delete,
                             span,
                             format!("overwrites the device `{}`", target.text),
                         );
-                    } else if redirect.operator == Operator::Append {
+                    } else if redirect.operator == RedirectOperator::Append {
                         self.find(
                             Effect::Update,
                             span,
-                            format!("appends to `{}`", shown(&target)),
+                            format!("appends to `{}`", display_text(&target)),
                         );
                     } else {
                         plan.files.push(File {
@@ -253,29 +254,32 @@ impl Interpreter<'_> {
         let secret = self
             .shell
             .environment
-            .places(&path)
+            .candidate_paths(&path)
             .any(|path| tables.secret_within(&path));
         let private = |path: String| match below {
             true => tables.reads_secrets_below(&path),
             false => tables.may_be_private(&path),
         };
         if secret {
-            let reason = format!("reads `{}`, which holds secrets", shown(file));
+            let reason = format!("reads `{}`, which holds secrets", display_text(file));
             self.ask(file.span, reason);
-        } else if self.shell.environment.places(&path).any(private) {
-            let reason = format!("reads files in `{}` that may be secrets", shown(file));
+        } else if self.shell.environment.candidate_paths(&path).any(private) {
+            let reason = format!(
+                "reads files in `{}` that may be secrets",
+                display_text(file)
+            );
             self.ask(file.span, reason);
         }
         if !path.contains(crate::model::arg::UNKNOWN) {
             return;
         }
         let handed = self.shell.paths_of_unknown_words.clone();
-        if let Some(Named { path, .. }) = handed.iter().find(|named| named.secret) {
+        if let Some(PossiblePath { path, .. }) = handed.iter().find(|named| named.secret) {
             let path = path.replace(crate::model::arg::UNKNOWN, "…");
             let reason = format!("may read `{path}`, which holds secrets");
             self.ask(file.span, reason);
         }
-        for Named { path, .. } in &handed {
+        for PossiblePath { path, .. } in &handed {
             let named = Arg::new(path.clone(), file.span);
             self.sink.parts.reads(&named, path, true);
         }
@@ -285,11 +289,11 @@ impl Interpreter<'_> {
     pub(crate) fn check_emptied_files(&mut self, plan: &RedirectPlan, args: &[Arg]) {
         for file in plan.files.iter().map(|file| &file.name) {
             let read = |arg: &Arg| arg.text == file.text && file.text.contains(['.', '/']);
-            if file.known() && args.iter().skip(1).any(read) {
+            if file.is_known() && args.iter().skip(1).any(read) {
                 self.find(
                     Effect::Delete,
                     file.span,
-                    format!("empties `{}` before it is read", shown(file)),
+                    format!("empties `{}` before it is read", display_text(file)),
                 );
             }
         }
@@ -308,15 +312,19 @@ impl Interpreter<'_> {
                 self.find(
                     Effect::Delete,
                     file.span,
-                    format!("empties `{}`", shown(file)),
+                    format!("empties `{}`", display_text(file)),
                 );
             } else {
-                let effect = if kernel(&file.text) {
+                let effect = if is_kernel_setting(&file.text) {
                     Effect::Update
                 } else {
                     Effect::Create
                 };
-                self.find(effect, file.span, format!("writes `{}`", shown(file)));
+                self.find(
+                    effect,
+                    file.span,
+                    format!("writes `{}`", display_text(file)),
+                );
             }
             let contents = match output {
                 Some(text) if !program.is_empty() || !text.is_empty() => {
@@ -324,7 +332,7 @@ impl Interpreter<'_> {
                 }
                 _ => FileContents::Unknown,
             };
-            if file.known() {
+            if file.is_known() {
                 self.shell
                     .environment
                     .files

@@ -5,7 +5,7 @@
 use super::cursor::Place;
 use super::interpreter::Interpreter;
 use crate::languages::powershell::cmdlet;
-use crate::model::arg::{Arg, UNKNOWN, quoted};
+use crate::model::arg::{Arg, UNKNOWN, shell_quoted};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
@@ -58,13 +58,13 @@ impl Interpreter<'_> {
             && self.tables.program(program).is_some()
         {
             let mut args = args.clone();
-            args[0] = name.with(program);
+            args[0] = name.with_text(program);
             self.external(program, &args, name.span, input);
         }
-        if name.glob && name.known() {
+        if name.glob && name.is_known() {
             self.run_pattern(&args, input);
         }
-        if !name.known() || name.glob {
+        if !name.is_known() || name.glob {
             self.runs_unseen(
                 name.span,
                 UnseenCode::Program,
@@ -87,7 +87,7 @@ impl Interpreter<'_> {
             }
             return None;
         }
-        if name.maybe {
+        if name.overridable {
             self.runs_unseen(
                 name.span,
                 UnseenCode::Program,
@@ -159,7 +159,7 @@ impl Interpreter<'_> {
             return;
         };
         self.shell.environment.aliases.remove(name);
-        let rest: Vec<String> = args[1..].iter().map(quoted).collect();
+        let rest: Vec<String> = args[1..].iter().map(shell_quoted).collect();
         self.text(
             &format!("{value} {}", rest.join(" ")),
             Place::Fixed(span),
@@ -248,7 +248,7 @@ impl Interpreter<'_> {
             Some(FileContents::Text(text)) => {
                 self.text(&text, Place::Fixed(span), input);
             }
-            Some(FileContents::Same(target)) => {
+            Some(FileContents::CopyOf(target)) => {
                 let mut args = args.to_vec();
                 args[0].text = target;
                 self.run(args, input);

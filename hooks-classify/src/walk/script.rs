@@ -5,7 +5,7 @@ use super::redirect::{RedirectContext, Stdout};
 use crate::model::effect::Effect;
 use crate::model::io::OutputKind;
 use crate::model::io::{Input, Output};
-use crate::model::script::{AndOr, Command, Join, Kind, Pipeline, Redirect, ShellScript};
+use crate::model::script::{AndOr, Command, CommandKind, Join, Pipeline, Redirect, ShellScript};
 
 /// Returns the input of a command after a command that may have read a part of it.
 pub(crate) fn stdin_after_reader(input: &Input) -> Input {
@@ -87,13 +87,13 @@ impl Interpreter<'_> {
                 self.shell.exit_subshell(before);
                 self.shell.environment.merge(&after);
                 // Some shells also write redirected output to the pipe.
-                let plan = command.redirects.iter().any(Redirect::prints);
+                let plan = command.redirects.iter().any(Redirect::redirects_stdout);
                 current = match &output {
                     Some(output) if !plan => Input::Known(output.clone()),
                     _ => Input::Unknown,
                 };
             }
-            self.shell.output_kind = self.shell.output_kind.and(before_all.0);
+            self.shell.output_kind = self.shell.output_kind.followed_by(before_all.0);
             self.shell.piped_output_kind = before_all.1;
             return output;
         };
@@ -116,7 +116,7 @@ impl Interpreter<'_> {
             );
             return None;
         }
-        if let Kind::Simple { assigns, words } = &command.kind {
+        if let CommandKind::Simple { assigns, words } = &command.kind {
             return self.simple(assigns, words, &command.redirects, span, (input, piped));
         }
         self.cursor.depth += 1;
@@ -132,7 +132,7 @@ impl Interpreter<'_> {
             },
         );
         // Its input may be the names that the previous command printed.
-        let reads = piped || command.redirects.iter().any(Redirect::reads);
+        let reads = piped || command.redirects.iter().any(Redirect::redirects_stdin);
         let mut names = match reads {
             true => self.names_in(&plan.input),
             false => Vec::new(),
@@ -141,7 +141,7 @@ impl Interpreter<'_> {
         if command
             .redirects
             .iter()
-            .any(|one| !one.reads() && one.takes())
+            .any(|one| !one.redirects_stdin() && one.opens_for_reading())
         {
             names.extend(self.names_in(&Input::Unknown));
         }

@@ -7,11 +7,11 @@ use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::environment::is_numeric;
 use crate::model::io::{Input, Output, OutputKind};
-use crate::model::named::Named;
+use crate::model::named::PossiblePath;
 use crate::model::program_name::plain_program;
-use crate::model::script::{Change, Piece, Redirect, ShellWord};
+use crate::model::script::{ParameterOperator, Redirect, ShellWord, WordPiece};
 use crate::model::span::Span;
-use crate::model::variable_name::{base_name, is_status};
+use crate::model::variable_name::{base_name, is_numeric_parameter};
 use crate::options::call::Call;
 use crate::programs::builtins::Builtin;
 use crate::programs::file_roles::prints_facts;
@@ -61,7 +61,7 @@ impl Interpreter<'_> {
         if !redirects.is_empty() && redirects_shell(&args) {
             self.shell.environment.stdio_redirected = true;
             // `exec 3< <(find …)`: later readers of the descriptor get these names.
-            if redirects.iter().any(Redirect::takes) {
+            if redirects.iter().any(Redirect::opens_for_reading) {
                 let names = self.names_in(&Input::Unknown);
                 self.shell.holds_names(DESCRIPTORS, &names);
             }
@@ -92,7 +92,7 @@ impl Interpreter<'_> {
         // Other commands may print less than their words, or exit the shell.
         let plain =
             has_known_output(&program) || self.shell.environment.functions.contains_key(&program);
-        let piped = match redirects.iter().any(Redirect::reads) {
+        let piped = match redirects.iter().any(Redirect::redirects_stdin) {
             true => OutputKind::Anything,
             false => self.shell.piped_output_kind,
         };
@@ -101,7 +101,7 @@ impl Interpreter<'_> {
         let repeats = words.iter().flat_map(|word| &word.pieces).any(is_last_word);
         names.extend(self.shell.last_secret_path.clone().filter(|_| repeats));
         let secret = |arg: &&Arg| self.tables.secret_within(arg.path());
-        let last_secret = args.iter().skip(1).find(secret).map(|arg| Named {
+        let last_secret = args.iter().skip(1).find(secret).map(|arg| PossiblePath {
             path: arg.path().to_owned(),
             secret: true,
         });
@@ -124,13 +124,16 @@ impl Interpreter<'_> {
             plan.stdout = Stdout::Unknown;
         }
         let output = output.filter(|_| certain);
-        self.shell.output_kind = self.shell.output_kind.and(match (&output, plan.stdout) {
-            (_, Stdout::Redirected) => OutputKind::Numbers,
-            (_, Stdout::Unknown) => OutputKind::Anything,
-            (Some(text), _) if is_numeric(text) => OutputKind::Numbers,
-            (Some(_), _) => OutputKind::Anything,
-            (None, _) => shown,
-        });
+        self.shell.output_kind = self
+            .shell
+            .output_kind
+            .followed_by(match (&output, plan.stdout) {
+                (_, Stdout::Redirected) => OutputKind::Numbers,
+                (_, Stdout::Unknown) => OutputKind::Anything,
+                (Some(text), _) if is_numeric(text) => OutputKind::Numbers,
+                (Some(_), _) => OutputKind::Anything,
+                (None, _) => shown,
+            });
         plan.output(output)
     }
 
@@ -155,7 +158,7 @@ impl Interpreter<'_> {
 
     /// Runs the words after a `&>`: some shells read `a &> f b` as `a &` and `> f b`.
     fn run_after_both(&mut self, words: &[ShellWord], redirects: &[Redirect]) {
-        let Some(both) = redirects.iter().find(|redirect| redirect.both) else {
+        let Some(both) = redirects.iter().find(|redirect| redirect.includes_stderr) else {
             return;
         };
         let after = words.iter().filter(|word| word.span.start >= both.span.end);
@@ -168,7 +171,7 @@ impl Interpreter<'_> {
     /// Runs process substitutions once more, now that the names are known that the command prints:
     /// `tee >(xargs cat)`.
     fn repeat_processes(&mut self, words: &[ShellWord], redirects: &[Redirect]) {
-        let names: Vec<Named> = self
+        let names: Vec<PossiblePath> = self
             .shell
             .paths_in_pipeline
             .iter()
@@ -188,7 +191,7 @@ impl Interpreter<'_> {
         let is = |word: &ShellWord, text: &str| {
             matches!(
                 word.pieces.as_slice(),
-                [Piece::Text { text: piece, quoted: false }] if piece == text
+                [WordPiece::Text { text: piece, quoted: false }] if piece == text
             )
         };
         let Some(at) = words.iter().position(|word| is(word, "}")) else {
@@ -240,32 +243,40 @@ fn is_certain(word: &ShellWord) -> bool {
         .iter()
         .enumerate()
         .all(|(at, piece)| match piece {
-            Piece::Text { quoted: true, .. } => true,
-            Piece::Text { text, .. } => {
+            WordPiece::Text { quoted: true, .. } => true,
+            WordPiece::Text { text, .. } => {
                 let pattern = text.contains(['*', '?', '[', '~', '^', '#', '(', '<']);
                 !pattern && (at > 0 || !text.starts_with('='))
             }
-            Piece::Variable { name, change, .. } => *change == Change::None && !is_status(name),
-            Piece::Substitution { .. } => true,
-            Piece::Process { .. } | Piece::Arithmetic { .. } => false,
+            WordPiece::Variable {
+                name,
+                operator: change,
+                ..
+            } => *change == ParameterOperator::None && !is_numeric_parameter(name),
+            WordPiece::CommandSubstitution { .. } => true,
+            WordPiece::ProcessSubstitution { .. } | WordPiece::Arithmetic { .. } => false,
         })
 }
 
 /// Returns `true` if the expansion of a piece runs nothing.
-fn is_quiet(piece: &Piece) -> bool {
+fn is_quiet(piece: &WordPiece) -> bool {
     match piece {
-        Piece::Text { .. } => true,
-        Piece::Variable { change, .. } => *change == Change::None,
-        Piece::Substitution { .. } | Piece::Process { .. } | Piece::Arithmetic { .. } => false,
+        WordPiece::Text { .. } => true,
+        WordPiece::Variable {
+            operator: change, ..
+        } => *change == ParameterOperator::None,
+        WordPiece::CommandSubstitution { .. }
+        | WordPiece::ProcessSubstitution { .. }
+        | WordPiece::Arithmetic { .. } => false,
     }
 }
 
-fn is_last_word(piece: &Piece) -> bool {
-    matches!(piece, Piece::Variable { name, .. } if name == "_")
+fn is_last_word(piece: &WordPiece) -> bool {
+    matches!(piece, WordPiece::Variable { name, .. } if name == "_")
 }
 
-fn is_process(piece: &Piece) -> bool {
-    matches!(piece, Piece::Process { .. })
+fn is_process(piece: &WordPiece) -> bool {
+    matches!(piece, WordPiece::ProcessSubstitution { .. })
 }
 
 /// Returns `true` if the redirections of a command without a program apply to the shell itself.

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::recorder::Recorder;
 use crate::model::effect::{Crud, Effect};
-use crate::model::finding::{SpanFinding, Sure};
+use crate::model::finding::{Certainty, SpanFinding};
 use crate::model::span::Span;
 use crate::model::terminal_input::TerminalInput;
 use crate::model::trace::Trace;
@@ -50,16 +50,16 @@ impl Sink {
     /// Records the effect of a part of the command.
     pub(crate) fn find(&mut self, effect: Effect, span: Span, reason: String) {
         let sure = match effect {
-            Effect::Unknown => Sure::Guess,
-            Effect::Code => Sure::Likely,
-            _ => Sure::Known,
+            Effect::Unknown => Certainty::Guess,
+            Effect::Code => Certainty::Likely,
+            _ => Certainty::Known,
         };
         self.record(SpanFinding {
             span,
             effect: effect.crud(),
             ask: effect != Effect::Read,
             reason,
-            sure,
+            certainty: sure,
         });
     }
 
@@ -70,7 +70,7 @@ impl Sink {
             effect: Crud::Read,
             ask: true,
             reason,
-            sure: Sure::Likely,
+            certainty: Certainty::Likely,
         });
     }
 
@@ -81,7 +81,7 @@ impl Sink {
     }
 
     fn record(&mut self, finding: SpanFinding) {
-        let known = finding.sure == Sure::Known;
+        let known = finding.certainty == Certainty::Known;
         self.parts.finding(finding.effect, finding.ask, known);
         let mut hasher = DefaultHasher::new();
         finding.reason.hash(&mut hasher);

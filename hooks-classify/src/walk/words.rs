@@ -7,13 +7,13 @@ use crate::model::arg::Arg;
 use crate::model::environment::FileContents;
 use crate::model::io::Input;
 use crate::model::io::OutputKind;
-use crate::model::script::{Piece, ShellWord};
+use crate::model::script::{ShellWord, WordPiece};
 
 impl Interpreter<'_> {
     /// Expands a word to any number of words.
     pub(crate) fn expand(&mut self, word: &ShellWord) -> Vec<Arg> {
         let span = self.cursor.place.map(word.span);
-        if let [Piece::Text { text, quoted }] = word.pieces.as_slice()
+        if let [WordPiece::Text { text, quoted }] = word.pieces.as_slice()
             && (*quoted || !text.contains(['{', '*', '?', '[']))
         {
             return vec![Arg::new(text.clone(), span)];
@@ -30,9 +30,9 @@ impl Interpreter<'_> {
         self.cells(word, &mut cells);
         let mut whole = self.unsplit(&cells, &cells.all, word);
         whole.glob = false;
-        whole.compound = matches!(
+        whole.is_array_literal = matches!(
             word.pieces.first(),
-            Some(Piece::Text { text, quoted: false }) if text.contains("=(")
+            Some(WordPiece::Text { text, quoted: false }) if text.contains("=(")
         );
         let words = split(&cells, whole.span);
         self.holds_secret_values(&whole, std::slice::from_ref(word));
@@ -79,13 +79,13 @@ impl Interpreter<'_> {
             glob: cells
                 .iter()
                 .any(|c| !c.quoted && !c.value && matches!(c.character, '*' | '?')),
-            maybe: whole.maybe,
-            many: false,
+            overridable: whole.maybe,
+            may_split: false,
             inert: cells.iter().all(|cell| cell.is_inert()),
-            guess: cells.iter().any(|cell| cell.guess),
-            compound: false,
-            place: whole.place(&text(cells), start),
-            prefix: whole.prefix(&text(cells)),
+            has_guessed_number: cells.iter().any(|cell| cell.guess),
+            is_array_literal: false,
+            resolved_path: whole.place(&text(cells), start),
+            path_of_prefix: whole.prefix(&text(cells)),
         }
     }
 
@@ -94,19 +94,19 @@ impl Interpreter<'_> {
         let span = self.cursor.place.map(word.span);
         for piece in &word.pieces {
             match piece {
-                Piece::Text { text, quoted } => {
+                WordPiece::Text { text, quoted } => {
                     out.quotes |= quoted;
                     out.push(text, *quoted, false);
                 }
-                Piece::Variable {
+                WordPiece::Variable {
                     name,
-                    change,
+                    operator: change,
                     quoted,
                 } => {
                     out.quotes |= *quoted && name != "@";
                     self.variable(name, change, *quoted, out);
                 }
-                Piece::Substitution { text, quoted } => {
+                WordPiece::CommandSubstitution { text, quoted } => {
                     out.quotes |= quoted;
                     self.sink.parts.substitution();
                     let place = self.cursor.place.inner(text, word.span);
@@ -127,7 +127,7 @@ impl Interpreter<'_> {
                         }
                     }
                 }
-                Piece::Process { text } => {
+                WordPiece::ProcessSubstitution { text } => {
                     self.sink.parts.substitution();
                     let place = self.cursor.place.inner(text, word.span);
                     let before = self.shell.environment.clone();
@@ -140,7 +140,7 @@ impl Interpreter<'_> {
                     self.shell.environment.files.insert(path.clone(), contents);
                     out.push(&path, true, true);
                 }
-                Piece::Arithmetic { inner } => {
+                WordPiece::Arithmetic { inner } => {
                     self.sink.parts.substitution();
                     let mut number = Cells::default();
                     self.cells(inner, &mut number);

@@ -17,7 +17,7 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
         && let Some(text) = decoded(&arg.text)
     {
         analysis.find(Effect::Code, arg.span, "an encoded command");
-        read_into(analysis, &arg.with(&text), tables);
+        read_into(analysis, &arg.with_text(&text), tables);
         return;
     }
     analysis.append(variables::read(Language::PowerShell, arg));
@@ -50,7 +50,7 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
             analysis.find(effect, arg.span, format!("PowerShell: `{mark}`"));
         }
     }
-    if !arg.known() {
+    if !arg.is_known() {
         analysis.find(Effect::Code, arg.span, "a part is only known when it runs");
     }
     for part in plain.split([';', '|', '\n', '{', '}', '(', ')', '&']) {
@@ -68,12 +68,12 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
             && words.len() > 1
             && !part.contains(['$', '"', '\''])
         {
-            read_into(analysis, &arg.with(&words[1..].join(" ")), tables);
+            read_into(analysis, &arg.with_text(&words[1..].join(" ")), tables);
             continue;
         }
         if may_be_program(&first, &words) && tables.program(&first).is_some() {
             let words = words.iter().map(|word| word.trim_matches(['"', '\'']));
-            let words = words.map(|word| arg.with(word)).collect();
+            let words = words.map(|word| arg.with_text(word)).collect();
             analysis.run(words, &Input::Unknown);
         }
         let (effect, what) = command_effect(&first, &words);

@@ -26,7 +26,7 @@ pub(super) fn read_client_command(
         let (own, next) = rest.split_at(at);
         read_client_command(analysis, arg, dialect, &format!("{name} {own}"));
         match next.strip_prefix("\\\\") {
-            Some(statements) => analysis.append(read(&arg.with(statements), dialect)),
+            Some(statements) => analysis.append(read(&arg.with_text(statements), dialect)),
             None => read_client_command(analysis, arg, dialect, next),
         }
         return;
@@ -47,13 +47,16 @@ pub(super) fn read_client_command(
             | ".quit" | ".exit" | ".print" | ".echo" | ".bail" | ".changes" | ".version"
             | ".lint" | ".sha3sum" => Effect::Read,
             ".shell" | ".system" => {
-                analysis.shell_text(&arg.with(rest), &Input::Unknown);
+                analysis.shell_text(&arg.with_text(rest), &Input::Unknown);
                 Effect::Code
             }
             ".output" | ".once" | ".backup" | ".save" | ".import" | ".clone" | ".log"
             | ".excel" | ".open" | ".restore" => {
                 if rest.starts_with('|') {
-                    analysis.shell_text(&arg.with(rest.trim_start_matches('|')), &Input::Unknown);
+                    analysis.shell_text(
+                        &arg.with_text(rest.trim_start_matches('|')),
+                        &Input::Unknown,
+                    );
                 }
                 if matches!(rest, "stdout" | "off") {
                     Effect::Read
@@ -70,7 +73,7 @@ pub(super) fn read_client_command(
     }
     let effect = match name.trim_end_matches('+').trim_end_matches('S') {
         "\\!" => {
-            analysis.shell_text(&arg.with(rest), &Input::Unknown);
+            analysis.shell_text(&arg.with_text(rest), &Input::Unknown);
             Effect::Code
         }
         "\\o" | "\\w" | "\\out" | "\\write" if !rest.is_empty() => Effect::Create,
