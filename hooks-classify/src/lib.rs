@@ -208,7 +208,7 @@ impl Classifier {
     /// As [`classify_in`](Self::classify_in).
     pub fn judge_in(&self, command: &str, context: Option<&str>) -> Result<Judgement, InputError> {
         let TableVerdict { verdict, trace } =
-            self.classify_with_tables(command, context, Recorder::on())?;
+            self.classify_with_tables(command, context, Recorder::enabled())?;
         Ok(Judgement::new(verdict, trace.map(|trace| trace.parts)))
     }
 
@@ -268,7 +268,8 @@ impl Classifier {
     /// panicked or could not be finished.
     #[must_use]
     pub fn parts(&self, command: &str) -> Option<Parts> {
-        self.trace(command, Recorder::on()).map(|trace| trace.parts)
+        self.trace(command, Recorder::enabled())
+            .map(|trace| trace.parts)
     }
 
     /// Classifies a command and returns a drawing of its findings.
@@ -277,7 +278,7 @@ impl Classifier {
     /// As [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
         let TableVerdict { verdict, trace } =
-            self.classify_with_tables(command, None, Recorder::on())?;
+            self.classify_with_tables(command, None, Recorder::enabled())?;
         Ok(Explanation::new(command, verdict, trace))
     }
 

@@ -17,10 +17,10 @@ pub(super) fn read(arg: &Arg) -> Analysis {
         .replace(">nul", "")
         .replace("2>&1", "");
     if text.contains('>') {
-        analysis.find(Effect::Create, arg.span, "writes a file");
+        analysis.add_finding(Effect::Create, arg.span, "writes a file");
     }
     if !arg.is_known() || text.contains('%') {
-        analysis.find(Effect::Code, arg.span, "a part is only known when it runs");
+        analysis.add_finding(Effect::Code, arg.span, "a part is only known when it runs");
     }
     for part in text.split(['&', '|', '\n', '(', ')']) {
         read_command(&mut analysis, arg, part);
@@ -48,7 +48,7 @@ fn read_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
         }
         name if CMD.assigns.contains(name) && rest.contains('=') => Effect::Update,
         name if CMD.reads_alone.contains(name) && !rest.is_empty() => {
-            analysis.shell_text(&arg.with_text(part), &Input::Unknown);
+            analysis.run_shell_text(&arg.with_text(part), &Input::Unknown);
             return;
         }
         "if" => {
@@ -58,13 +58,13 @@ fn read_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
         _ => match effect(first) {
             Some(effect) => effect,
             None => {
-                analysis.shell_text(&arg.with_text(part), &Input::Unknown);
+                analysis.run_shell_text(&arg.with_text(part), &Input::Unknown);
                 return;
             }
         },
     };
     let reason = format!("the command shell runs `{first}`");
-    analysis.find(effect, arg.span, reason);
+    analysis.add_finding(effect, arg.span, reason);
 }
 
 /// Returns the command after the condition of an `if`.

@@ -24,26 +24,26 @@ pub(super) fn read(language: Language, arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     let text = &arg.text;
     if !text.contains(UNKNOWN) && is_harmless(language, text) {
-        analysis.find(Effect::Read, arg.span, "a script that only prints");
+        analysis.add_finding(Effect::Read, arg.span, "a script that only prints");
         let mut at = 0;
         for part in text.split(['\'', '"']) {
             let end = at + part.len();
             let before = text[..at].strip_suffix(['\'', '"']).unwrap_or("");
             let after = text.get(end + 1..).unwrap_or("");
             if !names::ANY.says_facts(before, after) {
-                analysis.input_file(&arg.with_text(part));
+                analysis.read_file(&arg.with_text(part));
             }
             at = end + 1;
         }
         return analysis;
     }
     let reason = unread(language).unwrap_or_else(|| "runs code that may do anything".to_owned());
-    analysis.find(Effect::Code, arg.span, reason);
+    analysis.add_finding(Effect::Code, arg.span, reason);
     raise_by_words(&mut analysis, language, arg);
     for opening in names::ANY.shells {
         for (at, _) in text.match_indices(*opening) {
             if let Some(command) = command_in(&text[at + opening.len()..], opening) {
-                analysis.shell_text(&arg.with_text(&command), &Input::Unknown);
+                analysis.run_shell_text(&arg.with_text(&command), &Input::Unknown);
             }
         }
     }
@@ -77,7 +77,7 @@ fn raise_by_words(analysis: &mut Analysis, language: Language, arg: &Arg) {
         .match_indices("rm(")
         .any(|(at, _)| !compact[..at].ends_with(|c: char| c.is_alphanumeric() || "_.".contains(c)));
     if language == Language::Code && removes {
-        analysis.find(Effect::Delete, arg.span, "the code has `rm(` in it");
+        analysis.add_finding(Effect::Delete, arg.span, "the code has `rm(` in it");
     }
     let find = |words: &'static [&'static str]| words.iter().find(|word| compact.contains(**word));
     let found = match find(names::ANY.deletes) {
@@ -86,7 +86,7 @@ fn raise_by_words(analysis: &mut Analysis, language: Language, arg: &Arg) {
     };
     if let Some((effect, word)) = found {
         let reason = format!("the code has `{}` in it", word.trim());
-        analysis.find(effect, arg.span, reason);
+        analysis.add_finding(effect, arg.span, reason);
     }
 }
 

@@ -51,12 +51,12 @@ pub(crate) fn read(
     let mut analysis = Analysis::new();
     // Text of PowerShell is recorded where it is decoded.
     if language != Language::PowerShell {
-        analysis.script_text(language, &script.text);
+        analysis.record_script(language, &script.text);
         analysis.append(variables::read(language, script));
     }
     // A filter of `jq` neither writes nor runs anything.
     if language != Language::Jq && (!script.is_known() || script.has_guessed_number) {
-        analysis.unseen_code(UnseenCode::Script);
+        analysis.record_unseen_code(UnseenCode::Script);
     }
     analysis.append(match language {
         Language::Sed => sed::read(script),

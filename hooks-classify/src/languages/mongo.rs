@@ -28,7 +28,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     let unread = unread(Language::Mongo).filter(|_| effect == Effect::Code);
     let reason = unread.unwrap_or_else(|| "a script of the database's shell".to_owned());
-    analysis.find(effect, arg.span, reason);
+    analysis.add_finding(effect, arg.span, reason);
     analysis
 }
 

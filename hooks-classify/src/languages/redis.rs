@@ -140,7 +140,7 @@ fn script(analysis: &mut Analysis, arg: &Arg, line: &str) {
         .collect();
     for call in &calls {
         let Some(quote) = call.chars().next().filter(|c| matches!(c, '\'' | '"')) else {
-            analysis.find(Effect::Code, arg.span, "a script calls a computed function");
+            analysis.add_finding(Effect::Code, arg.span, "a script calls a computed function");
             continue;
         };
         let name = call[1..].split(quote).next().unwrap_or("");
@@ -152,7 +152,7 @@ fn script(analysis: &mut Analysis, arg: &Arg, line: &str) {
         || elsewhere.iter().any(|name| line.contains(name))
         || line.contains(UNKNOWN)
     {
-        analysis.find(Effect::Code, arg.span, "a script that is not followed");
+        analysis.add_finding(Effect::Code, arg.span, "a script that is not followed");
     }
 }
 
@@ -210,8 +210,8 @@ fn read_into(analysis: &mut Analysis, arg: &Arg) {
         if (name.as_str(), second.as_str()) == ("CONFIG", "GET")
             && printed(&line.to_ascii_lowercase())
         {
-            analysis.ask(arg.span, "prints the passwords of the server");
+            analysis.require_confirmation(arg.span, "prints the passwords of the server");
         }
-        analysis.find(effect, arg.span, format!("Redis runs `{name}`"));
+        analysis.add_finding(effect, arg.span, format!("Redis runs `{name}`"));
     }
 }

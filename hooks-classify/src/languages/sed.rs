@@ -12,7 +12,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
         // `s/a/$X/` with an unknown text may end the command and start another.
         let risky = arg.text.trim_end().ends_with(UNKNOWN);
         if risky || arg.text.starts_with(UNKNOWN) && !starts_with_address(&arg.text) {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 arg.span,
                 "`sed` runs a script that is only known when it runs",
@@ -26,7 +26,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
         at: 0,
     };
     if reader.script(&mut analysis, arg).is_none() {
-        analysis.find(
+        analysis.add_finding(
             Effect::Unknown,
             arg.span,
             "this `sed` script is not understood",
@@ -208,7 +208,7 @@ impl SedReader<'_> {
                 },
                 'r' | 'R' => {
                     let file = self.line();
-                    analysis.input_file(&arg.with_text(file.trim()));
+                    analysis.read_file(&arg.with_text(file.trim()));
                 }
                 'w' | 'W' => {
                     let file = self.line();
@@ -217,10 +217,14 @@ impl SedReader<'_> {
                 'e' => {
                     let text = self.line();
                     if text.trim().is_empty() {
-                        analysis.find(Effect::Code, arg.span, "`sed` runs the lines that it reads");
+                        analysis.add_finding(
+                            Effect::Code,
+                            arg.span,
+                            "`sed` runs the lines that it reads",
+                        );
                     } else {
-                        analysis.find(Effect::Code, arg.span, "`sed` runs a command");
-                        analysis.shell_text(&arg.with_text(text.trim()), &Input::Unknown);
+                        analysis.add_finding(Effect::Code, arg.span, "`sed` runs a command");
+                        analysis.run_shell_text(&arg.with_text(text.trim()), &Input::Unknown);
                     }
                 }
                 'y' => {
@@ -242,12 +246,12 @@ impl SedReader<'_> {
                         match flag {
                             'g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' => {}
                             'e' => {
-                                analysis.find(
+                                analysis.add_finding(
                                     Effect::Code,
                                     arg.span,
                                     "`sed` runs text by the flag `e`",
                                 );
-                                analysis.shell_text(&arg.with_text(&text), &Input::Unknown);
+                                analysis.run_shell_text(&arg.with_text(&text), &Input::Unknown);
                             }
                             'w' => {
                                 let file = self.line();
@@ -273,6 +277,6 @@ impl SedReader<'_> {
 
 fn writes_file(analysis: &mut Analysis, arg: &Arg, file: &str) {
     if !matches!(file, "/dev/stdout" | "/dev/stderr" | "/dev/null") {
-        analysis.find(Effect::Create, arg.span, format!("`sed` writes `{file}`"));
+        analysis.add_finding(Effect::Create, arg.span, format!("`sed` writes `{file}`"));
     }
 }

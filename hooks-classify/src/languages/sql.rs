@@ -39,7 +39,7 @@ pub(super) fn read(arg: &Arg, dialect: SqlDialect) -> Analysis {
     let unknown = rest.contains(UNKNOWN);
     let text = rest.replace(UNKNOWN, "x");
     if unknown {
-        analysis.find(
+        analysis.add_finding(
             Effect::Code,
             arg.span,
             "a part of the SQL is only known when it runs",
@@ -47,7 +47,7 @@ pub(super) fn read(arg: &Arg, dialect: SqlDialect) -> Analysis {
     }
     if dialect != SqlDialect::MySql && text.lines().any(has_target) {
         let reason = "the client writes the result to a file or a program";
-        analysis.find(Effect::Code, arg.span, reason);
+        analysis.add_finding(Effect::Code, arg.span, reason);
     }
     let text = text
         .replace("\\gx", ";")
@@ -62,7 +62,7 @@ pub(super) fn read(arg: &Arg, dialect: SqlDialect) -> Analysis {
             }
             None => {
                 let (effect, reason) = effect_of_words(&text);
-                analysis.find(effect, arg.span, reason);
+                analysis.add_finding(effect, arg.span, reason);
             }
         }
     }
@@ -83,8 +83,8 @@ fn read_statement(analysis: &mut Analysis, arg: &Arg, statement: &Statement) {
         ..
     } = statement
     {
-        analysis.shell_text(&arg.with_text(command), &Input::Unknown);
+        analysis.run_shell_text(&arg.with_text(command), &Input::Unknown);
     }
     let (effect, reason) = statement_effect(statement);
-    analysis.find(effect, arg.span, reason);
+    analysis.add_finding(effect, arg.span, reason);
 }

@@ -54,7 +54,7 @@ pub(super) fn read(language: Language, script: &Arg) -> Analysis {
         // Members and functions are rarely in capitals.
         let is_in_capitals = !name.contains(|c: char| c.is_ascii_lowercase());
         if is_in_capitals && !hides(&text[..start], &text[end..]) {
-            analysis.prints_variable(name, script.span);
+            analysis.check_printed_variable(name, script.span);
         }
     }
     analysis

@@ -1,7 +1,7 @@
 //! Addresses among the words of a call: words in, the other machine that they name out, and whether
 //! words that are sent to it contain unknown values.
 
-use crate::analysis::{Analysis, OutputOf};
+use crate::analysis::{Analysis, OutputAction};
 use crate::host::{is_this_machine, parted};
 use crate::model::arg::{Arg, UNKNOWN, display_text};
 use crate::model::role::Role;
@@ -28,16 +28,16 @@ pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: 
     if program.details.sends {
         for arg in held.into_iter().filter(|arg| holds_unknown(arg)) {
             let reason = format!("`{path}` sends the value of an expansion over the network");
-            analysis.ask(arg.span, reason);
+            analysis.require_confirmation(arg.span, reason);
         }
         return;
     }
     let ask = |analysis: &mut Analysis, shows_variable: bool| {
         if let Some((span, host)) = recipient(call, &held, shows_variable.then_some(whole), whole) {
             let reason = format!("`{path}` may send the value of an expansion to `{host}`");
-            analysis.ask(span, reason);
+            analysis.require_confirmation(span, reason);
         }
-        OutputOf::NOTHING
+        OutputAction::NONE
     };
     if program.details.shows.is_empty() {
         ask(analysis, false);

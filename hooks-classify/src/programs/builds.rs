@@ -21,7 +21,7 @@ pub(crate) fn started_by_script(script: &str) -> Option<&'static str> {
 pub(super) fn arguments_file(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if let Some(arg) = call.args.iter().find(|arg| arg.text.starts_with('@')) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Unknown,
             arg.span,
             format!("`{}` reads its options from a file", call.path),
@@ -92,7 +92,7 @@ pub(super) fn compile_flags(context: &Context<'_>, call: &Call, _: Span, _: &Inp
             || text.starts_with('@')
             || (text.starts_with('-') && !harmless(text))
         {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Unknown,
                 operand.arg.span,
                 "this flag of the compiler may load or write something",
@@ -250,7 +250,7 @@ pub(super) fn ninja(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
         "recompact" | "restat" => Effect::Update,
         _ => Effect::Unknown,
     };
-    analysis.find(
+    analysis.add_finding(
         effect,
         tool.span,
         format!("`ninja` runs its tool `{}`", tool.text),
@@ -279,7 +279,7 @@ pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
             }
             _ => Effect::Unknown,
         };
-        analysis.find(
+        analysis.add_finding(
             effect,
             whole,
             format!("`cmake -E {}`", words.get(1).copied().unwrap_or("")),
@@ -298,7 +298,7 @@ pub(super) fn cmake(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
         if let Some(rest) = command.and_then(|at| call.args.get(at..))
             && !rest.is_empty()
         {
-            analysis.run(rest.to_vec(), &Input::Unknown);
+            analysis.run_words(rest.to_vec(), &Input::Unknown);
         }
         return analysis.done();
     }
@@ -343,7 +343,7 @@ pub(super) fn flag_values(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
             .get(&name)
             .is_some_and(|option| option.effect.is_some());
         if promises && (pair[1].text == "false" || !pair[1].is_known()) {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Create,
                 pair[1].span,
                 format!("`{}` may be told `false` by this", call.path),

@@ -11,7 +11,7 @@ use super::printed::printed;
 use super::requests::note_requests;
 use super::roles::{option_values, role};
 use super::words::{note_files_in_words, note_remotes, note_services};
-use crate::analysis::{Analysis, Context, OutputOf};
+use crate::analysis::{Analysis, Context, OutputAction};
 use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -26,7 +26,7 @@ pub(crate) fn analyze_words(context: &Context<'_>, call: &Call, whole: Span) -> 
     let mut analysis = Analysis::new();
     if prints_help(call) {
         let reason = format!("`{} {}` prints help", call.path, call.args[0].text);
-        analysis.find(Effect::Read, whole, reason);
+        analysis.add_finding(Effect::Read, whole, reason);
         return analysis.done();
     }
     note_files_in_words(&mut analysis, call);
@@ -64,13 +64,13 @@ fn prints_help(call: &Call) -> bool {
 /// Notes the files that a program reads although no word names them.
 fn note_found_files(analysis: &mut Analysis, context: &Context<'_>, call: &Call) {
     if let Some(folder) = &call.program.details.finds {
-        analysis.add_name(context.possible_path(folder));
+        analysis.add_pipeline_path(context.possible_path(folder));
     }
     for given in &call.options {
         if given.option.role == Role::Folder
             && let Some(value) = &given.value
         {
-            analysis.prints_name(value);
+            analysis.add_printed_path(value);
         }
     }
 }
@@ -91,7 +91,7 @@ pub(crate) fn analyze_by_table(
         note_effect(analysis, call, effect, whole);
         note_remotes(analysis, call);
         option_values(analysis, context, call, input);
-        OutputOf::NOTHING
+        OutputAction::NONE
     };
     // A word that may be several may reach an operand that is written; if the call is known to
     // write anyway, that adds nothing.
@@ -104,14 +104,14 @@ pub(crate) fn analyze_by_table(
                 call.path,
                 display_text(word)
             );
-            analysis.find(Effect::Unknown, word.span, reason);
-            OutputOf::NOTHING
+            analysis.add_finding(Effect::Unknown, word.span, reason);
+            OutputAction::NONE
         }),
         None => drop(options(&mut analysis)),
     }
     let output = match operands {
         true => analyze_operands(&mut analysis, context, call, whole, input),
-        false => OutputOf::NOTHING,
+        false => OutputAction::NONE,
     };
     ask_about_sent_words(&mut analysis, call, whole);
     let program = &call.program;
@@ -123,11 +123,11 @@ pub(crate) fn analyze_by_table(
         .as_ref()
         .filter(|_| !prints_other(call));
     if let Some(what) = reveals.or(given) {
-        analysis.ask(whole, format!("`{}` shows {what}", call.path));
+        analysis.require_confirmation(whole, format!("`{}` shows {what}", call.path));
     }
     note_copy(&mut analysis, call);
     note_folder(&mut analysis, call);
-    analysis.printed = printed(call, input, &context.environment.files);
+    analysis.known_output = printed(call, input, &context.environment.files);
     analysis.done_with(output)
 }
 
@@ -149,11 +149,11 @@ fn analyze_operands(
     call: &Call,
     whole: Span,
     input: &Input,
-) -> OutputOf {
+) -> OutputAction {
     let (roles, extra) = call.roles();
     if let Some(extra) = extra.first() {
         let reason = format!("`{}` takes no operand `{}`", call.path, display_text(extra));
-        analysis.find(Effect::Unknown, extra.span, reason);
+        analysis.add_finding(Effect::Unknown, extra.span, reason);
     }
     // A script does not run together with an option that prints something else.
     let prints_other = prints_other(call);
@@ -167,7 +167,7 @@ fn analyze_operands(
         let here = [Arg::new(".", whole)];
         role(analysis, context, call, Role::Name, &here, input);
     }
-    let mut output = OutputOf::NOTHING;
+    let mut output = OutputAction::NONE;
     for (operand_role, args) in roles {
         if prints_other && operand_role == Role::Script(Language::Sql) {
             continue;
@@ -184,7 +184,7 @@ fn note_copy(analysis: &mut Analysis, call: &Call) {
         && source.arg.is_known()
         && target.arg.is_known()
     {
-        analysis.copies_file(&source.arg, &target.arg);
+        analysis.copy_file(&source.arg, &target.arg);
     }
 }
 
@@ -195,12 +195,14 @@ fn note_folder(analysis: &mut Analysis, call: &Call) {
     }
     let operands = operand_words(call);
     // A later command may print the name of the current folder.
-    operands.iter().for_each(|arg| analysis.prints_name(arg));
+    operands
+        .iter()
+        .for_each(|arg| analysis.add_printed_path(arg));
     let span = call.args.first().map_or(Span::default(), |arg| arg.span);
     match operands.iter().find(|arg| !arg.text.starts_with('-')) {
-        Some(folder) => analysis.goes_to(folder),
+        Some(folder) => analysis.change_directory(folder),
         None if operands.is_empty() && call.path != "pushd" => {
-            analysis.goes_to(&Arg::new("~", span));
+            analysis.change_directory(&Arg::new("~", span));
         }
         None => {}
     }

@@ -32,7 +32,7 @@ pub(super) fn kubectl_get(_: &Context<'_>, call: &Call, whole: Span, _: &Input) 
                 .is_some_and(|v| v.text.contains("/secrets"))
     });
     if (named && full) || raw {
-        analysis.ask(
+        analysis.require_confirmation(
             whole,
             format!("`{}` shows the values of secrets", call.path),
         );
@@ -58,7 +58,7 @@ fn note_templates(analysis: &mut Analysis, call: &Call) {
             _ => false,
         };
         if code {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 value.span,
                 format!(
@@ -81,7 +81,7 @@ pub(super) fn ansible_vars(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
 pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if call.has(&["--tree", "-t"]) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Create,
             call.args.first().map_or_else(Span::default, |arg| arg.span),
             "`ansible` writes what it found",
@@ -109,7 +109,7 @@ pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     {
         for word in arguments.text.split_whitespace() {
             let file = word.split_once('=').map_or(word, |(_, file)| file);
-            analysis.input_file(&arguments.with_text(file.trim_matches(['"', '\''])));
+            analysis.read_file(&arguments.with_text(file.trim_matches(['"', '\''])));
         }
     }
     match name {
@@ -128,7 +128,7 @@ pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
                             .any(|p| w.starts_with(p))
                     })
                     .collect();
-                analysis.shell_text(&arguments.with_text(&words.join(" ")), &Input::Unknown);
+                analysis.run_shell_text(&arguments.with_text(&words.join(" ")), &Input::Unknown);
                 analysis.with_effect(Effect::Read)
             }
             None => analysis.with_effect(Effect::Unknown),

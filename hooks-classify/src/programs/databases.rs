@@ -29,7 +29,7 @@ pub(super) fn flyway(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
     match effect {
         Some(effect) => {
             let own = call.program.effect.max(effect);
-            analysis.find(
+            analysis.add_finding(
                 own,
                 call.operands[0].arg.span,
                 format!("`{}` and what follows it", call.path),
@@ -63,8 +63,8 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             .iter()
             .any(|end| operand.text.ends_with(end))
         {
-            analysis.code_file(&operand);
-            analysis.find(Effect::Code, operand.span, "runs this file");
+            analysis.record_code_file(&operand);
+            analysis.add_finding(Effect::Code, operand.span, "runs this file");
         }
     }
     let (roles, _) = call.roles();
@@ -94,7 +94,7 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
 /// Runs the statements that a client reads from its standard input.
 fn run_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
     let Input::Known(text) = input else {
-        analysis.runs_unseen(
+        analysis.add_unseen_code(
             whole,
             UnseenCode::Input,
             format!("`{}` runs its input", call.path),
@@ -110,17 +110,17 @@ fn run_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
     };
     if let Some(given) = call.options.iter().find(variable) {
         let reason = format!("`{}` may put a variable into its SQL", call.path);
-        analysis.find(Effect::Code, given.span, reason);
+        analysis.add_finding(Effect::Code, given.span, reason);
     }
     let language = script_language(call).unwrap_or(Language::Sql);
-    analysis.script(language, &Arg::new(text.clone(), whole), call);
+    analysis.run_script(language, &Arg::new(text.clone(), whole), call);
 }
 
 /// Analyzes `duckdb`, which fetches and loads an extension to read from an address.
 pub(super) fn duckdb(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("://")) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Create,
             arg.span,
             "`duckdb` fetches an extension to read from an address",

@@ -21,7 +21,7 @@ pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input)
         let name = text.trim_start_matches('-');
         let dash = text.starts_with('-') && arg.is_known();
         if dash && name.contains(['=', '<']) && !name.starts_with(['=', '<']) {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Update,
                 arg.span,
                 format!("`exiftool` writes `{name}`"),
@@ -45,7 +45,7 @@ pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input)
     }
     if asked {
         let inner = Call::read(&call.path, call.program, &rest);
-        let output = analysis.call(inner, whole, input);
+        let output = analysis.run_call(inner, whole, input);
         return analysis.done_with(output);
     }
     analysis
@@ -94,7 +94,7 @@ pub(super) fn convert(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
     let mut analysis = Analysis::new();
     let facts = call.has(&["-version", "--version", "-help", "-list"]);
     if facts && (call.options.len() > 1 || !call.operands.is_empty()) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Create,
             whole,
             format!("`{}` may write its last operand", call.path),
@@ -111,7 +111,7 @@ pub(super) fn glow(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
         .first()
         .is_some_and(|operand| operand.arg.text == "config")
     {
-        analysis.find(
+        analysis.add_finding(
             Effect::Create,
             whole,
             "`glow config` writes settings, and opens them in an editor",
@@ -141,7 +141,7 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
         }
         words.extend_from_slice(call.args.get(at..).unwrap_or(&[]));
         let inner = Call::read(&call.path, call.program, &words);
-        let output = analysis.call(inner, whole, input);
+        let output = analysis.run_call(inner, whole, input);
         return analysis.done_with(output);
     }
     let file = call
@@ -152,13 +152,13 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
         .and_then(|g| g.value.clone());
     if let Some(file) = &file {
         if file.text.contains(':') && !call.has(&["--force-local"]) {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Unknown,
                 file.span,
                 "`tar` may reach another machine for this archive",
             );
         }
-        analysis.input_file(file);
+        analysis.read_file(file);
     }
     for given in call
         .options
@@ -168,7 +168,7 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
         if let Some(value) = &given.value
             && let Some(text) = value.text.strip_prefix("exec=")
         {
-            analysis.shell_text(&value.with_text(text), &Input::Unknown);
+            analysis.run_shell_text(&value.with_text(text), &Input::Unknown);
         }
     }
     let quiet = file.as_ref().is_none_or(|f| is_unstored_output(&f.text));
@@ -185,7 +185,11 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
                 if let Some(crate::model::effect::OptionEffect::AtLeast(effect)) =
                     given.option.effect
                 {
-                    analysis.find(effect, given.span, format!("`tar` with `{}`", given.name));
+                    analysis.add_finding(
+                        effect,
+                        given.span,
+                        format!("`tar` with `{}`", given.name),
+                    );
                 }
             }
             note_unrecognized(&mut analysis, call);
@@ -206,10 +210,10 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
                 if let ("-C" | "--directory" | "--cd", Some(folder)) =
                     (given.name.as_str(), &given.value)
                 {
-                    analysis.input_file(folder);
+                    analysis.read_file(folder);
                 }
             }
-            analysis.find(Effect::Read, whole, "`tar` prints an archive");
+            analysis.add_finding(Effect::Read, whole, "`tar` prints an archive");
             return analysis.done();
         }
     }
@@ -287,7 +291,7 @@ pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
             other => SHOWS.contains(&other),
         };
         if !shows {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 name.span,
                 format!("`mlr` runs its command `{}`", name.text),
@@ -303,7 +307,7 @@ pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
         .skip(1)
         .filter(|word| !word.text.starts_with('-'))
     {
-        analysis.input_file(word);
+        analysis.read_file(word);
     }
     analysis.without_operands()
 }
@@ -317,7 +321,7 @@ pub(super) fn pictures(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
             && format.len() > 1
             && format.chars().all(|c| c.is_ascii_alphanumeric())
         {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 operand.arg.span,
                 format!("`{format}:` may be a script"),

@@ -32,7 +32,7 @@ pub(super) fn note_effect(
             "`{}` takes `{}` for the name of a file",
             call.path, late.name
         );
-        analysis.find(Effect::Create, late.span, reason);
+        analysis.add_finding(Effect::Create, late.span, reason);
     }
     let mut means: Option<(Effect, Span, &str)> = None;
     let mut only = means;
@@ -59,7 +59,8 @@ pub(super) fn note_effect(
                 raised = Some(entry(effect))
             }
             Some(verb @ (OptionEffect::Reveals | OptionEffect::ReplacesAndReveals)) => {
-                analysis.ask(given.span, format!("`{}` shows secrets", given.name));
+                analysis
+                    .require_confirmation(given.span, format!("`{}` shows secrets", given.name));
                 if verb == OptionEffect::ReplacesAndReveals && stronger(means, Effect::Read) {
                     means = Some(entry(Effect::Read));
                 }
@@ -99,7 +100,7 @@ pub(super) fn note_effect(
         ),
         (None, _) => format!("`{path}` {}", program.does),
     };
-    analysis.find(effect, span, reason);
+    analysis.add_finding(effect, span, reason);
 }
 
 /// Notes the effects of the options alone, for functions that read the operands themselves.
@@ -113,10 +114,10 @@ pub(super) fn note_option_effects(analysis: &mut Analysis, call: &Call) {
                     given.name,
                     effect_phrase(effect)
                 );
-                analysis.find(effect, given.span, reason);
+                analysis.add_finding(effect, given.span, reason);
             }
             Some(OptionEffect::Reveals | OptionEffect::ReplacesAndReveals) => {
-                analysis.ask(given.span, format!("`{}` shows secrets", given.name))
+                analysis.require_confirmation(given.span, format!("`{}` shows secrets", given.name))
             }
             _ => {}
         }
@@ -133,7 +134,7 @@ pub(super) fn note_options(analysis: &mut Analysis, call: &Call) {
 /// Notes the words that the table of the program does not know.
 pub(super) fn note_unrecognized(analysis: &mut Analysis, call: &Call) {
     for (reason, span) in &call.unrecognized {
-        analysis.find(Effect::Unknown, *span, reason.clone());
+        analysis.add_finding(Effect::Unknown, *span, reason.clone());
     }
 }
 

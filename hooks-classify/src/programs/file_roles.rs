@@ -1,6 +1,6 @@
 //! Operands that name files: a role and its words in, the reads and writes of the files out.
 
-use crate::analysis::{Analysis, Context, ReadsListed};
+use crate::analysis::{Analysis, Context, FileList};
 use crate::model::arg::{Arg, display_text};
 use crate::model::device::{is_device, is_kernel_setting};
 use crate::model::effect::Effect;
@@ -21,7 +21,7 @@ pub(super) fn read_files(
     }
     let below = recurses(call) && !filters_source(context, call);
     for file in files {
-        analysis.reads(file, below);
+        analysis.read_path(file, below);
     }
 }
 
@@ -37,11 +37,11 @@ pub(super) fn filter_files(
     }
     for filter in filters {
         for pattern in patterns(&filter.text) {
-            analysis.input_file(&filter.with_text(&pattern));
+            analysis.read_file(&filter.with_text(&pattern));
             let name = pattern.rsplit('/').next().unwrap_or("");
             if context.tables.is_searched(name) && !context.tables.is_source(name) {
                 let reason = format!("reads files `{pattern}`, a name of secrets");
-                analysis.ask(filter.span, reason);
+                analysis.require_confirmation(filter.span, reason);
             }
         }
     }
@@ -55,11 +55,11 @@ pub(super) fn read_listed_files(
     input: &Input,
 ) {
     for list in lists {
-        analysis.reads_listed(ReadsListed {
+        analysis.read_file_list(FileList {
             list: list.clone(),
             input: input.clone(),
-            facts_only: prints_facts(call),
-            below: recurses(call),
+            metadata_only: prints_facts(call),
+            recursive: recurses(call),
         });
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn read_settings(analysis: &mut Analysis, path: &str, files: &[Arg]) 
             "`{path}` follows `{}`, which may name a program",
             display_text(file)
         );
-        analysis.ask(file.span, reason);
+        analysis.require_confirmation(file.span, reason);
     }
 }
 
@@ -86,8 +86,8 @@ pub(super) fn write_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) {
             Effect::Create
         };
         let reason = format!("`{}` writes `{}`", call.path, display_text(file));
-        analysis.find(effect, file.span, reason);
-        analysis.writes_file(file);
+        analysis.add_finding(effect, file.span, reason);
+        analysis.forget_file_contents(file);
     }
 }
 
@@ -113,7 +113,7 @@ pub(super) fn change_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) 
             true => Effect::Delete,
             false => Effect::Update,
         };
-        analysis.find(
+        analysis.add_finding(
             effect,
             file.span,
             format!("`{}` changes `{}`", call.path, display_text(file)),
@@ -125,7 +125,7 @@ pub(super) fn change_files(analysis: &mut Analysis, call: &Call, files: &[Arg]) 
 pub(super) fn delete_files(analysis: &mut Analysis, path: &str, files: &[Arg]) {
     for file in files {
         let reason = format!("`{path}` deletes `{}`", display_text(file));
-        analysis.find(Effect::Delete, file.span, reason);
+        analysis.add_finding(Effect::Delete, file.span, reason);
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn cp(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
         && let Some(last) = last
         && !is_unstored_output(&last.text)
     {
-        analysis.find(
+        analysis.add_finding(
             Effect::Delete,
             whole,
             format!("`{}` empties `{}`", call.path, last.text),
@@ -41,7 +41,7 @@ pub(super) fn cp(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
     if let Some(last) = last
         && is_device(&last.text)
     {
-        analysis.find(
+        analysis.add_finding(
             Effect::Delete,
             last.span,
             format!("`{}` overwrites the device `{}`", call.path, last.text),
@@ -65,7 +65,7 @@ pub(super) fn truncate(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> 
         let zero = bare.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let empties = !zero.is_empty() && zero.chars().all(|c| c == '0');
         if !grows && (empties || text.starts_with('-') || text.contains(UNKNOWN)) {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Delete,
                 whole,
                 "`truncate` cuts the contents of the file",
@@ -95,19 +95,19 @@ pub(super) fn dd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
     let empty = value("if=").is_some_and(|file| file.text == "/dev/null")
         || value("count=").is_some_and(|count| count.text == "0");
     if is_device(&target.text) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Delete,
             target.span,
             format!("`dd` overwrites the device `{}`", target.text),
         );
     } else if kept {
-        analysis.find(
+        analysis.add_finding(
             Effect::Update,
             target.span,
             format!("`dd` changes `{}` in place", target.text),
         );
     } else if empty {
-        analysis.find(
+        analysis.add_finding(
             Effect::Delete,
             whole,
             format!("`dd` empties `{}`", target.text),
@@ -150,7 +150,7 @@ pub(super) fn rename(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
             flags.chars().all(|c| c.is_alphabetic()) && !flags.contains('e')
         };
     if !plain && !substitution {
-        analysis.find(Effect::Code, first.arg.span, "`rename` runs this as Perl");
+        analysis.add_finding(Effect::Code, first.arg.span, "`rename` runs this as Perl");
     }
     analysis
 }
@@ -161,7 +161,7 @@ pub(super) fn less(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
     for operand in &call.operands {
         let arg = &operand.arg;
         if operand.after_double_dash || !arg.text.starts_with('+') {
-            analysis.input_file(arg);
+            analysis.read_file(arg);
             continue;
         }
         let text = arg.text.trim_start_matches('+');
@@ -170,7 +170,7 @@ pub(super) fn less(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
             || text.starts_with(['/', '?', '&'])
             || text.chars().all(|c| c.is_ascii_digit());
         if !moves {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Unknown,
                 arg.span,
                 format!("`less` runs its command `{}`", arg.text),
@@ -198,15 +198,15 @@ pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
             .iter()
             .any(|word| arg.text.contains(word))
         {
-            analysis.find(Effect::Delete, arg.span, "the editor deletes a file");
+            analysis.add_finding(Effect::Delete, arg.span, "the editor deletes a file");
         }
         if let Some((_, command)) = arg.text.split_once('!')
             && !command.trim().is_empty()
         {
-            analysis.shell_text(&arg.with_text(command), &Input::Unknown);
-            analysis.find(Effect::Code, arg.span, "the editor runs a shell");
+            analysis.run_shell_text(&arg.with_text(command), &Input::Unknown);
+            analysis.add_finding(Effect::Code, arg.span, "the editor runs a shell");
         } else if arg.text.contains("system(") || arg.text.contains("exe") {
-            analysis.find(Effect::Code, arg.span, "the editor runs code");
+            analysis.add_finding(Effect::Code, arg.span, "the editor runs code");
         }
     }
     analysis
@@ -248,7 +248,7 @@ pub(super) fn stdout_last(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
     match call.operands.last() {
         Some(last) if last.arg.text == "-" => {
             for operand in &call.operands {
-                analysis.input_file(&operand.arg);
+                analysis.read_file(&operand.arg);
             }
             analysis.with_effect(Effect::Read)
         }

@@ -1,7 +1,7 @@
 //! `find` and `fd`: a call in, the files that they find and the actions on these files out.
 
 use super::roles::role;
-use crate::analysis::{Analysis, Context, Names};
+use crate::analysis::{Analysis, Context, PathSource};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -23,7 +23,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     // One unknown word is most likely a folder; more words may be actions.
     let several = |(at, arg): &(usize, &Arg)| !arg.is_known() && (*at > 0 || arg.may_split);
     if let Some((_, arg)) = folders.iter().enumerate().find(several) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Unknown,
             arg.span,
             "the words of `find` are only known when it runs",
@@ -33,7 +33,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     // The next command of the pipeline gets the names of these files.
     found
         .iter()
-        .for_each(|named| analysis.add_name(named.clone()));
+        .for_each(|named| analysis.add_pipeline_path(named.clone()));
     let place = found_path(context, args, &folders);
     let mut base = Effect::Read;
     while at < args.len() {
@@ -41,7 +41,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         let text = arg.text.as_str();
         at += 1;
         if !arg.is_known() && !text.starts_with('-') {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Unknown,
                 arg.span,
                 "the words of `find` are only known when it runs",
@@ -72,17 +72,17 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
                     words.push(replaced);
                 }
                 if words.is_empty() {
-                    analysis.find(
+                    analysis.add_finding(
                         Effect::Unknown,
                         arg.span,
                         format!("`find` with `{text}` names no command"),
                     );
                 } else {
-                    let names = Names::Known(found.clone());
-                    analysis.with_names(names, |inner| inner.run(words, &Input::Inherited));
+                    let names = PathSource::Known(found.clone());
+                    analysis.with_paths(names, |inner| inner.run_words(words, &Input::Inherited));
                 }
             }
-            "-delete" => analysis.find(
+            "-delete" => analysis.add_finding(
                 Effect::Delete,
                 arg.span,
                 "`find` with `-delete` deletes the files it finds",
@@ -112,7 +112,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
                     Some(option) if option.takes == crate::tables::Takes::Value => at += 1,
                     Some(_) => {}
                     None => {
-                        analysis.find(
+                        analysis.add_finding(
                             Effect::Unknown,
                             arg.span,
                             format!("unknown test or action `{text}` of `find`"),
@@ -125,7 +125,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             _ => {}
         }
     }
-    analysis.find(base, whole, "`find` looks for files");
+    analysis.add_finding(base, whole, "`find` looks for files");
     analysis.done()
 }
 
@@ -347,7 +347,9 @@ pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input)
     );
     let found = found_by_fd(context, &told);
     let Some(start) = start else {
-        found.into_iter().for_each(|named| analysis.add_name(named));
+        found
+            .into_iter()
+            .for_each(|named| analysis.add_pipeline_path(named));
         return analysis;
     };
     let text = &args[start].text;
@@ -387,13 +389,13 @@ pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input)
     if let Some(at) = several.filter(|_| batch) {
         words.insert(at, words[at].clone());
     }
-    analysis.with_names(Names::Known(found), |inner| {
-        inner.run(words, &Input::Inherited)
+    analysis.with_paths(PathSource::Known(found), |inner| {
+        inner.run_words(words, &Input::Inherited)
     });
     let mut rest = args[..start].to_vec();
     rest.extend_from_slice(args.get(end + 1..).unwrap_or(&[]));
     // There may be another command.
     let inner = Call::read(&call.path, call.program, &rest);
-    let output = analysis.call(inner, whole, input);
+    let output = analysis.run_call(inner, whole, input);
     analysis.done_with(output)
 }

@@ -17,7 +17,7 @@ pub(super) fn log_options(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
             && let Some(value) = &given.value
         {
             let line = format!("git log {}", value.text);
-            analysis.shell_text(&value.with_text(&line), &Input::Unknown);
+            analysis.run_shell_text(&value.with_text(&line), &Input::Unknown);
         }
     }
     analysis
@@ -67,7 +67,7 @@ pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
         )
     });
     if call.has(&["-n", "--dry-run"]) && !call.has(&["--no-verify"]) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Code,
             whole,
             "`git push` runs the hook `pre-push` of the project, `--dry-run` or not",
@@ -77,13 +77,13 @@ pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
         for operand in call.operands.iter().skip(1) {
             let arg = &operand.arg;
             if arg.text.starts_with('+') {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Delete,
                     arg.span,
                     "`git push` with `+` discards commits there",
                 );
             } else if arg.text.len() > 1 && arg.text.starts_with(':') {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Delete,
                     arg.span,
                     "`git push` with `:` deletes a branch there",

@@ -21,7 +21,7 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
         match given.name.as_str() {
             "-X" | "--method" => method = Some(text.to_ascii_uppercase()),
             "--hostname" if !value.is_known() => {
-                analysis.ask(value.span, "an expansion decides where the words go")
+                analysis.require_confirmation(value.span, "an expansion decides where the words go")
             }
             name if fields.contains(&name) => {
                 body = true;
@@ -30,7 +30,7 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
                         .split_once('=')
                         .is_some_and(|(_, v)| v.starts_with('@'));
                 if file {
-                    analysis.ask(value.span, "sends the contents of a file");
+                    analysis.require_confirmation(value.span, "sends the contents of a file");
                 }
                 if let Some(text) = text.strip_prefix("query=") {
                     query = Some(text.to_owned());
@@ -44,11 +44,11 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
         .map(|arg| arg.text.clone())
         .unwrap_or_default();
     if path.starts_with(UNKNOWN) || (path.starts_with("http") && path.contains(UNKNOWN)) {
-        analysis.ask(whole, "an expansion decides where the words go");
+        analysis.require_confirmation(whole, "an expansion decides where the words go");
     }
     let query_of = path.split_once('?').map_or("", |(_, query)| query);
     if query_of.contains(UNKNOWN) {
-        analysis.ask(whole, "sends the value of an expansion over the network");
+        analysis.require_confirmation(whole, "sends the value of an expansion over the network");
     }
     if path.trim_start_matches('/') == "graphql" {
         return analysis.with_effect(match query {

@@ -31,11 +31,11 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
             _ => {}
         }
         if ["-n", "--netrc", "--netrc-optional", "--netrc-file"].contains(&name) {
-            analysis.ask(given.span, "`curl` sends credentials from a file");
+            analysis.require_confirmation(given.span, "`curl` sends credentials from a file");
         }
         let Some(value) = &given.value else { continue };
         if ["-b", "--cookie"].contains(&name) && !text.is_empty() && !text.contains('=') {
-            analysis.ask(value.span, "`curl` sends cookies from a file");
+            analysis.require_confirmation(value.span, "`curl` sends cookies from a file");
         }
         let file = match name {
             "-F" | "--form" => text
@@ -60,15 +60,15 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
         let tag = (name == "--etag-compare" && !tag).then_some(text);
         let files = [file, tag, headers.map(|(_, file)| file)];
         for file in files.into_iter().flatten() {
-            analysis.input_file(&value.with_text(file));
-            analysis.ask(value.span, "`curl` sends the contents of a file");
+            analysis.read_file(&value.with_text(file));
+            analysis.require_confirmation(value.span, "`curl` sends the contents of a file");
         }
         if ["-H", "--header", "--proxy-header"].contains(&name) && text.starts_with('@') {
             let reason = "`curl` sends headers of a file, which may set another method";
-            analysis.find(Effect::Unknown, value.span, reason);
+            analysis.add_finding(Effect::Unknown, value.span, reason);
         }
         if (name == "-w" || name == "--write-out") && text.starts_with('@') {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Unknown,
                 value.span,
                 "`curl` reads its options from a file",
@@ -108,7 +108,7 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
                     .starts_with(word)
             })
         {
-            analysis.find(Effect::Delete, value.span, "`curl` deletes on the server");
+            analysis.add_finding(Effect::Delete, value.span, "`curl` deletes on the server");
         }
     }
     let given = |name: &'static str| {
@@ -129,7 +129,7 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
     let default = default.filter(|scheme| !only_fetches(&format!("{}://", scheme.text)));
     for arg in strange.chain(default) {
         let reason = "`curl` speaks a protocol that may change something";
-        analysis.find(Effect::Unknown, arg.span, reason);
+        analysis.add_finding(Effect::Unknown, arg.span, reason);
     }
     analysis.with_effect(strongest)
 }
@@ -168,9 +168,9 @@ fn ask_about_file_address(analysis: &mut Analysis, address: &Arg, protocol: bool
     };
     if path.contains(['%', '[', '{', '*', '?', '\\']) || !address.is_known() {
         let reason = "which file `curl` reads is not plain to see";
-        analysis.ask(address.span, reason);
+        analysis.require_confirmation(address.span, reason);
     }
-    analysis.input_file(&address.with_text(path));
+    analysis.read_file(&address.with_text(path));
 }
 
 #[derive(Default)]
@@ -225,8 +225,8 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
             .iter()
             .find_map(|m| rest.strip_prefix(m));
         if let Some(file) = file {
-            analysis.input_file(&item.with_text(file));
-            analysis.ask(item.span, "sends the contents of a file");
+            analysis.read_file(&item.with_text(file));
+            analysis.require_confirmation(item.span, "sends the contents of a file");
         }
         if rest.starts_with("==") {
             continue;

@@ -17,7 +17,7 @@ use crate::options::call::Call;
 /// Runs a text in the language of the interpreter.
 fn run_code(analysis: &mut Analysis, call: &Call, text: &str, span: Span) {
     let language = script_language(call).unwrap_or(Language::Code);
-    analysis.script(language, &Arg::new(text, span), call);
+    analysis.run_script(language, &Arg::new(text, span), call);
 }
 
 /// Returns `true` if Perl reads a value of `-F` only as a separator of fields.
@@ -64,7 +64,7 @@ pub(super) fn interpreter(
         .filter_map(|g| g.value.as_ref())
     {
         if !is_field_separator(&value.text) || !value.is_known() {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 value.span,
                 "`perl` makes the value of `-F` a part of the program",
@@ -78,25 +78,25 @@ pub(super) fn interpreter(
     }
     if given || only {
         for operand in &call.operands {
-            analysis.input_file(&operand.arg);
+            analysis.read_file(&operand.arg);
             // Perl opens the inputs of `-n` and `-p` with the two-argument `open`: a name may be a
             // command.
             let text = &operand.arg.text;
             if is_perl && (text.contains(['|', '>', '<']) || text.starts_with(char::is_whitespace))
             {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Code,
                     operand.arg.span,
                     "`perl` runs or writes a name with `|` or `>`",
                 );
-                analysis.shell_text(
+                analysis.run_shell_text(
                     &operand
                         .arg
                         .with_text(text.trim_matches(['|', '>', '<', ' '])),
                     &Input::Unknown,
                 );
             } else if is_perl && may_be_command(&operand.arg) {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Code,
                     operand.arg.span,
                     "`perl` runs names that end in `|`, and these names are unknown",
@@ -124,13 +124,13 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
     note_option_effects(&mut analysis, call);
     match call.operands.first() {
         Some(file) if file.arg.text != "-" => {
-            analysis.code_file(&file.arg);
+            analysis.record_code_file(&file.arg);
             if let Some(FileContents::Text(text)) =
                 context.environment.files.get(&file.arg.text).cloned()
             {
                 run_code(&mut analysis, call, &text, file.arg.span);
             } else {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Code,
                     file.arg.span,
                     format!(
@@ -143,7 +143,7 @@ pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &I
         }
         _ => match input {
             Input::Known(text) => run_code(&mut analysis, call, text, whole),
-            _ => analysis.runs_unseen(
+            _ => analysis.add_unseen_code(
                 whole,
                 UnseenCode::Input,
                 format!("`{}` runs its input", call.path),

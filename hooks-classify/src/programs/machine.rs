@@ -31,7 +31,7 @@ pub(super) fn smartctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
         if ["-l", "--log"].contains(&given.name.as_str())
             && (log.starts_with("scterc,") || log.starts_with("scttempint") || !value.is_known())
         {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Update,
                 value.span,
                 format!("`smartctl` may set `{log}`"),
@@ -60,7 +60,7 @@ pub(super) fn ldd(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
             && SYSTEM.iter().any(|folder| text.starts_with(folder))
             && !text.split('/').any(|part| part == "..");
         if !known && !call.has(&["--help", "--version"]) {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 operand.span,
                 "`ldd` may run the program that it looks at",
@@ -148,7 +148,7 @@ pub(super) fn debugfs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
         if let Some(value) = &given.value {
             let first = value.text.split_whitespace().next().unwrap_or("");
             if !PRINTS.contains(&first) || value.text.contains(UNKNOWN) {
-                analysis.find(
+                analysis.add_finding(
                     Effect::Code,
                     value.span,
                     format!("`debugfs` runs its command `{first}`"),

@@ -54,7 +54,7 @@ fn capture_with(call: &Call, whole: Span, shows_contents: bool) -> Analysis {
     };
     if asked {
         let reason = format!("`{}` shows what programs of this machine send", call.path);
-        analysis.ask(whole, reason);
+        analysis.require_confirmation(whole, reason);
     }
     analysis
 }
@@ -68,7 +68,7 @@ pub(super) fn ps(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
         let is_value = std::mem::take(&mut value);
         // A column of that name, wherever it is asked for: `-o pid,environ`, `oenviron=`.
         if text.contains("environ") {
-            analysis.ask(arg.span, "`ps` prints the environment of processes");
+            analysis.require_confirmation(arg.span, "`ps` prints the environment of processes");
         }
         let dashed = text.starts_with('-');
         let letters = text.trim_start_matches('-');
@@ -82,7 +82,7 @@ pub(super) fn ps(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
         let flags = letters.split(|c| own.contains(c)).next().unwrap_or("");
         value = letters.ends_with(|c| own.contains(c));
         if flags.contains('E') || !dashed && flags.contains('e') {
-            analysis.ask(arg.span, "`ps` prints the environment of processes");
+            analysis.require_confirmation(arg.span, "`ps` prints the environment of processes");
         }
     }
     analysis
@@ -98,7 +98,7 @@ pub(super) fn pprof(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
         .filter_map(|given| given.value.as_ref());
     let operands = call.operands.iter().map(|operand| &operand.arg);
     if let Some(arg) = operands.chain(values).find(|arg| arg.text.contains(':')) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Create,
             arg.span,
             format!("`{}` keeps responses in a file", call.path),
@@ -114,7 +114,7 @@ pub(super) fn strace(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
         let Some(value) = &given.value else { continue };
         let text = value.text.trim_start_matches(['=', ' ']);
         if text.starts_with("inject") || text.starts_with("fault") || !value.is_known() {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 value.span,
                 "`strace` changes system calls of the command",

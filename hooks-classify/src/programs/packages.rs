@@ -13,7 +13,7 @@ pub(super) fn pacman(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
     for given in &call.options {
         let name = given.name.as_str();
         if name == "--refresh" || (name.contains('y') && !name.starts_with("--")) {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Update,
                 given.span,
                 format!("`{}` with `{name}` refreshes its databases", call.path),
@@ -49,19 +49,19 @@ pub(super) fn rpm(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
             plain = true;
             continue;
         }
-        analysis.find(
+        analysis.add_finding(
             Effect::Code,
             value.span,
             "`rpm` expands macros, which may run commands",
         );
         if let Some((_, rest)) = value.text.split_once("%(") {
             let command = rest.rsplit_once(')').map_or(rest, |(command, _)| command);
-            analysis.shell_text(&value.with_text(command), &Input::Unknown);
+            analysis.run_shell_text(&value.with_text(command), &Input::Unknown);
         }
     }
     if plain && call.options.len() == 1 && call.operands.is_empty() && call.unrecognized.is_empty()
     {
-        analysis.find(Effect::Read, whole, "`rpm` prints what a macro stands for");
+        analysis.add_finding(Effect::Read, whole, "`rpm` prints what a macro stands for");
         return analysis.done();
     }
     analysis

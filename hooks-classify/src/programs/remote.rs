@@ -20,14 +20,14 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
         let mut rest = call.args.clone();
         rest.remove(call.args.len() + 1 - operands.len());
         let inner = Call::read(&call.path, call.program, &rest);
-        let output = analysis.call(inner, whole, input);
+        let output = analysis.run_call(inner, whole, input);
         return analysis.done_with(output);
     }
     if operands
         .first()
         .is_some_and(|host| host.text.starts_with('-') || !host.is_known())
     {
-        analysis.find(
+        analysis.add_finding(
             Effect::Code,
             operands[0].span,
             "the host is only known when it runs, and may be an option",
@@ -36,7 +36,7 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
     for given in &call.options {
         let Some(value) = &given.value else { continue };
         if ["-l", "-J", "-o"].contains(&given.name.as_str()) && !value.is_known() {
-            analysis.ask(
+            analysis.require_confirmation(
                 value.span,
                 "sends the value of an expansion to another machine",
             );
@@ -45,7 +45,7 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
         if let Some(rest) = text.strip_prefix("sendenv") {
             let harmless = |name: &str| name.starts_with("lang") || name.starts_with("lc_");
             if !rest.trim_matches([' ', '=']).split(' ').all(harmless) {
-                analysis.ask(value.span, "sends variables to another machine");
+                analysis.require_confirmation(value.span, "sends variables to another machine");
             }
         }
     }
@@ -59,7 +59,7 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
         && !call.has(&["-W"])
     {
         // The shell there runs its input.
-        analysis.shell_text(&Arg::new(text.clone(), whole), &Input::Unknown);
+        analysis.run_shell_text(&Arg::new(text.clone(), whole), &Input::Unknown);
         analysis.with_effect(Effect::Read)
     } else {
         analysis
@@ -110,7 +110,7 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
             }
         }
         let inner = Call::read(&call.path, call.program, &rest);
-        let output = analysis.call(inner, whole, input);
+        let output = analysis.run_call(inner, whole, input);
         return analysis.done_with(output);
     }
     let lists = |given: &&ParsedOption| LISTS.contains(&given.name.as_str());
@@ -118,7 +118,7 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
         && let Some(host) = call.operands.iter().find_map(|o| host_of_place(&o.arg))
     {
         let reason = format!("`rsync` sends the contents of a file to `{host}`");
-        analysis.ask(given.span, reason);
+        analysis.require_confirmation(given.span, reason);
     }
     if call.operands.len() == 1 {
         analysis.with_effect(Effect::Read)
@@ -148,7 +148,7 @@ pub(super) fn sends_input(_: &Context<'_>, call: &Call, whole: Span, input: &Inp
         let effect = protocol_effect(text);
         if effect > Effect::Read {
             let reason = format!("`{}` sends a request that is more than a read", call.path);
-            analysis.find(effect, whole, reason);
+            analysis.add_finding(effect, whole, reason);
         }
     }
     analysis
@@ -197,6 +197,6 @@ const GREETINGS: &[&str] = &[
 /// Requires confirmation for unknown input that is sent to another machine.
 pub(super) fn ask_about_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
     if *input == Input::Unknown {
-        analysis.ask(whole, format!("`{}` sends its input", call.path));
+        analysis.require_confirmation(whole, format!("`{}` sends its input", call.path));
     }
 }

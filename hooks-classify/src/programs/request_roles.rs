@@ -25,19 +25,19 @@ pub(super) fn send_words(
 ) {
     for word in words.iter().filter(|word| holds_unknown(word)) {
         let reason = format!("`{path}` sends the value of an expansion over the network");
-        analysis.ask(word.span, reason);
+        analysis.require_confirmation(word.span, reason);
     }
     for word in words {
         if role == Role::Url {
             ask_about_key_hosts(analysis, context, word);
         }
         if let Some(file) = word.text.strip_prefix("file://") {
-            analysis.input_file(&word.with_text(file));
+            analysis.read_file(&word.with_text(file));
         }
         if role != Role::Url
             && let Some(file) = word.text.strip_prefix('@')
         {
-            analysis.input_file(&word.with_text(file));
+            analysis.read_file(&word.with_text(file));
         }
     }
 }
@@ -57,7 +57,7 @@ pub(super) fn show_credentials(
         };
         if let Some(host) = elsewhere(&address) {
             let reason = format!("`{path}` shows the user's credentials to `{host}`");
-            analysis.ask(endpoint.span, reason);
+            analysis.require_confirmation(endpoint.span, reason);
         }
     }
 }
@@ -67,7 +67,7 @@ pub(super) fn note_requests_in_files(analysis: &mut Analysis, path: &str, reques
     for request in requests {
         if members(&request.text).is_none() {
             let reason = format!("`{path}` sends a request that is not shown");
-            analysis.find(Effect::Code, request.span, reason);
+            analysis.add_finding(Effect::Code, request.span, reason);
         }
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn note_methods(analysis: &mut Analysis, path: &str, methods: &[Arg])
         let effect = method(&arg.text);
         if effect > Effect::Read {
             let reason = format!("`{path}` sends a request `{}`", display_text(arg));
-            analysis.find(effect, arg.span, reason);
+            analysis.add_finding(effect, arg.span, reason);
         }
     }
 }

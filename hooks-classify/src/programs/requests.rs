@@ -76,7 +76,7 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
             && effect > Effect::Read
         {
             let reason = format!("`{}` has the server use another method", call.path);
-            analysis.find(effect, word.span, reason);
+            analysis.add_finding(effect, word.span, reason);
         }
     }
 }
@@ -90,7 +90,7 @@ pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>
     let authority = authority.rsplit("//").next().unwrap_or("");
     let authority = authority.rsplit('@').next().unwrap_or("");
     let Some(hosts) = host::of_pattern(&authority.to_ascii_lowercase()) else {
-        analysis.ask(address.span, "the pattern stands for too many hosts");
+        analysis.require_confirmation(address.span, "the pattern stands for too many hosts");
         return;
     };
     let hosts = hosts
@@ -110,12 +110,13 @@ pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>
             return;
         }
         if host::is_ambiguous(host) {
-            analysis.ask(address.span, "programs differ in how they read this host");
+            analysis
+                .require_confirmation(address.span, "programs differ in how they read this host");
             return;
         }
     }
     if address.has_guessed_number && written.contains(|c: char| c.is_ascii_digit()) {
-        analysis.ask(address.span, "the host is only known when it runs");
+        analysis.require_confirmation(address.span, "the host is only known when it runs");
     }
 }
 
@@ -140,7 +141,7 @@ fn ask_about_key_hosts_within(analysis: &mut Analysis, context: &Context<'_>, wo
 /// Requires confirmation for a host that gives out the keys of the machine.
 fn ask_about_keys(analysis: &mut Analysis, word: &Arg, host: &str) {
     let reason = format!("`{host}` gives out the keys of the machine");
-    analysis.ask(word.span, reason);
+    analysis.require_confirmation(word.span, reason);
 }
 
 /// Returns `true` if a header names the host that a proxy passes the request to.

@@ -9,7 +9,7 @@ use super::request_roles::send_words;
 use super::request_roles::{
     ask_about_hosts, note_methods, note_requests_in_files, show_credentials,
 };
-use crate::analysis::{Analysis, Context, OutputOf};
+use crate::analysis::{Analysis, Context, OutputAction};
 use crate::model::arg::{Arg, display_text};
 use crate::model::io::Input;
 use crate::model::role::Role;
@@ -23,13 +23,13 @@ pub(super) fn role(
     role: Role,
     args: &[Arg],
     input: &Input,
-) -> OutputOf {
+) -> OutputAction {
     let path = call.path.as_str();
     analysis.record_role(role, args);
     // The functions of programs that search for files note the files themselves.
     let finds = matches!(call.program.function, Some("find" | "fd"));
     if matches!(role, Role::Input | Role::Name) && !finds {
-        args.iter().for_each(|arg| analysis.prints_name(arg));
+        args.iter().for_each(|arg| analysis.add_printed_path(arg));
     }
     match role {
         Role::Text | Role::Format | Role::Folder => {}
@@ -61,9 +61,9 @@ pub(super) fn role(
             .for_each(|arg| note_setting(analysis, call, arg)),
         Role::Setting => args
             .iter()
-            .for_each(|arg| analysis.prints_variable(&display_text(arg), arg.span)),
+            .for_each(|arg| analysis.check_printed_variable(&display_text(arg), arg.span)),
     }
-    OutputOf::NOTHING
+    OutputAction::NONE
 }
 
 /// Notes the effects of the values of all options.

@@ -14,7 +14,7 @@ pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input
     match call.args.first() {
         Some(first) if first.text.starts_with('+') && first.is_known() => {
             let inner = Call::read(&call.path, call.program, &call.args[1..]);
-            let output = analysis.call(inner, whole, input);
+            let output = analysis.run_call(inner, whole, input);
             analysis.done_with(output)
         }
         _ => analysis,
@@ -29,7 +29,7 @@ pub(super) fn rustc(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
             && (value.text.contains('=')
                 || ["link-args", "native-static-libs"].contains(&value.text.as_str()))
         {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Create,
                 value.span,
                 "`--print` of this compiles or writes a file",
@@ -77,7 +77,7 @@ pub(super) fn cargo_fmt(
     let mut words = after;
     words.push(Arg::new("src/lib.rs", whole));
     let inner = Call::read("rustfmt", program, &words);
-    let output = analysis.call(inner, whole, input);
+    let output = analysis.run_call(inner, whole, input);
     note_unrecognized(&mut analysis, call);
     analysis.done_with(output)
 }

@@ -17,7 +17,7 @@ pub(super) fn private_keys(_: &Context<'_>, call: &Call, whole: Span, _: &Input)
         kept.iter().any(|k| k.trim_start_matches('-') == name)
     };
     if !call.options.iter().any(stated) {
-        analysis.ask(whole, format!("`{}` prints a private key", call.path));
+        analysis.require_confirmation(whole, format!("`{}` prints a private key", call.path));
     }
     analysis
 }
@@ -40,7 +40,7 @@ pub(super) fn decrypts(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> 
             .iter()
             .any(|arg| arg.text.starts_with('-') && keyed(&arg.text));
     if named && call.has(&["-d"]) {
-        analysis.ask(whole, format!("`{}` prints decrypted text", call.path));
+        analysis.require_confirmation(whole, format!("`{}` prints decrypted text", call.path));
     }
     analysis
 }
@@ -49,7 +49,7 @@ pub(super) fn decrypts(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> 
 pub(super) fn state_as_json(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if call.has(&["-json"]) && call.operands.is_empty() {
-        analysis.ask(
+        analysis.require_confirmation(
             whole,
             format!("`{}` prints the secrets of the state", call.path),
         );
@@ -68,7 +68,7 @@ pub(super) fn environment(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
                 "`{}` prints an environment, which may hold secrets",
                 call.path
             );
-            analysis.ask(value.span, reason);
+            analysis.require_confirmation(value.span, reason);
         }
     }
     analysis
@@ -86,7 +86,7 @@ pub(super) fn substitutes(_: &Context<'_>, call: &Call, _: Span, input: &Input) 
         for part in text.text.split('$').skip(1) {
             let part = part.trim_start_matches('{');
             let name = part.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            analysis.prints_variable(name.clone().next().unwrap_or(""), text.span);
+            analysis.check_printed_variable(name.clone().next().unwrap_or(""), text.span);
         }
     }
     analysis
@@ -101,7 +101,7 @@ pub(super) fn wg_show(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
         .iter()
         .any(|arg| !arg.is_known() || keys.contains(&arg.text.as_str()))
     {
-        analysis.ask(whole, format!("`{}` prints private keys", call.path));
+        analysis.require_confirmation(whole, format!("`{}` prints private keys", call.path));
     }
     analysis
 }

@@ -40,13 +40,13 @@ pub(super) fn note_remotes(analysis: &mut Analysis, call: &Call) {
             }
         };
         let Some(command) = command else { continue };
-        analysis.find(
+        analysis.add_finding(
             Effect::Code,
             arg.span,
             format!("`{}` may name a program", display_text(arg)),
         );
         if !command.is_empty() {
-            analysis.shell_text(&arg.with_text(&command), &Input::Unknown);
+            analysis.run_shell_text(&arg.with_text(&command), &Input::Unknown);
         }
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
             for arg in words {
                 for mark in ["fileb://", "file://"] {
                     if let Some((_, file)) = arg.text.split_once(mark) {
-                        analysis.input_file(&arg.with_text(file));
+                        analysis.read_file(&arg.with_text(file));
                     }
                 }
             }
@@ -72,7 +72,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 if let Some((before, file)) = arg.text.split_once('@')
                     && (before.is_empty() || before.ends_with('='))
                 {
-                    analysis.input_file(&arg.with_text(file));
+                    analysis.read_file(&arg.with_text(file));
                 }
             }
         }
@@ -84,7 +84,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 .filter(|given| given.name == "--from-file");
             for value in from.filter_map(|given| given.value.clone()) {
                 if let Some((_, file)) = value.text.split_once('=') {
-                    analysis.input_file(&value.with_text(file));
+                    analysis.read_file(&value.with_text(file));
                 }
             }
         }
@@ -94,8 +94,8 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 let stem = [".gpg", ".asc", ".pgp"]
                     .iter()
                     .find_map(|end| text.strip_suffix(end));
-                analysis.input_file(&operand.arg.with_text(stem.unwrap_or(text)));
-                analysis.input_file(&operand.arg);
+                analysis.read_file(&operand.arg.with_text(stem.unwrap_or(text)));
+                analysis.read_file(&operand.arg);
             }
         }
         FileNotation::Encrypted => {}
@@ -106,7 +106,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 let joined = arg.text.contains('@') || value != file;
                 for file in [file, arg.text.trim_start_matches([':', '%'])] {
                     if joined || arg.text != file {
-                        analysis.input_file(&arg.with_text(file));
+                        analysis.read_file(&arg.with_text(file));
                     }
                 }
             }
@@ -115,7 +115,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
             for arg in words {
                 if let Some(file) = arg.text.strip_prefix("file:") {
                     let file = file.strip_prefix("//").unwrap_or(file);
-                    analysis.input_file(&arg.with_text(file));
+                    analysis.read_file(&arg.with_text(file));
                 }
             }
         }
@@ -150,7 +150,7 @@ pub(super) fn note_services(analysis: &mut Analysis, call: &Call) {
         Some("go") if call.path == "go list" && call.has(&["-m"]) => {
             for operand in call.operands.iter().filter(|o| !o.arg.is_known()) {
                 let reason = "`go list` sends the value of an expansion over the network";
-                analysis.ask(operand.arg.span, reason);
+                analysis.require_confirmation(operand.arg.span, reason);
             }
         }
         _ => {}
@@ -179,7 +179,7 @@ fn note_shown_keys(analysis: &mut Analysis, call: &Call) {
     let shows = call.path.ends_with(" list") || call.path.ends_with(" show");
     if shows && !call.path.contains(" keyvault ") && call.path.split(' ').any(keys) {
         let span = call.args.last().map_or(Span::default(), |arg| arg.span);
-        analysis.ask(span, format!("`{}` shows credentials", call.path));
+        analysis.require_confirmation(span, format!("`{}` shows credentials", call.path));
     }
 }
 
@@ -187,7 +187,7 @@ fn note_shown_keys(analysis: &mut Analysis, call: &Call) {
 fn note_string(analysis: &mut Analysis, arg: &Arg, text: &str) {
     let path = text.strip_prefix("file:").unwrap_or(text);
     if path.contains('/') || path.starts_with(".env") || path.starts_with("id_") {
-        analysis.input_file(&arg.with_text(path));
+        analysis.read_file(&arg.with_text(path));
     }
 }
 

@@ -34,7 +34,8 @@ pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) ->
                 let text = words.iter().fold(value.text.clone(), |text, word| {
                     text + " " + &shell_quoted(word)
                 });
-                let output = analysis.shell_text(&value.with_text(&format!("env {text}")), input);
+                let output =
+                    analysis.run_shell_text(&value.with_text(&format!("env {text}")), input);
                 return analysis.done_with(output);
             }
             option_value(&mut analysis, context, call, given, input);
@@ -44,7 +45,7 @@ pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) ->
     if rest.is_empty() {
         return analysis.done();
     }
-    let output = analysis.with_variables(set, |inner| inner.run(rest, input));
+    let output = analysis.with_variables(set, |inner| inner.run_words(rest, input));
     analysis.done_with(output)
 }
 
@@ -62,7 +63,7 @@ pub(super) fn at(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analys
             .operands
             .first()
             .map_or(Span::default(), |o| o.arg.span);
-        analysis.shell_text(&Arg::new(text.clone(), span), &Input::Unknown);
+        analysis.run_shell_text(&Arg::new(text.clone(), span), &Input::Unknown);
     }
     analysis
 }
@@ -76,7 +77,7 @@ pub(super) fn watch(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
         if words.is_empty() {
             return analysis.done();
         }
-        let output = analysis.run(words, &Input::Inherited);
+        let output = analysis.run_words(words, &Input::Inherited);
         return analysis.done_with(output);
     }
     analysis
@@ -90,7 +91,7 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     option_values(&mut analysis, context, call, input);
     let mut words = operand_words(call);
     if call.has(&["-e", "--edit"]) {
-        analysis.find(
+        analysis.add_finding(
             Effect::Update,
             whole,
             format!("`{}` edits files", call.path),
@@ -100,7 +101,7 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     let facts = ["-l", "--list", "-V", "--version", "--help"];
     if call.has(&facts) && !call.has(&["-i", "-s", "--login", "--shell"]) {
         // `-l` with a command only prints whether the command is allowed.
-        analysis.find(
+        analysis.add_finding(
             Effect::Read,
             whole,
             format!("`{}` shows what is allowed", call.path),
@@ -114,7 +115,7 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     {
         let value = first.with_text(value);
         let name = name.to_owned();
-        analysis.sets(&name, &value);
+        analysis.check_variable(&name, &value);
         set.push((name, value));
         words.remove(0);
     }
@@ -129,7 +130,7 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             "--validate",
         ]);
         let effect = if ends { Effect::Update } else { Effect::Code };
-        analysis.find(
+        analysis.add_finding(
             effect,
             whole,
             format!(
@@ -141,8 +142,8 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     }
     let text = joined(&words).filter(|_| shell);
     let output = analysis.with_variables(set, |inner| match text {
-        Some(text) => inner.shell_text(&text, input),
-        None => inner.run(words, input),
+        Some(text) => inner.run_shell_text(&text, input),
+        None => inner.run_words(words, input),
     });
     analysis.done_with(output)
 }
@@ -157,10 +158,10 @@ pub(super) fn flock(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
     note_options(&mut analysis, call);
     let number = file.text.chars().all(|c| c.is_ascii_digit());
     if number && words.len() == 1 {
-        analysis.find(Effect::Read, whole, "`flock` locks an open file");
+        analysis.add_finding(Effect::Read, whole, "`flock` locks an open file");
         return analysis.done();
     }
-    analysis.find(
+    analysis.add_finding(
         Effect::Create,
         file.span,
         format!("`flock` creates `{}`", display_text(file)),
@@ -169,11 +170,11 @@ pub(super) fn flock(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
     match rest.first() {
         Some(flag) if flag.text == "-c" || flag.text == "--command" => {
             if let Some(text) = rest.get(1) {
-                analysis.shell_text(text, input);
+                analysis.run_shell_text(text, input);
             }
         }
         Some(_) => {
-            analysis.run(rest.to_vec(), input);
+            analysis.run_words(rest.to_vec(), input);
         }
         None => {}
     }
@@ -192,11 +193,11 @@ pub(super) fn tmux(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             "pane_search_string",
         ];
         if copied.iter().any(|name| arg.text.contains(name)) {
-            analysis.ask(arg.span, "`tmux` shows copied text");
+            analysis.require_confirmation(arg.span, "`tmux` shows copied text");
         }
         for (at, _) in arg.text.match_indices("#(") {
             let inner = arg.text[at + 2..].split(')').next().unwrap_or("");
-            analysis.shell_text(&arg.with_text(inner), &Input::Unknown);
+            analysis.run_shell_text(&arg.with_text(inner), &Input::Unknown);
         }
     }
     let end = call
@@ -211,11 +212,11 @@ pub(super) fn tmux(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             first.push(call.args[end].with_text(call.args[end].text.trim_end_matches(';')));
         }
         let one = Call::read(&call.path, call.program, &first);
-        analysis.call(one, whole, input);
+        analysis.run_call(one, whole, input);
         let rest = &call.args[end + 1..];
         if !rest.is_empty() {
             let two = Call::read("tmux", program, rest);
-            analysis.call(two, whole, input);
+            analysis.run_call(two, whole, input);
         }
         return analysis.done();
     }

@@ -4,7 +4,7 @@ use super::effect::note_options;
 use super::effect::{note_option_effects, note_unrecognized, operand_words};
 use super::roles::option_values;
 use super::words_as_text::joined;
-use crate::analysis::{Analysis, Context, Names, OutputOf};
+use crate::analysis::{Analysis, Context, OutputAction, PathSource};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -90,7 +90,7 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
             )
         })
     {
-        analysis.find(
+        analysis.add_finding(
             Effect::Unknown,
             name.span,
             format!("the words of `{}` are only known when it runs", name.text),
@@ -102,10 +102,10 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
         .find(|g| ["-a", "--arg-file"].contains(&g.name.as_str()))
         .and_then(|g| g.value.as_ref());
     let names = match file {
-        Some(file) => Names::InFile(file.clone()),
-        None => Names::In(input.clone()),
+        Some(file) => PathSource::File(file.clone()),
+        None => PathSource::Input(input.clone()),
     };
-    let output = analysis.with_names(names, |inner| inner.run(words, &Input::Inherited));
+    let output = analysis.with_paths(names, |inner| inner.run_words(words, &Input::Inherited));
     analysis.done_with(output)
 }
 
@@ -116,13 +116,13 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
     option_values(&mut analysis, context, call, &Input::Unknown);
     // It runs even if the command does not run.
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("{=")) {
-        analysis.find(Effect::Code, arg.span, "`{= … =}` holds Perl code");
+        analysis.add_finding(Effect::Code, arg.span, "`{= … =}` holds Perl code");
     }
     if call.has(&["--rpl"]) {
-        analysis.find(Effect::Code, whole, "the value of `--rpl` is Perl");
+        analysis.add_finding(Effect::Code, whole, "the value of `--rpl` is Perl");
     }
     if call.has(&["--dry-run", "--dryrun", "--version", "--help", "-h", "-V"]) {
-        analysis.find(Effect::Read, whole, "`parallel` shows what it would run");
+        analysis.add_finding(Effect::Read, whole, "`parallel` shows what it would run");
         return analysis.done();
     }
     let words = operand_words(call);
@@ -146,14 +146,14 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
         == 1;
     let Some(text) = joined(command) else {
         if direct.is_empty() {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 whole,
                 "`parallel` runs the lines that it reads",
             );
         }
         for word in direct {
-            analysis.shell_text(word, &Input::Inherited);
+            analysis.run_shell_text(word, &Input::Inherited);
         }
         return analysis.done();
     };
@@ -177,20 +177,20 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
             true => input.clone(),
             false => Input::Unknown,
         };
-        analysis.with_names(Names::In(source), |inner| {
+        analysis.with_paths(PathSource::Input(source), |inner| {
             for line in lines {
                 // The inserted word is quoted.
                 let line = match puts_in(&line) {
                     true => Arg::new(line.replace(UNKNOWN, "\"$_\""), text.span),
                     false => text.with_text(&line),
                 };
-                inner.shell_text(&line, &Input::Inherited);
+                inner.run_shell_text(&line, &Input::Inherited);
             }
-            OutputOf::NOTHING
+            OutputAction::NONE
         });
     } else {
         for line in lines {
-            analysis.shell_text(&text.with_text(&line), &Input::Inherited);
+            analysis.run_shell_text(&text.with_text(&line), &Input::Inherited);
         }
     }
     analysis.done()

@@ -1,6 +1,6 @@
 //! Variables: assignments in, their effects and the new environment out.
 
-use super::cursor::Place;
+use super::cursor::SpanMap;
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
@@ -27,7 +27,7 @@ impl Interpreter<'_> {
             .map(|name| (self.shell.environment.variables.get(&name).cloned(), name))
             .collect();
         for (name, value) in set {
-            self.assign(name, value);
+            self.set_variable(name, value);
         }
         let passed = self.shell.environment.exported_assignments.len();
         self.shell
@@ -51,7 +51,7 @@ impl Interpreter<'_> {
     }
 
     /// Expands `NAME=VALUE`; the name keeps the `+` of `+=`.
-    pub(crate) fn assignment(&mut self, word: &ShellWord) -> Option<(Arg, Arg)> {
+    pub(crate) fn expand_assignment_word(&mut self, word: &ShellWord) -> Option<(Arg, Arg)> {
         let (name, value) = self.split_at_equals(word)?;
         is_variable_name(base_name(&name.text)).then_some((name, value))
     }
@@ -67,15 +67,15 @@ impl Interpreter<'_> {
 
     /// Requires confirmation for a variable or a setting whose value is printed, if its name is
     /// that of a secret and the command does not set it.
-    pub(crate) fn prints_variable(&mut self, name: &str, span: Span) {
+    pub(crate) fn check_printed_variable(&mut self, name: &str, span: Span) {
         if is_secret_name(name) && !self.shell.environment.variables.contains_key(name) {
-            self.ask(span, format!("prints `{name}`, by its name a secret"));
+            self.require_confirmation(span, format!("prints `{name}`, by its name a secret"));
         }
     }
 
     /// Requires confirmation for words that print a variable whose name is that of a secret, unless
     /// the command sets the variable.
-    pub(crate) fn prints_variables(&mut self, words: &[ShellWord]) {
+    pub(crate) fn check_printed_variables(&mut self, words: &[ShellWord]) {
         for word in words {
             for piece in &word.pieces {
                 let WordPiece::Variable {
@@ -89,11 +89,14 @@ impl Interpreter<'_> {
                 if replaces_value(change) {
                     continue;
                 }
-                let span = self.cursor.place.map(word.span);
-                for name in self.named_variables(name, change) {
-                    self.prints_variable(&name, span);
+                let span = self.cursor.span_map.map(word.span);
+                for name in self.possible_variables(name, change) {
+                    self.check_printed_variable(&name, span);
                     if self.shell.environment.secret_variables.contains(&name) {
-                        self.ask(span, format!("prints `{name}`, which holds a secret"));
+                        self.require_confirmation(
+                            span,
+                            format!("prints `{name}`, which holds a secret"),
+                        );
                     }
                 }
             }
@@ -102,7 +105,7 @@ impl Interpreter<'_> {
 
     /// Returns the variables whose values an expansion may give: `${!x}` gives that of the variable
     /// which `x` names.
-    fn named_variables(&self, name: &str, change: &ParameterOperator) -> Vec<String> {
+    fn possible_variables(&self, name: &str, change: &ParameterOperator) -> Vec<String> {
         let mut names = self.shell.environment.nameref_targets(name);
         if matches!(change, ParameterOperator::Indirect(_))
             && let Some(named) = self.shell.known_variable(name)
@@ -114,7 +117,7 @@ impl Interpreter<'_> {
 
     /// Remembers if a variable contains the value of one that is a secret by its name. `assigned`
     /// begins with the name of the variable.
-    pub(crate) fn holds_secret_values(&mut self, assigned: &Arg, words: &[ShellWord]) {
+    pub(crate) fn track_secret_variable(&mut self, assigned: &Arg, words: &[ShellWord]) {
         let name = assigned.text.split('=').next().unwrap_or("");
         let secret = |piece: &WordPiece| {
             let WordPiece::Variable {
@@ -127,7 +130,7 @@ impl Interpreter<'_> {
             };
             let environment = &self.shell.environment;
             !replaces_value(change)
-                && self.named_variables(name, change).iter().any(|name| {
+                && self.possible_variables(name, change).iter().any(|name| {
                     environment.secret_variables.contains(name)
                         || is_secret_name(name) && !environment.variables.contains_key(name)
                 })
@@ -144,14 +147,14 @@ impl Interpreter<'_> {
     }
 
     /// Records that a variable is set, if the variable changes which programs run.
-    pub(crate) fn sets(&mut self, name: &str, value: &Arg) {
+    pub(crate) fn check_variable(&mut self, name: &str, value: &Arg) {
         let plain = base_name(name);
         for referent in self.shell.environment.nameref_targets(plain) {
-            self.sets_one(&format!("{referent}{}", &name[plain.len()..]), value);
+            self.check_resolved_variable(&format!("{referent}{}", &name[plain.len()..]), value);
         }
     }
 
-    fn sets_one(&mut self, name: &str, value: &Arg) {
+    fn check_resolved_variable(&mut self, name: &str, value: &Arg) {
         let plain = base_name(name);
         let reshaped = self.shell.environment.formatted_variables.contains(plain);
         // Text that is appended to a value is only a part of the new value.
@@ -171,15 +174,15 @@ impl Interpreter<'_> {
         };
         // A list of folders names no single file.
         if !name.ends_with("PATH") {
-            self.sink.parts.settings_file(value);
+            self.sink.recorder.record_settings_file(value);
         }
         let reason = format!("sets `{name}`, {}", variable.why);
-        self.find(Effect::Code, value.span, reason);
+        self.add_finding(Effect::Code, value.span, reason);
         if variable.runs_value && value.is_known() && !value.text.is_empty() {
-            let place = Place::Fixed(value.span);
+            let place = SpanMap::Fixed(value.span);
             let Some(inner) = inner else {
                 let text = value.text.trim_start_matches(['|', '-', '!']);
-                self.text(text, place, &Input::Unknown);
+                self.run_text(text, place, &Input::Unknown);
                 return;
             };
             // A list: each of its words.
@@ -187,14 +190,14 @@ impl Interpreter<'_> {
                 let quoted = at % 2 == 1;
                 let words = part.split_whitespace().filter(|_| !quoted);
                 for text in words.chain(quoted.then_some(part)) {
-                    self.text(text, place, &Input::Unknown);
+                    self.run_text(text, place, &Input::Unknown);
                 }
             }
         }
     }
 
-    pub(crate) fn assign(&mut self, name: &str, value: &Arg) {
-        self.takes(name, value);
+    pub(crate) fn set_variable(&mut self, name: &str, value: &Arg) {
+        self.evaluate_if_integer(name, value);
         if value.is_known() && base_name(name) == name {
             self.shell.environment.possible_paths.remove(name);
         }
@@ -224,13 +227,13 @@ impl Interpreter<'_> {
         let mut paths = [value.path().to_owned(), lower].into_iter().chain(words);
         if let Some(path) = paths.find(|path| secret(path)) {
             let named = PossiblePath { path, secret: true };
-            self.shell.holds_names(base_name(name), &[named]);
+            self.shell.add_variable_paths(base_name(name), &[named]);
         }
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');
         let base = base_name(name);
         if base != name {
-            self.computes_values(value.span);
+            self.run_stored_subscripts(value.span);
         }
         // A list with explicit subscripts.
         if let Some(list) = value.text.strip_prefix('(')
@@ -242,7 +245,7 @@ impl Interpreter<'_> {
                 .skip(1)
                 .filter_map(|rest| rest.split_once("]="))
             {
-                self.computes(&value.with_text(index.0));
+                self.evaluate_expression(&value.with_text(index.0));
             }
         }
         let list = value.text.starts_with('(');

@@ -23,38 +23,38 @@ impl Interpreter<'_> {
         input: &Input,
     ) -> Output {
         let call = Call::read(name, program, &args[1..]);
-        self.call(&call, whole, input)
+        self.run_call(&call, whole, input)
     }
 
     /// Notes the effects of a call; returns its output.
-    pub(crate) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
-        self.sink.parts.call(call);
-        self.note_terminal(call, input);
-        self.note_variables(call);
+    pub(crate) fn run_call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
+        self.sink.recorder.record_call(call);
+        self.record_terminal_input(call, input);
+        self.check_exported_assignments(call);
         let words = analyze_words(&self.context(), call, whole);
         let output = self.perform(words.actions, words.output);
         if words.continuation == Continuation::Done {
             return output;
         }
-        self.in_folder(call, |interpreter| {
-            interpreter.call_here(call, whole, input)
+        self.with_call_folder(call, |interpreter| {
+            interpreter.run_call_in_folder(call, whole, input)
         })
     }
 
     /// Notes variables of the call that change which programs it runs.
-    fn note_variables(&mut self, call: &Call) {
+    fn check_exported_assignments(&mut self, call: &Call) {
         for (name, value) in self.shell.environment.exported_assignments.clone() {
             let patterns = call.program.details.variables.iter();
             let own = patterns.into_iter().any(|pattern| matches(pattern, &name));
             let known = value.is_known().then_some(value.text.as_str());
             if own && self.tables.variable(&name, None).is_none() && known != Some("") {
                 let reason = format!("sets `{name}`, which changes what `{}` runs", call.path);
-                self.find(Effect::Code, value.span, reason);
+                self.add_finding(Effect::Code, value.span, reason);
             }
         }
     }
 
-    fn call_here(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
+    fn run_call_in_folder(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         let mut continuation = Continuation::Table;
         if let Some(name) = &call.program.function {
             let analysis = function(name)(&self.context(), call, whole, input);
@@ -71,12 +71,16 @@ impl Interpreter<'_> {
         let operands = continuation != Continuation::TableWithoutOperands;
         let context = self.context();
         let analysis = analyze_by_table(&context, call, whole, input, effect, operands);
-        let printed = analysis.printed;
+        let printed = analysis.known_output;
         self.perform(analysis.actions, analysis.output).or(printed)
     }
 
     /// Runs a call in the folder that one of its options names.
-    pub(crate) fn in_folder<T>(&mut self, call: &Call, run: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn with_call_folder<T>(
+        &mut self,
+        call: &Call,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let folders = call
             .options
             .iter()

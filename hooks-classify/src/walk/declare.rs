@@ -29,7 +29,7 @@ impl Interpreter<'_> {
 
     /// Expands the words of a simple command. The assignments of a declaration are not split; the
     /// words that an older shell would split off follow them.
-    pub(crate) fn expand_all(&mut self, words: &[ShellWord]) -> Vec<Arg> {
+    pub(crate) fn expand_command_words(&mut self, words: &[ShellWord]) -> Vec<Arg> {
         let mut names = words.iter().map(ShellWord::literal);
         let precedes = |name: &str| {
             BEFORE.contains(&name)
@@ -72,7 +72,7 @@ impl Interpreter<'_> {
         }
         if flag('p') {
             for arg in &operands {
-                self.prints_variable(&arg.text, arg.span);
+                self.check_printed_variable(&arg.text, arg.span);
             }
         }
         // `export` has no types.
@@ -84,7 +84,7 @@ impl Interpreter<'_> {
         let array = typed && (flag('a') || flag('A'));
         if typed && flag('T') {
             let reason = "a variable that sets another one with it";
-            self.find(Effect::Code, whole, reason);
+            self.add_finding(Effect::Code, whole, reason);
         }
         for arg in &operands {
             let variable = arg.text.split('=').next().unwrap_or("");
@@ -94,7 +94,7 @@ impl Interpreter<'_> {
                     .environment
                     .integer_variables
                     .insert(plain.to_owned());
-                self.computes(arg);
+                self.evaluate_expression(arg);
             }
             if array {
                 self.shell.environment.arrays.insert(plain.to_owned());
@@ -104,13 +104,13 @@ impl Interpreter<'_> {
                     .environment
                     .formatted_variables
                     .insert(plain.to_owned());
-                self.sets(plain, &Arg::unknown(arg.span));
+                self.check_variable(plain, &Arg::unknown(arg.span));
             }
             if typed && declaration != Declaration::Readonly && !flag('g') {
                 self.shell.make_local(plain);
             }
             if typed && (flag('n') || declaration == Declaration::Reference) {
-                self.refer(arg);
+                self.set_nameref(arg);
                 continue;
             }
             if typed && flag('A') {
@@ -121,10 +121,10 @@ impl Interpreter<'_> {
             }
             // Shells expand a subscript once more, also of an associative array.
             if variable.contains('[') {
-                self.names_variable(arg);
+                self.evaluate_variable_name(arg);
             }
             if let Some((name, value)) = split_assignment(arg) {
-                self.sets(&name, &value);
+                self.check_variable(&name, &value);
                 if !typed || flag('x') {
                     let passed = &mut self.shell.environment.exported_assignments;
                     passed.push((name.clone(), value.clone()));
@@ -132,19 +132,19 @@ impl Interpreter<'_> {
                 // An unknown value is a list only if the variable is an array already.
                 let list = array || local && (value.is_known() || self.shell.is_array(plain));
                 if list && !arg.is_array_literal {
-                    self.expand_list(&name, &value);
+                    self.expand_array_value(&name, &value);
                 }
-                self.assign(&name, &value);
+                self.set_variable(&name, &value);
                 if !value.is_known() {
                     let names = self.shell.paths_of_unknown_words.clone();
-                    self.shell.holds_names(plain, &names);
+                    self.shell.add_variable_paths(plain, &names);
                 }
                 if declares {
                     // Some shells do not have this builtin.
                     self.shell.environment.mark_possibly_unset(&name);
                 }
             } else if !arg.is_known() {
-                self.find(
+                self.add_finding(
                     Effect::Code,
                     arg.span,
                     "which variable is set is only known when it runs",
@@ -158,10 +158,10 @@ impl Interpreter<'_> {
     }
 
     /// Sets a list: `set -A NAME WORDS`.
-    pub(crate) fn sets_list(&mut self, name: &Arg, words: &[Arg]) {
+    pub(crate) fn set_array(&mut self, name: &Arg, words: &[Arg]) {
         let quoted: Vec<String> = words.iter().map(shell_quoted).collect();
-        self.names_variable(name);
-        self.sets(
+        self.evaluate_variable_name(name);
+        self.check_variable(
             &name.text,
             &name.with_text(&format!("({})", quoted.join(" "))),
         );
@@ -179,7 +179,7 @@ impl Interpreter<'_> {
     }
 
     /// Sets a name reference: `NAME=TARGET`.
-    fn refer(&mut self, arg: &Arg) {
+    fn set_nameref(&mut self, arg: &Arg) {
         let target = split_assignment(arg);
         if let Some((name, target)) = &target
             && is_variable_name(name)
@@ -192,12 +192,12 @@ impl Interpreter<'_> {
             return;
         }
         let reason = "a name for another variable, which is then set by it";
-        self.find(Effect::Code, arg.span, reason);
-        self.names_variable(&target.map_or_else(|| arg.clone(), |(_, target)| target));
+        self.add_finding(Effect::Code, arg.span, reason);
+        self.evaluate_variable_name(&target.map_or_else(|| arg.clone(), |(_, target)| target));
     }
 
     /// Expands the quoted value of an array, which the shell reads as a list once more.
-    fn expand_list(&mut self, name: &str, value: &Arg) {
+    fn expand_array_value(&mut self, name: &str, value: &Arg) {
         let (first, last) = (value.text.chars().next(), value.text.chars().next_back());
         let could =
             |c: Option<char>, bracket: char| c.is_some_and(|c| c == bracket || c == UNKNOWN);
@@ -206,11 +206,11 @@ impl Interpreter<'_> {
         }
         let text = value.with_text(&format!("{name}={}", value.text));
         match value.inert && !value.is_known() {
-            true => self.shell_text(
+            true => self.run_shell_text(
                 &text.with_text(&text.text.replace(UNKNOWN, "1")),
                 &Input::Unknown,
             ),
-            false => self.shell_text(&text, &Input::Unknown),
+            false => self.run_shell_text(&text, &Input::Unknown),
         };
     }
 }

@@ -14,7 +14,7 @@ use crate::tables::matches;
 const MAX_RECURSION: usize = 2;
 
 /// Patterns of functions that shells call; the last lines are the functions of ksh for a variable.
-const HOOKS: &[&str] = &[
+const SHELL_HOOKS: &[&str] = &[
     "command_not_found_handle",
     "command_not_found_handler",
     "precmd",
@@ -43,25 +43,25 @@ impl Interpreter<'_> {
             .environment
             .called_functions
             .insert(name.to_owned());
-        if self.shell.calls_of(name) == MAX_RECURSION {
+        if self.shell.recursion_depth(name) == MAX_RECURSION {
             // The recursion may never end.
-            let span = self.cursor.place.map(body.span);
-            self.find(Effect::Unknown, span, format!("`{name}` calls itself"));
+            let span = self.cursor.span_map.map(body.span);
+            self.add_finding(Effect::Unknown, span, format!("`{name}` calls itself"));
             return None;
         }
-        self.shell.calls.push(name.to_owned());
+        self.shell.call_stack.push(name.to_owned());
         let outer = self.shell.environment.positional.replace(args.to_vec());
         let outer_locals = self.shell.locals.replace(HashMap::new());
         self.cursor.depth += 1;
-        let names = self.names_of_arguments(args);
-        let read = self.names_read(input);
-        let output = self.with_arguments(names, |interpreter| {
-            interpreter.with_names(read, |interpreter| interpreter.command(&body, input))
+        let names = self.paths_of_arguments(args);
+        let read = self.paths_in_own_input(input);
+        let output = self.with_argument_paths(names, |interpreter| {
+            interpreter.with_paths(read, |interpreter| interpreter.run_command(&body, input))
         });
         self.cursor.depth -= 1;
         self.shell.restore_locals(outer_locals);
         self.shell.environment.positional = outer;
-        self.shell.calls.pop();
+        self.shell.call_stack.pop();
         output
     }
 
@@ -76,7 +76,8 @@ impl Interpreter<'_> {
             let odd = !name
                 .chars()
                 .all(|c| c.is_alphanumeric() || "_-.:".contains(c));
-            let why = if self.shell.environment.exported_functions.contains(&name) || is_hook(&name)
+            let why = if self.shell.environment.exported_functions.contains(&name)
+                || is_shell_hook(&name)
             {
                 "exports"
             } else if odd || self.tables.program(&name).is_some() {
@@ -87,23 +88,23 @@ impl Interpreter<'_> {
             } else {
                 continue;
             };
-            self.check_unseen_call(&name, &body, why);
+            self.check_external_call(&name, &body, why);
         }
     }
 
     /// Records the effect of a function that may be called outside the text.
-    pub(crate) fn check_unseen_call(&mut self, name: &str, body: &Command, why: &str) {
-        let strongest = self.strongest(|inner| {
+    pub(crate) fn check_external_call(&mut self, name: &str, body: &Command, why: &str) {
+        let strongest = self.strongest_effect_of(|inner| {
             inner
                 .shell
                 .environment
                 .called_functions
                 .insert(name.to_owned());
-            inner.command(body, &Input::Unknown);
+            inner.run_command(body, &Input::Unknown);
         });
         if let Some(effect) = strongest {
-            let span = self.cursor.place.map(body.span);
-            self.find(
+            let span = self.cursor.span_map.map(body.span);
+            self.add_finding(
                 effect,
                 span,
                 format!("{why} a function `{name}` that does more than read"),
@@ -113,7 +114,7 @@ impl Interpreter<'_> {
 }
 
 /// Returns `true` if shells call a function of this name.
-pub(crate) fn is_hook(name: &str) -> bool {
-    let mut hooks = HOOKS.iter();
+pub(crate) fn is_shell_hook(name: &str) -> bool {
+    let mut hooks = SHELL_HOOKS.iter();
     hooks.any(|hook| matches(hook, name))
 }

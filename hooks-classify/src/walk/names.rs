@@ -8,43 +8,45 @@ use crate::model::io::Input;
 use crate::model::named::PossiblePath;
 
 /// Limit of names in one pipeline.
-const MAX_NAMES: usize = 64;
+const MAX_PIPELINE_PATHS: usize = 64;
 
 /// Key of the descriptors that `exec` opens, among the variables.
 pub(crate) const DESCRIPTORS: &str = "<&";
 
 impl Interpreter<'_> {
     /// Records a file or folder whose name the current pipeline prints.
-    pub(crate) fn prints_name(&mut self, arg: &Arg) {
+    pub(crate) fn add_printed_path(&mut self, arg: &Arg) {
         let path = arg.path();
         let value = path.split_once('=').map(|(_, value)| value);
         for path in [Some(path), value.filter(|_| path.starts_with('-'))] {
             let Some(path) = path.filter(|path| !path.starts_with('-') && !path.is_empty()) else {
                 continue;
             };
-            let named = self.named_file(path);
-            self.add_name(named);
+            let named = self.possible_path(path);
+            self.add_pipeline_path(named);
         }
     }
 
-    pub(crate) fn add_name(&mut self, named: PossiblePath) {
+    pub(crate) fn add_pipeline_path(&mut self, named: PossiblePath) {
         // Secrets are always kept, other names up to the limit.
-        if named.secret || self.shell.paths_in_pipeline.len() < MAX_NAMES {
+        if named.secret || self.shell.paths_in_pipeline.len() < MAX_PIPELINE_PATHS {
             self.shell.paths_in_pipeline.push(named);
         }
     }
 
-    pub(crate) fn named_file(&self, path: &str) -> PossiblePath {
+    pub(crate) fn possible_path(&self, path: &str) -> PossiblePath {
         self.context().possible_path(path)
     }
 
     /// Returns the names that a command reads from its input.
-    pub(crate) fn names_in(&self, input: &Input) -> Vec<PossiblePath> {
+    pub(crate) fn paths_in_input(&self, input: &Input) -> Vec<PossiblePath> {
         match input {
             Input::Known(text) => {
                 let words = text.split(|c: char| c.is_whitespace() || c == '\0');
-                let words = words.filter(|word| !word.is_empty()).take(MAX_NAMES);
-                words.map(|word| self.named_file(word)).collect()
+                let words = words
+                    .filter(|word| !word.is_empty())
+                    .take(MAX_PIPELINE_PATHS);
+                words.map(|word| self.possible_path(word)).collect()
             }
             Input::Inherited | Input::Unknown => {
                 let known = self
@@ -58,16 +60,16 @@ impl Interpreter<'_> {
     }
 
     /// Returns the names that a text or a function reads from its own input.
-    pub(crate) fn names_read(&self, input: &Input) -> Vec<PossiblePath> {
+    pub(crate) fn paths_in_own_input(&self, input: &Input) -> Vec<PossiblePath> {
         match input {
             Input::Inherited => Vec::new(),
-            input => self.names_in(input),
+            input => self.paths_in_input(input),
         }
     }
 
     /// Runs something whose unknown words may be these names: the names before it in a pipeline, or
     /// the names that a loop iterates over.
-    pub(crate) fn with_names<T>(
+    pub(crate) fn with_paths<T>(
         &mut self,
         names: Vec<PossiblePath>,
         run: impl FnOnce(&mut Self) -> T,
@@ -79,7 +81,7 @@ impl Interpreter<'_> {
         names.extend(self.shell.paths_of_unknown_words.iter().cloned());
         names.dedup();
         names.sort_by_key(|name| !name.secret);
-        names.truncate(MAX_NAMES);
+        names.truncate(MAX_PIPELINE_PATHS);
         let outer = std::mem::replace(&mut self.shell.paths_of_unknown_words, names);
         let output = run(self);
         self.shell.paths_of_unknown_words = outer;
@@ -88,26 +90,26 @@ impl Interpreter<'_> {
 
     /// Returns the names in a file. A file that a process writes has the names that the process
     /// prints.
-    pub(crate) fn names_of_file(&self, file: &Arg) -> Vec<PossiblePath> {
+    pub(crate) fn paths_in_file(&self, file: &Arg) -> Vec<PossiblePath> {
         match self.shell.environment.files.get(&file.text) {
-            Some(FileContents::Text(text)) => self.names_in(&Input::Known(text.clone())),
-            _ => self.names_in(&Input::Unknown),
+            Some(FileContents::Text(text)) => self.paths_in_input(&Input::Known(text.clone())),
+            _ => self.paths_in_input(&Input::Unknown),
         }
     }
 
     /// Returns the names of files that unknown arguments may be.
-    pub(crate) fn names_of_arguments(&self, args: &[Arg]) -> Vec<PossiblePath> {
+    pub(crate) fn paths_of_arguments(&self, args: &[Arg]) -> Vec<PossiblePath> {
         let open = args.iter().filter(|arg| !arg.is_known() || arg.glob);
-        let mut names: Vec<PossiblePath> = open.map(|arg| self.named_file(arg.path())).collect();
+        let mut names: Vec<PossiblePath> = open.map(|arg| self.possible_path(arg.path())).collect();
         if !names.is_empty() {
             names.extend(self.shell.paths_of_unknown_words.iter().cloned());
         }
-        names.truncate(MAX_NAMES);
+        names.truncate(MAX_PIPELINE_PATHS);
         names
     }
 
     /// Runs a function or a text whose arguments may be these names.
-    pub(crate) fn with_arguments<T>(
+    pub(crate) fn with_argument_paths<T>(
         &mut self,
         names: Vec<PossiblePath>,
         run: impl FnOnce(&mut Self) -> T,

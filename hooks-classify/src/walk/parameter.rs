@@ -1,6 +1,6 @@
 //! Parameters: an expansion such as `${name:-word}` in, the cells of its value out.
 
-use super::cells::Cells;
+use super::cells::ExpandedWord;
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
@@ -10,17 +10,17 @@ use crate::model::span::Span;
 use crate::model::variable_name::is_numeric_parameter;
 
 impl Interpreter<'_> {
-    pub(crate) fn variable(
+    pub(crate) fn expand_parameter(
         &mut self,
         name: &str,
         change: &ParameterOperator,
         quoted: bool,
-        out: &mut Cells,
+        out: &mut ExpandedWord,
     ) {
         if is_numeric_parameter(name) {
-            self.sink.parts.substitution();
+            self.sink.recorder.record_substitution();
             if *change == ParameterOperator::None {
-                out.push_number(quoted);
+                out.push_unknown_number(quoted);
                 return;
             }
         }
@@ -38,7 +38,7 @@ impl Interpreter<'_> {
                 }
             }
             if args.iter().any(|arg| !arg.is_known()) {
-                self.shell.reads_names_held("@");
+                self.shell.add_pipeline_paths_of("@");
             }
             return;
         }
@@ -53,14 +53,14 @@ impl Interpreter<'_> {
         let mut known = self.shell.known_variable(name);
         let mut inert = self.shell.is_inert(name);
         if let ParameterOperator::Length(inner) | ParameterOperator::Indirect(inner) = change {
-            let mut operator = Cells::default();
-            self.cells(inner, &mut operator);
+            let mut operator = ExpandedWord::default();
+            self.expand_pieces(inner, &mut operator);
             let operation = operator.text();
             let list = matches!(operation.as_str(), "[@]" | "[*]");
             let keyed = self.shell.environment.associative_arrays.contains(name);
             let operation = Arg {
                 inert: operator.is_inert(),
-                ..Arg::new(operation, self.cursor.place.map(inner.span))
+                ..Arg::new(operation, self.cursor.span_map.map(inner.span))
             };
             if operation.text.starts_with('[') && !list {
                 self.evaluate_subscript(&operation, keyed);
@@ -68,18 +68,18 @@ impl Interpreter<'_> {
             inert = matches!(change, ParameterOperator::Length(_)) || (list && !keyed);
             let names = list || matches!(operation.text.as_str(), "@" | "*");
             if matches!(change, ParameterOperator::Indirect(_)) && !names {
-                self.indirect(name, known.as_deref(), operation.span);
+                self.evaluate_indirect_name(name, known.as_deref(), operation.span);
                 if let Some(named) = &known {
-                    self.shell.reads_names_held(named);
+                    self.shell.add_pipeline_paths_of(named);
                 }
-                self.transformed(name, &operation.text, None, operation.span);
+                self.evaluate_transformation(name, &operation.text, None, operation.span);
             }
             known = None;
         }
         if let ParameterOperator::Other(inner) = change {
-            let mut operator = Cells::default();
-            self.cells(inner, &mut operator);
-            let operator = operator.sure();
+            let mut operator = ExpandedWord::default();
+            self.expand_pieces(inner, &mut operator);
+            let operator = operator.without_guessed_numbers();
             let operation = operator.text();
             inert &= operator.is_inert() && known.as_deref().is_none_or(is_numeric);
             let list = matches!(operation.as_str(), "[@]" | "[*]");
@@ -93,7 +93,7 @@ impl Interpreter<'_> {
                     .map(str::to_owned),
                 false => known
                     .as_deref()
-                    .and_then(|value| changed(value, &operation)),
+                    .and_then(|value| apply_operator(value, &operation)),
             };
             // Shells evaluate subscripts and offsets.
             let offset = operation
@@ -101,7 +101,7 @@ impl Interpreter<'_> {
                 .is_some_and(|rest| !rest.starts_with(['+', '?']));
             let operation = Arg {
                 inert: operator.is_inert(),
-                ..Arg::new(operation, self.cursor.place.map(inner.span))
+                ..Arg::new(operation, self.cursor.span_map.map(inner.span))
             };
             if operation.text.starts_with('[') && !list {
                 self.evaluate_subscript(
@@ -109,22 +109,22 @@ impl Interpreter<'_> {
                     self.shell.environment.associative_arrays.contains(name),
                 );
             } else if offset {
-                self.computes(&operation);
+                self.evaluate_expression(&operation);
             }
             let operation = operation.text;
-            self.transformed(
+            self.evaluate_transformation(
                 name,
                 &operation,
                 known.as_deref(),
-                self.cursor.place.map(inner.span),
+                self.cursor.span_map.map(inner.span),
             );
             if operation.starts_with('[')
                 && let Some((_, rest)) = operation.split_once(']')
                 && let Some(value) = rest.trim_start_matches(':').strip_prefix('=')
             {
-                let value = Arg::new(value, self.cursor.place.map(inner.span));
-                self.sets(&format!("{name}["), &value);
-                self.takes(name, &value);
+                let value = Arg::new(value, self.cursor.span_map.map(inner.span));
+                self.check_variable(&format!("{name}["), &value);
+                self.evaluate_if_integer(name, &value);
             }
             if list && let Some(words) = changed {
                 out.push(&words, false, true);
@@ -134,22 +134,22 @@ impl Interpreter<'_> {
         }
         let mut default_prefix = None;
         if let ParameterOperator::Default(inner) | ParameterOperator::Assign(inner) = change {
-            let mut default = Cells::default();
-            self.cells(inner, &mut default);
+            let mut default = ExpandedWord::default();
+            self.expand_pieces(inner, &mut default);
             let text = default.text();
-            default_prefix = default.prefix(&text);
+            default_prefix = default.path_of_only_prefix(&text);
             inert &= default.is_inert();
             if matches!(change, ParameterOperator::Assign(_)) {
                 let value = Arg {
                     inert: default.is_inert(),
-                    ..Arg::new(text.clone(), self.cursor.place.map(inner.span))
+                    ..Arg::new(text.clone(), self.cursor.span_map.map(inner.span))
                 };
-                self.sets(name, &value);
-                self.takes(name, &value);
+                self.check_variable(name, &value);
+                self.evaluate_if_integer(name, &value);
             }
             let set = self.shell.environment.variables.contains_key(name);
             if !set || known.as_deref() == Some("") {
-                out.maybe |= !set;
+                out.overridable |= !set;
                 let assigns = matches!(change, ParameterOperator::Assign(_));
                 let reshapes = assigns && self.shell.environment.formatted_variables.contains(name);
                 inert &= !assigns || !text.contains(['[', '$', '`']);
@@ -169,22 +169,22 @@ impl Interpreter<'_> {
         match known {
             Some(text) if !splits || !text.contains(|c: char| !c.is_alphanumeric()) => {
                 if text.contains(UNKNOWN) {
-                    self.shell.reads_names_held(name);
+                    self.shell.add_pipeline_paths_of(name);
                 }
-                if out.starts_path() {
-                    out.prefix_at = out.all.len();
-                    out.prefix = default_prefix;
+                if out.may_start_path() {
+                    out.prefix_start = out.chars.len();
+                    out.path_of_prefix = default_prefix;
                 }
                 out.push_value(&text, quoted, true, inert);
             }
             _ => {
-                self.shell.reads_names_held(name);
+                self.shell.add_pipeline_paths_of(name);
                 // A number is one word.
                 let number = is_numeric_parameter(name)
                     || matches!(change, ParameterOperator::Other(_)) && name == "#"
                     || matches!(change, ParameterOperator::Length(_));
-                out.many |= (!quoted && !number) || name == "@";
-                if out.starts_path()
+                out.may_split |= (!quoted && !number) || name == "@";
+                if out.may_start_path()
                     && matches!(
                         change,
                         ParameterOperator::None | ParameterOperator::Default(_)
@@ -199,8 +199,8 @@ impl Interpreter<'_> {
                         .map(String::as_str);
                     let set = self.shell.environment.variables.contains_key(name);
                     let known = own.or_else(|| tables.known_place(name).filter(|_| !set));
-                    out.prefix_at = out.all.len();
-                    out.prefix = known.map(str::to_owned);
+                    out.prefix_start = out.chars.len();
+                    out.path_of_prefix = known.map(str::to_owned);
                 }
                 match address.filter(|_| !splits) {
                     Some(address) => out.push_address(&address, quoted),
@@ -213,17 +213,23 @@ impl Interpreter<'_> {
     /// Evaluates a subscript. The subscript of an associative array is not evaluated, but some
     /// shells expand it once more.
     pub(crate) fn evaluate_subscript(&mut self, subscript: &Arg, keyed: bool) {
-        self.computes_index(subscript);
-        self.computes_values(subscript.span);
+        self.run_subscript(subscript);
+        self.run_stored_subscripts(subscript.span);
         if !keyed {
-            self.computes(subscript);
+            self.evaluate_expression(subscript);
         }
     }
 
     /// Evaluates `${name@P}`, which runs the substitutions in the value.
-    fn transformed(&mut self, name: &str, operation: &str, known: Option<&str>, span: Span) {
+    fn evaluate_transformation(
+        &mut self,
+        name: &str,
+        operation: &str,
+        known: Option<&str>,
+        span: Span,
+    ) {
         if operation.ends_with("@P") {
-            self.find(
+            self.add_finding(
                 Effect::Code,
                 span,
                 "expands a value as a prompt, and runs code in it",
@@ -233,24 +239,24 @@ impl Interpreter<'_> {
             && name != "@"
             && let Some(known) = known
         {
-            self.computes_index(&Arg::new(known, span));
+            self.run_subscript(&Arg::new(known, span));
         }
     }
 
     /// Evaluates the subscript in the name that `${!name}` refers to.
-    fn indirect(&mut self, name: &str, known: Option<&str>, span: Span) {
+    fn evaluate_indirect_name(&mut self, name: &str, known: Option<&str>, span: Span) {
         let own = matches!(name, "#" | "OPTIND")
             || self.shell.environment.variables.get(name) == Some(&Value::Inert);
         match known {
             _ if own => {}
-            Some(known) => self.names_variable(&Arg::new(known, span)),
-            None => self.names_variable(&Arg::unknown(span)),
+            Some(known) => self.evaluate_variable_name(&Arg::new(known, span)),
+            None => self.evaluate_variable_name(&Arg::unknown(span)),
         }
     }
 }
 
 /// Returns the result of a simple operator on a known value.
-fn changed(value: &str, operation: &str) -> Option<String> {
+fn apply_operator(value: &str, operation: &str) -> Option<String> {
     let characters: Vec<char> = value.chars().collect();
     match operation {
         ",," => return Some(value.to_lowercase()),
@@ -259,11 +265,11 @@ fn changed(value: &str, operation: &str) -> Option<String> {
     }
     if let Some(rest) = operation.strip_prefix("//") {
         let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
-        return plain(from).then(|| value.replace(from, to));
+        return is_literal(from).then(|| value.replace(from, to));
     }
     if let Some(rest) = operation.strip_prefix('/') {
         let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
-        return plain(from).then(|| value.replacen(from, to, 1));
+        return is_literal(from).then(|| value.replacen(from, to, 1));
     }
     if let Some(rest) = operation.strip_prefix(':') {
         let (from, length) = match rest.split_once(':') {
@@ -278,7 +284,7 @@ fn changed(value: &str, operation: &str) -> Option<String> {
     }
     for (mark, end) in [("%", true), ("#", false)] {
         if let Some(rest) = operation.strip_prefix(mark)
-            && plain(rest)
+            && is_literal(rest)
         {
             let cut = if end {
                 value.strip_suffix(rest)
@@ -291,7 +297,7 @@ fn changed(value: &str, operation: &str) -> Option<String> {
     None
 }
 
-fn plain(pattern: &str) -> bool {
+fn is_literal(pattern: &str) -> bool {
     !pattern.is_empty()
         && pattern
             .chars()

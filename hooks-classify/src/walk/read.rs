@@ -27,31 +27,31 @@ impl Interpreter<'_> {
             Input::Known(text) => Arg::new(text.clone(), whole),
             Input::Inherited | Input::Unknown => Arg::unknown(whole),
         };
-        let names = self.names_to_read(rest, input);
+        let names = self.paths_to_read(rest, input);
         for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
-            self.fills(arg, &line);
+            self.fill_variable(arg, &line);
             let plain = arg.text.split('[').next().unwrap_or("");
-            self.shell.holds_names(plain, &names);
+            self.shell.add_variable_paths(plain, &names);
         }
         for arg in rest.iter().filter(|arg| arg.text.starts_with('-')) {
             // The name may be joined to the letter: `-aNAME`.
-            self.names_variable(arg);
+            self.evaluate_variable_name(arg);
             let name = arg.text.get(2..).unwrap_or("");
             if is_variable_name(name) {
-                self.fills(&arg.with_text(name), &line);
-                self.shell.holds_names(name, &names);
+                self.fill_variable(&arg.with_text(name), &line);
+                self.shell.add_variable_paths(name, &names);
             }
         }
         if let Input::Known(text) = input
             && builtin == Builtin::Read
         {
-            self.read_words(rest, text);
+            self.set_words_of_line(rest, text);
         }
         if !rest.iter().any(|arg| !arg.text.starts_with('-')) {
             for name in ["REPLY", "MAPFILE"] {
-                self.takes(name, &line);
+                self.evaluate_if_integer(name, &line);
                 self.shell.environment.set_unknown(name);
-                self.shell.holds_names(name, &names);
+                self.shell.add_variable_paths(name, &names);
             }
         }
         if builtin != Builtin::Read {
@@ -67,14 +67,14 @@ impl Interpreter<'_> {
                 });
             for callback in callbacks {
                 let text = format!("{} 0 \"$_\"", callback.text);
-                self.shell_text(&callback.with_text(&text), &Input::Unknown);
+                self.run_shell_text(&callback.with_text(&text), &Input::Unknown);
             }
         }
         Some(Some(String::new()))
     }
 
     /// Returns the names of files that the input may contain.
-    fn names_to_read(&self, rest: &[Arg], input: &Input) -> Vec<PossiblePath> {
+    fn paths_to_read(&self, rest: &[Arg], input: &Input) -> Vec<PossiblePath> {
         // Another descriptor has other contents.
         let other = |arg: &Arg| {
             let flags = arg.text.strip_prefix('-').unwrap_or("");
@@ -84,8 +84,8 @@ impl Interpreter<'_> {
                 .any(|c| c == 'u')
         };
         let mut names = match rest.iter().any(other) {
-            true => self.names_in(&Input::Unknown),
-            false => self.names_in(input),
+            true => self.paths_in_input(&Input::Unknown),
+            false => self.paths_in_input(input),
         };
         let opened = self.shell.environment.possible_paths.get(DESCRIPTORS);
         names.extend(opened.into_iter().flatten().cloned());
@@ -94,7 +94,7 @@ impl Interpreter<'_> {
 
     /// Sets the variables of `read` to the words of a known line, unless its options or `IFS`
     /// change how the line splits.
-    fn read_words(&mut self, rest: &[Arg], text: &str) {
+    fn set_words_of_line(&mut self, rest: &[Arg], text: &str) {
         let flags = |arg: &Arg| !arg.text.starts_with('-') || arg.text == "-r";
         let plain = rest.iter().all(flags) && !text.contains('\\');
         if !plain || self.shell.environment.variables.contains_key("IFS") {

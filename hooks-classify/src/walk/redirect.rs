@@ -16,7 +16,7 @@ use crate::model::script::{Redirect, RedirectOperator};
 pub(crate) struct RedirectPlan {
     pub(crate) input: Input,
     /// Files that the command writes.
-    files: Vec<File>,
+    files: Vec<WrittenFile>,
     /// Destination of standard output.
     pub(crate) stdout: Stdout,
     /// `true` if a redirection may fail, so that the command does not run.
@@ -25,10 +25,10 @@ pub(crate) struct RedirectPlan {
 
 /// File that a command writes.
 #[derive(Debug)]
-struct File {
+struct WrittenFile {
     name: Arg,
     /// `true` if the file gets standard output and nothing else.
-    whole: bool,
+    is_only_stdout: bool,
 }
 
 /// Command whose redirections are set up.
@@ -37,9 +37,9 @@ pub(crate) struct RedirectContext {
     /// `true` if the command reads from a pipe.
     pub(crate) piped: bool,
     /// `true` if the command prints no errors.
-    pub(crate) silent: bool,
+    pub(crate) prints_no_errors: bool,
     /// `true` if the command prints only facts about its input.
-    pub(crate) facts: bool,
+    pub(crate) metadata_only: bool,
 }
 
 /// Destination of standard output.
@@ -66,8 +66,8 @@ impl RedirectPlan {
     }
 }
 
-const INPUT: u32 = 0;
-const OUTPUT: u32 = 1;
+const STDIN: u32 = 0;
+const STDOUT: u32 = 1;
 
 impl Interpreter<'_> {
     /// Sets up redirections.
@@ -87,11 +87,11 @@ impl Interpreter<'_> {
         let mut leaks = false;
         for redirect in list {
             let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
-            let target = self.value(&redirect.target);
+            let target = self.expand_unsplit(&redirect.target);
             let names = self.shell.paths_in_pipeline.clone();
             self.shell.paths_in_pipeline.extend(outer_paths);
             let span = target.span;
-            let (reads, prints) = (redirect.descriptor == INPUT, redirect.descriptor == OUTPUT);
+            let (reads, prints) = (redirect.descriptor == STDIN, redirect.descriptor == STDOUT);
             plan.may_fail |= match redirect.operator {
                 RedirectOperator::Duplicate => !matches!(target.text.as_str(), "1" | "2"),
                 RedirectOperator::Read => target.text != "/dev/null",
@@ -101,7 +101,7 @@ impl Interpreter<'_> {
             };
             match redirect.operator {
                 RedirectOperator::Duplicate if reads => {
-                    self.shell.reads_names_held(DESCRIPTORS);
+                    self.shell.add_pipeline_paths_of(DESCRIPTORS);
                     plan.input = Input::Unknown;
                 }
                 RedirectOperator::Duplicate if prints => {
@@ -112,21 +112,21 @@ impl Interpreter<'_> {
                 RedirectOperator::Duplicate => {
                     let apart = target.is_known() && !target.text.starts_with('1');
                     leaks |= match plan.stdout {
-                        Stdout::Passed => !apart && !context.silent,
+                        Stdout::Passed => !apart && !context.prints_no_errors,
                         Stdout::Redirected => false,
                         Stdout::Unknown => !apart,
                     };
                 }
                 RedirectOperator::HereDocument | RedirectOperator::HereString => {
-                    self.sink.parts.document(&target);
+                    self.sink.recorder.record_here_document(&target);
                     for word in target.path().split_whitespace().take(64) {
-                        self.prints_name(&Arg::new(word, target.span));
+                        self.add_printed_path(&Arg::new(word, target.span));
                     }
                     if !reads {
                         continue;
                     }
-                    if !context.facts {
-                        self.prints_variables(std::slice::from_ref(&redirect.target));
+                    if !context.metadata_only {
+                        self.check_printed_variables(std::slice::from_ref(&redirect.target));
                     }
                     plan.input = if target.is_known() && !target.has_guessed_number {
                         Input::Known(target.text)
@@ -135,11 +135,11 @@ impl Interpreter<'_> {
                     };
                 }
                 RedirectOperator::Read => {
-                    if !(reads && context.facts) {
-                        self.with_names(names, |interpreter| interpreter.input_file(&target));
+                    if !(reads && context.metadata_only) {
+                        self.with_paths(names, |interpreter| interpreter.record_file_read(&target));
                     }
                     if target.text != "/dev/null" {
-                        self.sink.parts.redirection(&target, Crud::Read);
+                        self.sink.recorder.record_redirection(&target, Crud::Read);
                     }
                     if prints {
                         plan.stdout = Stdout::Unknown;
@@ -156,8 +156,8 @@ impl Interpreter<'_> {
                 RedirectOperator::ReadWrite => {
                     self.check_network_path(&target);
                     if !is_unstored_output(&target.text) {
-                        self.sink.parts.redirection(&target, Crud::Update);
-                        self.find(
+                        self.sink.recorder.record_redirection(&target, Crud::Update);
+                        self.add_finding(
                             Effect::Update,
                             span,
                             format!("opens `{}` for writing", display_text(&target)),
@@ -191,36 +191,38 @@ impl Interpreter<'_> {
                         RedirectOperator::Append => Crud::Update,
                         _ => Crud::Create,
                     };
-                    self.sink.parts.redirection(&target, effect);
+                    self.sink.recorder.record_redirection(&target, effect);
                     if is_device(&target.text) {
-                        self.find(
+                        self.add_finding(
                             Effect::Delete,
                             span,
                             format!("overwrites the device `{}`", target.text),
                         );
                     } else if redirect.operator == RedirectOperator::Append {
-                        self.find(
+                        self.add_finding(
                             Effect::Update,
                             span,
                             format!("appends to `{}`", display_text(&target)),
                         );
                     } else {
-                        plan.files.push(File {
+                        plan.files.push(WrittenFile {
                             name: target,
-                            whole: prints,
+                            is_only_stdout: prints,
                         });
                     }
                 }
             }
         }
         // Some shells read from all of several sources, including the pipe.
-        let sources = list.iter().filter(|one| one.descriptor == INPUT).count();
+        let sources = list.iter().filter(|one| one.descriptor == STDIN).count();
         let several = sources + usize::from(context.piped) > 1;
         if several && sources > 0 || self.shell.environment.stdio_redirected && sources == 0 {
             plan.input = Input::Unknown;
         }
-        if list.iter().filter(|one| one.descriptor == OUTPUT).count() > 1 {
-            plan.files.iter_mut().for_each(|file| file.whole = false);
+        if list.iter().filter(|one| one.descriptor == STDOUT).count() > 1 {
+            plan.files
+                .iter_mut()
+                .for_each(|file| file.is_only_stdout = false);
         }
         if leaks || (self.shell.environment.stdio_redirected && plan.stdout == Stdout::Passed) {
             plan.stdout = Stdout::Unknown;
@@ -230,7 +232,7 @@ impl Interpreter<'_> {
 
     fn check_network_path(&mut self, target: &Arg) {
         if target.text.starts_with("/dev/tcp/") || target.text.starts_with("/dev/udp/") {
-            self.find(
+            self.add_finding(
                 Effect::Code,
                 target.span,
                 "opens a connection to the network",
@@ -239,17 +241,17 @@ impl Interpreter<'_> {
     }
 
     /// Records a file that is read.
-    pub(crate) fn input_file(&mut self, file: &Arg) {
-        self.reads(file, false);
+    pub(crate) fn record_file_read(&mut self, file: &Arg) {
+        self.record_read(file, false);
     }
 
     /// Records a file that is read, or with `below` a folder with everything below it.
-    pub(crate) fn reads(&mut self, file: &Arg, below: bool) {
+    pub(crate) fn record_read(&mut self, file: &Arg, below: bool) {
         if file.text.starts_with("/dev/tcp/") || file.text.starts_with("/dev/udp/") {
-            self.ask(file.span, "opens a connection to the network");
+            self.require_confirmation(file.span, "opens a connection to the network");
         }
         let path = file.path().to_owned();
-        self.sink.parts.reads(file, &path, below);
+        self.sink.recorder.record_read(file, &path, below);
         let tables = self.tables;
         let secret = self
             .shell
@@ -262,26 +264,26 @@ impl Interpreter<'_> {
         };
         if secret {
             let reason = format!("reads `{}`, which holds secrets", display_text(file));
-            self.ask(file.span, reason);
+            self.require_confirmation(file.span, reason);
         } else if self.shell.environment.candidate_paths(&path).any(private) {
             let reason = format!(
                 "reads files in `{}` that may be secrets",
                 display_text(file)
             );
-            self.ask(file.span, reason);
+            self.require_confirmation(file.span, reason);
         }
         if !path.contains(crate::model::arg::UNKNOWN) {
             return;
         }
-        let handed = self.shell.paths_of_unknown_words.clone();
-        if let Some(PossiblePath { path, .. }) = handed.iter().find(|named| named.secret) {
+        let possible_paths = self.shell.paths_of_unknown_words.clone();
+        if let Some(PossiblePath { path, .. }) = possible_paths.iter().find(|named| named.secret) {
             let path = path.replace(crate::model::arg::UNKNOWN, "…");
             let reason = format!("may read `{path}`, which holds secrets");
-            self.ask(file.span, reason);
+            self.require_confirmation(file.span, reason);
         }
-        for PossiblePath { path, .. } in &handed {
+        for PossiblePath { path, .. } in &possible_paths {
             let named = Arg::new(path.clone(), file.span);
-            self.sink.parts.reads(&named, path, true);
+            self.sink.recorder.record_read(&named, path, true);
         }
     }
 
@@ -290,7 +292,7 @@ impl Interpreter<'_> {
         for file in plan.files.iter().map(|file| &file.name) {
             let read = |arg: &Arg| arg.text == file.text && file.text.contains(['.', '/']);
             if file.is_known() && args.iter().skip(1).any(read) {
-                self.find(
+                self.add_finding(
                     Effect::Delete,
                     file.span,
                     format!("empties `{}` before it is read", display_text(file)),
@@ -306,10 +308,14 @@ impl Interpreter<'_> {
         output: Option<&str>,
         program: &str,
     ) {
-        for File { name: file, whole } in &plan.files {
-            let output = output.filter(|_| *whole);
+        for WrittenFile {
+            name: file,
+            is_only_stdout,
+        } in &plan.files
+        {
+            let output = output.filter(|_| *is_only_stdout);
             if output == Some("") {
-                self.find(
+                self.add_finding(
                     Effect::Delete,
                     file.span,
                     format!("empties `{}`", display_text(file)),
@@ -320,7 +326,7 @@ impl Interpreter<'_> {
                 } else {
                     Effect::Create
                 };
-                self.find(
+                self.add_finding(
                     effect,
                     file.span,
                     format!("writes `{}`", display_text(file)),

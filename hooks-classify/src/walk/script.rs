@@ -16,13 +16,13 @@ pub(crate) fn stdin_after_reader(input: &Input) -> Input {
 }
 
 impl Interpreter<'_> {
-    pub(crate) fn script(&mut self, script: &ShellScript, input: &Input) -> Output {
+    pub(crate) fn run_shell_script(&mut self, script: &ShellScript, input: &Input) -> Output {
         let mut all = Some(String::new());
         let rest = stdin_after_reader(input);
         for (at, item) in script.items.iter().enumerate() {
             let input = if at == 0 { input } else { &rest };
             let before = item.background.then(|| self.shell.environment.clone());
-            let output = self.and_or(item, input);
+            let output = self.run_and_or(item, input);
             if let Some(before) = before {
                 self.shell.exit_subshell(before);
             }
@@ -31,8 +31,8 @@ impl Interpreter<'_> {
         all
     }
 
-    fn and_or(&mut self, list: &AndOr, input: &Input) -> Output {
-        let output = self.pipeline(&list.first, input);
+    fn run_and_or(&mut self, list: &AndOr, input: &Input) -> Output {
+        let output = self.run_pipeline(&list.first, input);
         if list.rest.is_empty() {
             return output;
         }
@@ -51,7 +51,7 @@ impl Interpreter<'_> {
                 ways.push(self.shell.environment.clone());
                 self.shell.environment.clone()
             });
-            self.pipeline(pipeline, &stdin_after_reader(input));
+            self.run_pipeline(pipeline, &stdin_after_reader(input));
             if let Some(before) = before {
                 self.shell.environment.merge(&before);
             }
@@ -61,14 +61,14 @@ impl Interpreter<'_> {
         None
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
+    fn run_pipeline(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
         let outer = std::mem::take(&mut self.shell.paths_in_pipeline);
-        let output = self.commands(pipeline, input);
+        let output = self.run_pipeline_commands(pipeline, input);
         self.shell.paths_in_pipeline.extend(outer);
         output
     }
 
-    fn commands(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
+    fn run_pipeline_commands(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
         let [command] = pipeline.commands.as_slice() else {
             let mut current = input.clone();
             let mut output = None;
@@ -79,9 +79,10 @@ impl Interpreter<'_> {
                     self.shell.piped_output_kind = self.shell.output_kind;
                 }
                 self.shell.output_kind = OutputKind::Numbers;
-                output = self.capturing(at + 1 < pipeline.commands.len(), |interpreter| {
-                    interpreter.pipeline_command(command, &current, at > 0)
-                });
+                output = self
+                    .with_captured_stdout(at + 1 < pipeline.commands.len(), |interpreter| {
+                        interpreter.run_pipeline_command(command, &current, at > 0)
+                    });
                 // With `lastpipe`, the last command runs in the shell itself.
                 let after = self.shell.environment.clone();
                 self.shell.exit_subshell(before);
@@ -97,19 +98,19 @@ impl Interpreter<'_> {
             self.shell.piped_output_kind = before_all.1;
             return output;
         };
-        self.command(command, input)
+        self.run_command(command, input)
     }
 
-    pub(crate) fn command(&mut self, command: &Command, input: &Input) -> Output {
-        self.pipeline_command(command, input, false)
+    pub(crate) fn run_command(&mut self, command: &Command, input: &Input) -> Output {
+        self.run_pipeline_command(command, input, false)
     }
 
     /// Runs a command of a pipeline.
-    fn pipeline_command(&mut self, command: &Command, input: &Input, piped: bool) -> Output {
+    fn run_pipeline_command(&mut self, command: &Command, input: &Input, piped: bool) -> Output {
         self.cursor.count_command();
-        let span = self.cursor.place.map(command.span);
+        let span = self.cursor.span_map.map(command.span);
         if self.cursor.has_too_many_commands() {
-            self.find(
+            self.add_finding(
                 Effect::Unknown,
                 span,
                 "there are too many commands to follow",
@@ -117,24 +118,30 @@ impl Interpreter<'_> {
             return None;
         }
         if let CommandKind::Simple { assigns, words } = &command.kind {
-            return self.simple(assigns, words, &command.redirects, span, (input, piped));
+            return self.run_simple_command(
+                assigns,
+                words,
+                &command.redirects,
+                span,
+                (input, piped),
+            );
         }
         self.cursor.depth += 1;
-        self.sink.parts.enter(span);
+        self.sink.recorder.open_part(span);
         let silent = false;
         let plan = self.set_up_redirects(
             &command.redirects,
             input,
             RedirectContext {
                 piped,
-                silent,
-                facts: false,
+                prints_no_errors: silent,
+                metadata_only: false,
             },
         );
         // Its input may be the names that the previous command printed.
         let reads = piped || command.redirects.iter().any(Redirect::redirects_stdin);
         let mut names = match reads {
-            true => self.names_in(&plan.input),
+            true => self.paths_in_input(&plan.input),
             false => Vec::new(),
         };
         // `while read -u 3 f; do …; done 3< <(find …)`
@@ -143,15 +150,15 @@ impl Interpreter<'_> {
             .iter()
             .any(|one| !one.redirects_stdin() && one.opens_for_reading())
         {
-            names.extend(self.names_in(&Input::Unknown));
+            names.extend(self.paths_in_input(&Input::Unknown));
         }
-        let output = self.capturing(plan.stdout == Stdout::Redirected, |interpreter| {
-            interpreter.with_names(names, |interpreter| {
-                interpreter.compound(&command.kind, &plan.input.clone(), span)
+        let output = self.with_captured_stdout(plan.stdout == Stdout::Redirected, |interpreter| {
+            interpreter.with_paths(names, |interpreter| {
+                interpreter.run_compound_command(&command.kind, &plan.input.clone(), span)
             })
         });
         self.record_written_files(&plan, output.as_deref(), "");
-        self.sink.parts.close();
+        self.sink.recorder.close_part();
         self.cursor.depth -= 1;
         plan.output(output)
     }

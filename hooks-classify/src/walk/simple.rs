@@ -20,7 +20,7 @@ use crate::programs::output_kind::{
 };
 
 impl Interpreter<'_> {
-    pub(crate) fn simple(
+    pub(crate) fn run_simple_command(
         &mut self,
         assigns: &[ShellWord],
         words: &[ShellWord],
@@ -28,8 +28,8 @@ impl Interpreter<'_> {
         span: Span,
         (input, piped): (&Input, bool),
     ) -> Output {
-        self.sink.parts.enter(span);
-        let set = self.assignments(assigns);
+        self.sink.recorder.open_part(span);
+        let set = self.expand_assignments(assigns);
         let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
         // Substitutions in its words read its input.
         let read = if piped {
@@ -37,58 +37,58 @@ impl Interpreter<'_> {
         } else {
             Vec::new()
         };
-        let args = self.with_names(read, |interpreter| interpreter.expand_all(words));
+        let args = self.with_paths(read, |interpreter| interpreter.expand_command_words(words));
         // The output of a substitution may be names of files.
         let mut names = self.shell.paths_in_pipeline.clone();
         self.shell.paths_in_pipeline.extend(outer_paths);
-        self.run_after_both(words, redirects);
-        self.run_after_brace(words);
+        self.run_words_after_both_redirect(words, redirects);
+        self.run_words_after_brace(words);
         let silent = args
             .first()
             .is_some_and(|name| self.prints_only_words(&name.text));
         // Substitutions in its words may read the input first.
-        let reads = |word: &ShellWord| !word.pieces.iter().all(is_quiet);
+        let reads = |word: &ShellWord| !word.pieces.iter().all(runs_nothing);
         let unread = match input {
             Input::Known(_) if assigns.iter().chain(words).any(reads) => &Input::Unknown,
             input => input,
         };
         let context = RedirectContext {
             piped,
-            silent,
-            facts: self.prints_facts(&args),
+            prints_no_errors: silent,
+            metadata_only: self.prints_only_metadata(&args),
         };
         let mut plan = self.set_up_redirects(redirects, unread, context);
         if !redirects.is_empty() && redirects_shell(&args) {
             self.shell.environment.stdio_redirected = true;
             // `exec 3< <(find …)`: later readers of the descriptor get these names.
             if redirects.iter().any(Redirect::opens_for_reading) {
-                let names = self.names_in(&Input::Unknown);
-                self.shell.holds_names(DESCRIPTORS, &names);
+                let names = self.paths_in_input(&Input::Unknown);
+                self.shell.add_variable_paths(DESCRIPTORS, &names);
             }
         }
         let Some(name) = args.first() else {
             for (name, value) in set {
-                self.sets(&name, &value);
-                self.assign(&name, &value);
+                self.check_variable(&name, &value);
+                self.set_variable(&name, &value);
             }
             self.record_written_files(&plan, Some(""), "");
-            self.sink.parts.close();
+            self.sink.recorder.close_part();
             // An assignment that the shell rejects may exit it.
             return None;
         };
         let program = name.text.clone();
         let lookup = program.rsplit('/').next().unwrap_or(&program).to_owned();
         for (name, value) in &set {
-            self.sets(name, value);
+            self.check_variable(name, value);
         }
         if !reads_no_files(&lookup) {
             self.check_emptied_files(&plan, &args);
         }
         if plan.stdout != Stdout::Redirected && args.iter().any(|arg| self.prints_words(&arg.text))
         {
-            self.prints_variables(words);
+            self.check_printed_variables(words);
         }
-        self.sink.parts.ready();
+        self.sink.recorder.expect_words();
         // Other commands may print less than their words, or exit the shell.
         let plain =
             has_known_output(&program) || self.shell.environment.functions.contains_key(&program);
@@ -98,28 +98,35 @@ impl Interpreter<'_> {
         };
         let shown = output_kind(&args, &self.shell.environment, piped);
         // `$_` is a word of the previous command.
-        let repeats = words.iter().flat_map(|word| &word.pieces).any(is_last_word);
+        let repeats = words
+            .iter()
+            .flat_map(|word| &word.pieces)
+            .any(is_last_argument);
         names.extend(self.shell.last_secret_path.clone().filter(|_| repeats));
         let secret = |arg: &&Arg| self.tables.secret_within(arg.path());
         let last_secret = args.iter().skip(1).find(secret).map(|arg| PossiblePath {
             path: arg.path().to_owned(),
             secret: true,
         });
-        let certain = plain && set.is_empty() && words.iter().all(is_certain);
+        let certain = plain && set.is_empty() && words.iter().all(always_expands);
         let keeps = Builtin::named(&program).is_some_and(Builtin::keeps_variables)
             || self.shell.environment.functions.contains_key(&program);
-        let output = self.capturing(plan.stdout == Stdout::Redirected, |interpreter| {
+        let output = self.with_captured_stdout(plan.stdout == Stdout::Redirected, |interpreter| {
             interpreter.with_variables(&set, keeps, |interpreter| {
-                interpreter.with_names(names, |interpreter| {
-                    interpreter.run(args, &plan.input.clone())
+                interpreter.with_paths(names, |interpreter| {
+                    interpreter.run_args(args, &plan.input.clone())
                 })
             })
         });
         self.shell.last_secret_path = last_secret;
-        self.repeat_processes(words, redirects);
+        self.rerun_process_substitutions(words, redirects);
         self.record_written_files(&plan, output.as_deref(), &program);
-        self.sink.parts.close();
-        if words.iter().flat_map(|word| &word.pieces).any(is_process) {
+        self.sink.recorder.close_part();
+        if words
+            .iter()
+            .flat_map(|word| &word.pieces)
+            .any(is_process_substitution)
+        {
             // A process substitution may print its input.
             plan.stdout = Stdout::Unknown;
         }
@@ -138,17 +145,17 @@ impl Interpreter<'_> {
     }
 
     /// Expands the assignments before a command.
-    fn assignments(&mut self, assigns: &[ShellWord]) -> Vec<(String, Arg)> {
+    fn expand_assignments(&mut self, assigns: &[ShellWord]) -> Vec<(String, Arg)> {
         let mut set = Vec::new();
         for assign in assigns {
             let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
-            let assigned = self.assignment(assign);
+            let assigned = self.expand_assignment_word(assign);
             let names = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
             if let Some((name, value)) = assigned {
                 if !names.is_empty() {
-                    self.shell.holds_names(base_name(&name.text), &names);
+                    self.shell.add_variable_paths(base_name(&name.text), &names);
                 }
-                self.sink.parts.assignment(&name.text, &value);
+                self.sink.recorder.record_assignment(&name.text, &value);
                 self.evaluate_element(&name);
                 set.push((name.text, value));
             }
@@ -157,20 +164,20 @@ impl Interpreter<'_> {
     }
 
     /// Runs the words after a `&>`: some shells read `a &> f b` as `a &` and `> f b`.
-    fn run_after_both(&mut self, words: &[ShellWord], redirects: &[Redirect]) {
+    fn run_words_after_both_redirect(&mut self, words: &[ShellWord], redirects: &[Redirect]) {
         let Some(both) = redirects.iter().find(|redirect| redirect.includes_stderr) else {
             return;
         };
         let after = words.iter().filter(|word| word.span.start >= both.span.end);
         let rest: Vec<Arg> = after.flat_map(|word| self.expand(word)).collect();
         if !rest.is_empty() {
-            self.run(rest, &Input::Unknown);
+            self.run_args(rest, &Input::Unknown);
         }
     }
 
     /// Runs process substitutions once more, now that the names are known that the command prints:
     /// `tee >(xargs cat)`.
-    fn repeat_processes(&mut self, words: &[ShellWord], redirects: &[Redirect]) {
+    fn rerun_process_substitutions(&mut self, words: &[ShellWord], redirects: &[Redirect]) {
         let names: Vec<PossiblePath> = self
             .shell
             .paths_in_pipeline
@@ -180,14 +187,16 @@ impl Interpreter<'_> {
             .collect();
         let targets = redirects.iter().map(|redirect| &redirect.target);
         let processes = words.iter().chain(targets);
-        let processes = processes.filter(|word| word.pieces.iter().any(is_process));
+        let processes = processes.filter(|word| word.pieces.iter().any(is_process_substitution));
         for word in processes.filter(|_| !names.is_empty()) {
-            self.with_names(names.clone(), |interpreter| interpreter.value(word));
+            self.with_paths(names.clone(), |interpreter| {
+                interpreter.expand_unsplit(word)
+            });
         }
     }
 
     /// Runs the words after a `}`, which ends a group in some shells: `{ a } always { b; }`.
-    fn run_after_brace(&mut self, words: &[ShellWord]) {
+    fn run_words_after_brace(&mut self, words: &[ShellWord]) {
         let is = |word: &ShellWord, text: &str| {
             matches!(
                 word.pieces.as_slice(),
@@ -202,13 +211,13 @@ impl Interpreter<'_> {
         let rest: Vec<Arg> = rest.flat_map(|word| self.expand(word)).collect();
         if let Some(first) = rest.first() {
             let span = first.span;
-            self.find(Effect::Unknown, span, "some shells end a group before this");
-            self.run(rest, &Input::Unknown);
+            self.add_finding(Effect::Unknown, span, "some shells end a group before this");
+            self.run_args(rest, &Input::Unknown);
         }
     }
 
     /// Returns `true` if a command prints only facts about its input, such as the number of lines.
-    fn prints_facts(&self, args: &[Arg]) -> bool {
+    fn prints_only_metadata(&self, args: &[Arg]) -> bool {
         let Some(name) = args.first() else {
             return false;
         };
@@ -238,7 +247,7 @@ impl Interpreter<'_> {
 
 /// Returns `true` if no shell rejects a word: it has no arithmetic, and no pattern, which some
 /// shells reject if it matches no file.
-fn is_certain(word: &ShellWord) -> bool {
+fn always_expands(word: &ShellWord) -> bool {
     word.pieces
         .iter()
         .enumerate()
@@ -259,7 +268,7 @@ fn is_certain(word: &ShellWord) -> bool {
 }
 
 /// Returns `true` if the expansion of a piece runs nothing.
-fn is_quiet(piece: &WordPiece) -> bool {
+fn runs_nothing(piece: &WordPiece) -> bool {
     match piece {
         WordPiece::Text { .. } => true,
         WordPiece::Variable {
@@ -271,11 +280,11 @@ fn is_quiet(piece: &WordPiece) -> bool {
     }
 }
 
-fn is_last_word(piece: &WordPiece) -> bool {
+fn is_last_argument(piece: &WordPiece) -> bool {
     matches!(piece, WordPiece::Variable { name, .. } if name == "_")
 }
 
-fn is_process(piece: &WordPiece) -> bool {
+fn is_process_substitution(piece: &WordPiece) -> bool {
     matches!(piece, WordPiece::ProcessSubstitution { .. })
 }
 

@@ -16,23 +16,23 @@ use crate::model::unseen_code::UnseenCode;
 pub(crate) struct Sink {
     pub(crate) findings: Vec<SpanFinding>,
     /// Keys of the findings, each of which is kept once.
-    seen: HashSet<(usize, usize, u8, bool, u64)>,
-    pub(crate) parts: Recorder,
+    finding_keys: HashSet<(usize, usize, u8, bool, u64)>,
+    pub(crate) recorder: Recorder,
     pub(crate) terminal_input: TerminalInput,
     /// `true` if both parsers agree on every text.
-    pub(crate) agreed: bool,
+    pub(crate) parsers_agree: bool,
     /// `true` if the interpreter followed the whole command.
     pub(crate) complete: bool,
 }
 
 impl Sink {
-    pub(crate) fn new(parts: Recorder) -> Self {
+    pub(crate) fn new(recorder: Recorder) -> Self {
         Self {
             findings: Vec::new(),
-            seen: HashSet::new(),
-            parts,
+            finding_keys: HashSet::new(),
+            recorder,
             terminal_input: TerminalInput::None,
-            agreed: true,
+            parsers_agree: true,
             complete: true,
         }
     }
@@ -41,14 +41,16 @@ impl Sink {
     pub(crate) fn into_trace(self, command: &str) -> Trace {
         Trace {
             findings: self.findings,
-            parts: self.parts.into_parts(command, self.agreed, self.complete),
-            agreed: self.agreed,
+            parts: self
+                .recorder
+                .into_parts(command, self.parsers_agree, self.complete),
+            agreed: self.parsers_agree,
             terminal_input: self.terminal_input,
         }
     }
 
     /// Records the effect of a part of the command.
-    pub(crate) fn find(&mut self, effect: Effect, span: Span, reason: String) {
+    pub(crate) fn add_finding(&mut self, effect: Effect, span: Span, reason: String) {
         let sure = match effect {
             Effect::Unknown => Certainty::Guess,
             Effect::Code => Certainty::Likely,
@@ -64,7 +66,7 @@ impl Sink {
     }
 
     /// Records a read that must be confirmed.
-    pub(crate) fn ask(&mut self, span: Span, reason: String) {
+    pub(crate) fn require_confirmation(&mut self, span: Span, reason: String) {
         self.record(SpanFinding {
             span,
             effect: Crud::Read,
@@ -75,14 +77,15 @@ impl Sink {
     }
 
     /// Records code that is only known when it runs.
-    pub(crate) fn runs_unseen(&mut self, span: Span, source: UnseenCode, reason: String) {
-        self.find(Effect::Code, span, reason);
-        self.parts.unseen_code(source);
+    pub(crate) fn add_unseen_code(&mut self, span: Span, source: UnseenCode, reason: String) {
+        self.add_finding(Effect::Code, span, reason);
+        self.recorder.record_unseen_code(source);
     }
 
     fn record(&mut self, finding: SpanFinding) {
         let known = finding.certainty == Certainty::Known;
-        self.parts.finding(finding.effect, finding.ask, known);
+        self.recorder
+            .record_effect(finding.effect, finding.ask, known);
         let mut hasher = DefaultHasher::new();
         finding.reason.hash(&mut hasher);
         let key = (
@@ -92,7 +95,7 @@ impl Sink {
             finding.ask,
             hasher.finish(),
         );
-        if self.seen.insert(key) {
+        if self.finding_keys.insert(key) {
             self.findings.push(finding);
         }
     }

@@ -11,14 +11,14 @@ use crate::model::named::PossiblePath;
 use crate::model::variable_name::is_numeric_parameter;
 
 /// Limit of names that one variable may contain.
-const MAX_HELD_NAMES: usize = 64;
+const MAX_PATHS_OF_VARIABLE: usize = 64;
 
 /// State of a shell.
 #[derive(Debug)]
 pub(crate) struct ShellState {
     pub(crate) environment: Environment,
     /// Functions that are being called, the outermost first.
-    pub(crate) calls: Vec<String>,
+    pub(crate) call_stack: Vec<String>,
     /// Values of variables before the called function made them local; `None` outside of functions.
     pub(crate) locals: Option<HashMap<String, Option<Value>>>,
     /// Files whose names the current pipeline prints, and secret paths among its words.
@@ -39,7 +39,7 @@ impl Default for ShellState {
     fn default() -> Self {
         Self {
             environment: Environment::default(),
-            calls: Vec::new(),
+            call_stack: Vec::new(),
             locals: None,
             paths_in_pipeline: Vec::new(),
             paths_of_unknown_words: Vec::new(),
@@ -80,8 +80,11 @@ impl ShellState {
     }
 
     /// Returns the number of calls of a function that have not returned.
-    pub(crate) fn calls_of(&self, function: &str) -> usize {
-        self.calls.iter().filter(|call| *call == function).count()
+    pub(crate) fn recursion_depth(&self, function: &str) -> usize {
+        self.call_stack
+            .iter()
+            .filter(|call| *call == function)
+            .count()
     }
 
     /// Makes a variable local to the called function.
@@ -205,7 +208,7 @@ impl ShellState {
 
     /// Returns the values that contain code in the index of an array, which runs wherever the value
     /// is evaluated.
-    pub(crate) fn values_with_code(&self) -> Vec<String> {
+    pub(crate) fn values_with_subscript_code(&self) -> Vec<String> {
         let variables = self.environment.variables.values();
         let outer = self.environment.inherited_values.iter().map(String::as_str);
         let code =
@@ -215,7 +218,7 @@ impl ShellState {
     }
 
     /// Removes the first positional parameters; `count` is `None` if their number is unknown.
-    pub(crate) fn shift(&mut self, count: Option<usize>) {
+    pub(crate) fn shift_positional(&mut self, count: Option<usize>) {
         let args = self.environment.positional.take();
         match (args, count) {
             (Some(args), Some(count)) if args.iter().all(|arg| !arg.may_split) => {
@@ -227,17 +230,17 @@ impl ShellState {
     }
 
     /// Records that a variable may contain these names of files.
-    pub(crate) fn holds_names(&mut self, variable: &str, names: &[PossiblePath]) {
+    pub(crate) fn add_variable_paths(&mut self, variable: &str, names: &[PossiblePath]) {
         for name in self.environment.nameref_targets(variable) {
             let held = self.environment.possible_paths.entry(name).or_default();
             held.extend(names.iter().cloned());
-            held.truncate(MAX_HELD_NAMES);
+            held.truncate(MAX_PATHS_OF_VARIABLE);
         }
     }
 
     /// Returns the names of files that a variable may contain; for a parameter, those of all
     /// parameters.
-    pub(crate) fn names_held(&self, variable: &str) -> Vec<PossiblePath> {
+    pub(crate) fn paths_of_variable(&self, variable: &str) -> Vec<PossiblePath> {
         let parameter = variable == "*" || variable.starts_with(|c: char| c.is_ascii_digit());
         let variable = if parameter { "@" } else { variable };
         let held = self.environment.possible_paths.get(variable);
@@ -245,8 +248,8 @@ impl ShellState {
     }
 
     /// Adds the names of files that a variable may contain to the paths of the pipeline.
-    pub(crate) fn reads_names_held(&mut self, variable: &str) {
-        let held = self.names_held(variable);
+    pub(crate) fn add_pipeline_paths_of(&mut self, variable: &str) {
+        let held = self.paths_of_variable(variable);
         self.paths_in_pipeline.extend(held);
     }
 }

@@ -9,7 +9,11 @@ use crate::tables::{Keyboard, Pager, Terminal};
 
 impl Interpreter<'_> {
     /// Runs something whose output reaches no terminal if it is `captured`.
-    pub(crate) fn capturing<T>(&mut self, captured: bool, run: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn with_captured_stdout<T>(
+        &mut self,
+        captured: bool,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let outer = self.cursor.stdout_captured;
         self.cursor.stdout_captured |= captured;
         let output = run(self);
@@ -18,7 +22,7 @@ impl Interpreter<'_> {
     }
 
     /// Records if text that is typed into the terminal of a call can run other commands.
-    pub(crate) fn note_terminal(&mut self, call: &Call, input: &Input) {
+    pub(crate) fn record_terminal_input(&mut self, call: &Call, input: &Input) {
         let program = &call.program;
         let reaches = |terminal: &Terminal| match terminal.reads {
             Keyboard::Input => *input == Input::Inherited,
@@ -42,16 +46,16 @@ fn takes_commands(terminal: &Terminal, call: &Call) -> bool {
     let enough = terminal
         .operands
         .is_some_and(|operands| call.operands.len() >= operands);
-    call.has(terminal.on) || !(enough || call.has(terminal.off) || only_prints(call))
+    call.has(terminal.on) || !(enough || call.has(terminal.off) || prints_help_or_version(call))
 }
 
 fn starts_pager(pager: &Pager, call: &Call) -> bool {
-    let by_itself = (pager.off).is_some_and(|off| !call.has(off) && !only_prints(call));
+    let by_itself = (pager.off).is_some_and(|off| !call.has(off) && !prints_help_or_version(call));
     by_itself || call.has(pager.on)
 }
 
 /// Returns `true` if a call only prints its help or version.
-fn only_prints(call: &Call) -> bool {
+fn prints_help_or_version(call: &Call) -> bool {
     let mut verbs = call.options.iter().map(|given| given.option.effect);
     verbs.any(|verb| verb == Some(OptionEffect::Forces(Effect::Read)))
 }

@@ -1,7 +1,7 @@
 //! Word expansion: a word of the script in, the words after expansion out, with unknown parts
 //! marked.
 
-use super::cells::{Cell, Cells, split, text};
+use super::cells::{ExpandedChar, ExpandedWord, split_words, text_of};
 use super::interpreter::Interpreter;
 use crate::model::arg::Arg;
 use crate::model::environment::FileContents;
@@ -12,90 +12,95 @@ use crate::model::script::{ShellWord, WordPiece};
 impl Interpreter<'_> {
     /// Expands a word to any number of words.
     pub(crate) fn expand(&mut self, word: &ShellWord) -> Vec<Arg> {
-        let span = self.cursor.place.map(word.span);
+        let span = self.cursor.span_map.map(word.span);
         if let [WordPiece::Text { text, quoted }] = word.pieces.as_slice()
             && (*quoted || !text.contains(['{', '*', '?', '[']))
         {
             return vec![Arg::new(text.clone(), span)];
         }
-        let mut cells = Cells::default();
-        self.cells(word, &mut cells);
-        split(&cells, span)
+        let mut cells = ExpandedWord::default();
+        self.expand_pieces(word, &mut cells);
+        split_words(&cells, span)
     }
 
     /// Expands an assignment in a declaration: first the whole of it, which is not split, then the
     /// words that an older shell would split off.
     pub(crate) fn expand_assignment(&mut self, word: &ShellWord) -> Vec<Arg> {
-        let mut cells = Cells::default();
-        self.cells(word, &mut cells);
-        let mut whole = self.unsplit(&cells, &cells.all, word);
+        let mut cells = ExpandedWord::default();
+        self.expand_pieces(word, &mut cells);
+        let mut whole = self.unsplit_arg(&cells, &cells.chars, word);
         whole.glob = false;
         whole.is_array_literal = matches!(
             word.pieces.first(),
             Some(WordPiece::Text { text, quoted: false }) if text.contains("=(")
         );
-        let words = split(&cells, whole.span);
-        self.holds_secret_values(&whole, std::slice::from_ref(word));
+        let words = split_words(&cells, whole.span);
+        self.track_secret_variable(&whole, std::slice::from_ref(word));
         std::iter::once(whole)
             .chain(words.into_iter().skip(1))
             .collect()
     }
 
     /// Expands a word that is not split, in an assignment or a redirection.
-    pub(crate) fn value(&mut self, word: &ShellWord) -> Arg {
-        let mut cells = Cells::default();
-        self.cells(word, &mut cells);
-        self.unsplit(&cells, &cells.all, word)
+    pub(crate) fn expand_unsplit(&mut self, word: &ShellWord) -> Arg {
+        let mut cells = ExpandedWord::default();
+        self.expand_pieces(word, &mut cells);
+        self.unsplit_arg(&cells, &cells.chars, word)
     }
 
     /// Expands both sides of the `=` of an assignment.
     pub(crate) fn split_at_equals(&mut self, word: &ShellWord) -> Option<(Arg, Arg)> {
-        let mut cells = Cells::default();
-        self.cells(word, &mut cells);
-        let cells = cells.sure();
-        let sign = |cell: &Cell| cell.character == '=' && !cell.quoted && !cell.value;
-        let at = cells.all.iter().position(sign)?;
-        let name = self.unsplit(&cells, &cells.all[..at], word);
-        self.holds_secret_values(&name, std::slice::from_ref(word));
-        Some((name, self.unsplit(&cells, &cells.all[at + 1..], word)))
+        let mut cells = ExpandedWord::default();
+        self.expand_pieces(word, &mut cells);
+        let cells = cells.without_guessed_numbers();
+        let sign =
+            |cell: &ExpandedChar| cell.character == '=' && !cell.quoted && !cell.from_expansion;
+        let at = cells.chars.iter().position(sign)?;
+        let name = self.unsplit_arg(&cells, &cells.chars[..at], word);
+        self.track_secret_variable(&name, std::slice::from_ref(word));
+        Some((name, self.unsplit_arg(&cells, &cells.chars[at + 1..], word)))
     }
 
     /// Expands a test, and the conditions between its `&&` and `||`.
-    pub(crate) fn conditions(&mut self, word: &ShellWord) -> (Arg, Vec<Arg>) {
-        let mut cells = Cells::default();
-        self.cells(word, &mut cells);
-        let sign = |cell: &Cell| matches!(cell.character, '&' | '|') && !cell.value;
-        let conditions = cells.all.split(sign).filter(|one| !one.is_empty());
-        let conditions = conditions.map(|one| self.unsplit(&cells, one, word));
-        (self.unsplit(&cells, &cells.all, word), conditions.collect())
+    pub(crate) fn expand_conditions(&mut self, word: &ShellWord) -> (Arg, Vec<Arg>) {
+        let mut cells = ExpandedWord::default();
+        self.expand_pieces(word, &mut cells);
+        let sign =
+            |cell: &ExpandedChar| matches!(cell.character, '&' | '|') && !cell.from_expansion;
+        let conditions = cells.chars.split(sign).filter(|one| !one.is_empty());
+        let conditions = conditions.map(|one| self.unsplit_arg(&cells, one, word));
+        (
+            self.unsplit_arg(&cells, &cells.chars, word),
+            conditions.collect(),
+        )
     }
 
-    fn unsplit(&self, whole: &Cells, cells: &[Cell], word: &ShellWord) -> Arg {
+    fn unsplit_arg(&self, whole: &ExpandedWord, cells: &[ExpandedChar], word: &ShellWord) -> Arg {
         // `cells` is the end of the word, or its start does not matter.
-        let start = whole.all.len() - cells.len();
+        let start = whole.chars.len() - cells.len();
         Arg {
-            text: text(cells),
-            span: self.cursor.place.map(word.span),
+            text: text_of(cells),
+            span: self.cursor.span_map.map(word.span),
             glob: cells
                 .iter()
-                .any(|c| !c.quoted && !c.value && matches!(c.character, '*' | '?')),
-            overridable: whole.maybe,
+                .any(|c| !c.quoted && !c.from_expansion && matches!(c.character, '*' | '?')),
+            overridable: whole.overridable,
             may_split: false,
             inert: cells.iter().all(|cell| cell.is_inert()),
-            has_guessed_number: cells.iter().any(|cell| cell.guess),
+            has_guessed_number: cells.iter().any(|cell| cell.is_guessed),
             is_array_literal: false,
-            resolved_path: whole.place(&text(cells), start),
-            path_of_prefix: whole.prefix(&text(cells)),
+            resolved_path: whole.resolved_path(&text_of(cells), start),
+            path_of_prefix: whole.path_of_only_prefix(&text_of(cells)),
         }
     }
 
     /// Expands the pieces of a word.
-    pub(crate) fn cells(&mut self, word: &ShellWord, out: &mut Cells) {
-        let span = self.cursor.place.map(word.span);
+    pub(crate) fn expand_pieces(&mut self, word: &ShellWord, out: &mut ExpandedWord) {
+        let span = self.cursor.span_map.map(word.span);
         for piece in &word.pieces {
             match piece {
                 WordPiece::Text { text, quoted } => {
-                    out.quotes |= quoted;
+                    out.has_quotes |= quoted;
                     out.push(text, *quoted, false);
                 }
                 WordPiece::Variable {
@@ -103,17 +108,17 @@ impl Interpreter<'_> {
                     operator: change,
                     quoted,
                 } => {
-                    out.quotes |= *quoted && name != "@";
-                    self.variable(name, change, *quoted, out);
+                    out.has_quotes |= *quoted && name != "@";
+                    self.expand_parameter(name, change, *quoted, out);
                 }
                 WordPiece::CommandSubstitution { text, quoted } => {
-                    out.quotes |= quoted;
-                    self.sink.parts.substitution();
-                    let place = self.cursor.place.inner(text, word.span);
+                    out.has_quotes |= quoted;
+                    self.sink.recorder.record_substitution();
+                    let place = self.cursor.span_map.of_substitution(text, word.span);
                     let before = self.shell.environment.clone();
                     let outer = std::mem::replace(&mut self.shell.output_kind, OutputKind::Numbers);
-                    let output = self.capturing(true, |interpreter| {
-                        interpreter.text(&text.text, place, &Input::Inherited)
+                    let output = self.with_captured_stdout(true, |interpreter| {
+                        interpreter.run_text(&text.text, place, &Input::Inherited)
                     });
                     let shown = std::mem::replace(&mut self.shell.output_kind, outer);
                     self.shell.exit_subshell(before);
@@ -122,17 +127,17 @@ impl Interpreter<'_> {
                     match output.filter(|_| !splits) {
                         Some(output) => out.push(output.trim_end_matches('\n'), *quoted, true),
                         None => {
-                            out.many |= !quoted;
+                            out.may_split |= !quoted;
                             out.push_unknown(shown == OutputKind::Numbers);
                         }
                     }
                 }
                 WordPiece::ProcessSubstitution { text } => {
-                    self.sink.parts.substitution();
-                    let place = self.cursor.place.inner(text, word.span);
+                    self.sink.recorder.record_substitution();
+                    let place = self.cursor.span_map.of_substitution(text, word.span);
                     let before = self.shell.environment.clone();
                     let outer = self.shell.output_kind;
-                    let output = self.text(&text.text, place, &Input::Inherited);
+                    let output = self.run_text(&text.text, place, &Input::Inherited);
                     self.shell.output_kind = outer;
                     self.shell.exit_subshell(before);
                     let path = format!("/dev/fd/{}", 63 + self.shell.environment.files.len());
@@ -141,14 +146,14 @@ impl Interpreter<'_> {
                     out.push(&path, true, true);
                 }
                 WordPiece::Arithmetic { inner } => {
-                    self.sink.parts.substitution();
-                    let mut number = Cells::default();
-                    self.cells(inner, &mut number);
-                    self.computes(&Arg {
+                    self.sink.recorder.record_substitution();
+                    let mut number = ExpandedWord::default();
+                    self.expand_pieces(inner, &mut number);
+                    self.evaluate_expression(&Arg {
                         inert: number.is_inert(),
                         ..Arg::new(number.text(), span)
                     });
-                    out.push_number(true);
+                    out.push_unknown_number(true);
                 }
             }
         }

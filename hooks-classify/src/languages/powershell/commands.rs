@@ -11,12 +11,12 @@ use crate::tables::{Set, Tables};
 
 /// Adds the effects of a text.
 pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
-    analysis.script_text(Language::PowerShell, &arg.text);
+    analysis.record_script(Language::PowerShell, &arg.text);
     if !arg.text.contains(char::is_whitespace)
         && arg.text.len() >= 8
         && let Some(text) = decoded(&arg.text)
     {
-        analysis.find(Effect::Code, arg.span, "an encoded command");
+        analysis.add_finding(Effect::Code, arg.span, "an encoded command");
         read_into(analysis, &arg.with_text(&text), tables);
         return;
     }
@@ -27,7 +27,7 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
         .replace("2>&1", "")
         .replace("*>$null", "");
     if plain.contains('>') {
-        analysis.find(Effect::Create, arg.span, "writes a file");
+        analysis.add_finding(Effect::Create, arg.span, "writes a file");
     }
     let lower = plain.to_ascii_lowercase();
     for (mark, effect) in [
@@ -47,11 +47,11 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
         ("downloadstring", Effect::Code),
     ] {
         if lower.contains(mark) {
-            analysis.find(effect, arg.span, format!("PowerShell: `{mark}`"));
+            analysis.add_finding(effect, arg.span, format!("PowerShell: `{mark}`"));
         }
     }
     if !arg.is_known() {
-        analysis.find(Effect::Code, arg.span, "a part is only known when it runs");
+        analysis.add_finding(Effect::Code, arg.span, "a part is only known when it runs");
     }
     for part in plain.split([';', '|', '\n', '{', '}', '(', ')', '&']) {
         let first = part.split_whitespace().next().unwrap_or("");
@@ -74,10 +74,10 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
         if may_be_program(&first, &words) && tables.program(&first).is_some() {
             let words = words.iter().map(|word| word.trim_matches(['"', '\'']));
             let words = words.map(|word| arg.with_text(word)).collect();
-            analysis.run(words, &Input::Unknown);
+            analysis.run_words(words, &Input::Unknown);
         }
         let (effect, what) = command_effect(&first, &words);
-        analysis.find(effect, arg.span, format!("PowerShell: {what}"));
+        analysis.add_finding(effect, arg.span, format!("PowerShell: {what}"));
     }
     check_members(analysis, arg, &plain);
 }
@@ -105,7 +105,7 @@ fn check_secrets(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tab
         .program(name)
         .and_then(|program| program.details.reveals);
     if let Some(what) = shows.filter(|_| name.contains('-') || POWERSHELL.secrets.contains(name)) {
-        analysis.ask(arg.span, format!("PowerShell: `{name}` shows {what}"));
+        analysis.require_confirmation(arg.span, format!("PowerShell: `{name}` shows {what}"));
     }
     if POWERSHELL.lists.contains(name) {
         return;
@@ -116,7 +116,7 @@ fn check_secrets(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tab
             .replace("$env:USERPROFILE", "~")
             .replace("$env:HOME", "~");
         if tables.secret_within(&word) || tables.may_be_private(&word) {
-            analysis.ask(
+            analysis.require_confirmation(
                 arg.span,
                 format!("PowerShell: `{name}` reads `{word}`, which holds secrets"),
             );
@@ -156,7 +156,7 @@ fn check_members(analysis: &mut Analysis, arg: &Arg, plain: &str) {
             }
         }
         if calls_member {
-            analysis.find(
+            analysis.add_finding(
                 Effect::Code,
                 arg.span,
                 "PowerShell: `ForEach-Object` calls a member of its input",

@@ -32,7 +32,7 @@ pub(super) fn read_client_command(
         return;
     }
     if name == "\\s" && !rest.is_empty() {
-        analysis.find(
+        analysis.add_finding(
             Effect::Create,
             arg.span,
             "the client writes its history to a file",
@@ -47,13 +47,13 @@ pub(super) fn read_client_command(
             | ".quit" | ".exit" | ".print" | ".echo" | ".bail" | ".changes" | ".version"
             | ".lint" | ".sha3sum" => Effect::Read,
             ".shell" | ".system" => {
-                analysis.shell_text(&arg.with_text(rest), &Input::Unknown);
+                analysis.run_shell_text(&arg.with_text(rest), &Input::Unknown);
                 Effect::Code
             }
             ".output" | ".once" | ".backup" | ".save" | ".import" | ".clone" | ".log"
             | ".excel" | ".open" | ".restore" => {
                 if rest.starts_with('|') {
-                    analysis.shell_text(
+                    analysis.run_shell_text(
                         &arg.with_text(rest.trim_start_matches('|')),
                         &Input::Unknown,
                     );
@@ -68,12 +68,12 @@ pub(super) fn read_client_command(
             }
             _ => Effect::Unknown,
         };
-        analysis.find(effect, arg.span, format!("the client runs `{name}`"));
+        analysis.add_finding(effect, arg.span, format!("the client runs `{name}`"));
         return;
     }
     let effect = match name.trim_end_matches('+').trim_end_matches('S') {
         "\\!" => {
-            analysis.shell_text(&arg.with_text(rest), &Input::Unknown);
+            analysis.run_shell_text(&arg.with_text(rest), &Input::Unknown);
             Effect::Code
         }
         "\\o" | "\\w" | "\\out" | "\\write" if !rest.is_empty() => Effect::Create,
@@ -104,7 +104,7 @@ pub(super) fn read_client_command(
         _ => Effect::Unknown,
     };
     let backquotes = rest.contains('`');
-    analysis.find(
+    analysis.add_finding(
         if backquotes {
             Effect::Code.max(effect)
         } else {
