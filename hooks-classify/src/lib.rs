@@ -290,7 +290,7 @@ impl Classifier {
             }))
             .ok()
         };
-        if !shell::deep(command) {
+        if !shell::is_deeply_nested(command) {
             return run();
         }
         std::thread::scope(|scope| {

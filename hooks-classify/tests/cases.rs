@@ -176,7 +176,7 @@ fn programs_that_were_checked_stand_in_the_book() {
     let (listed, tail) = rest.split_once(END).expect("the end of the list");
     let mut rows = Vec::new();
     for program in programs() {
-        if let Some(checked) = program.checked {
+        if let Some(checked) = program.last_check {
             let Checked {
                 program,
                 version,
@@ -225,7 +225,7 @@ fn every_program_has_its_cases() {
             let (read, other) = forms.get(last).copied().unwrap_or_default();
             (all.0 || read, all.1 || other)
         });
-        let enough = if program.one_effect {
+        let enough = if program.has_single_effect {
             seen.0 || seen.1
         } else {
             seen.0 && seen.1

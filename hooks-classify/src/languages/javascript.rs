@@ -12,7 +12,7 @@ use tree_sitter::Node;
 
 use super::names::{CodeNames, JAVASCRIPT, SYNTAX};
 use super::syntax::{SourceText, children, is_field, nodes, parse};
-use crate::shell::plain;
+use crate::shell::mask_non_ascii;
 use crate::tables::Set;
 
 /// Kinds of nodes that are scopes of names.
@@ -39,7 +39,7 @@ const PATTERNS: &[&str] = &[
 
 /// Returns `true` if a script only computes and prints.
 pub(super) fn is_harmless(text: &str) -> bool {
-    let text = plain(text);
+    let text = mask_non_ascii(text);
     let Some(tree) = parse(&tree_sitter_javascript::LANGUAGE.into(), &text) else {
         return false;
     };
@@ -415,7 +415,7 @@ fn is_comment(text: &str) -> bool {
 /// Returns `true` if a text consists of expressions that call these functions and methods alone.
 /// The names are in small letters.
 pub(super) fn calls_only(names: &Set, text: &str) -> bool {
-    let text = plain(text);
+    let text = mask_non_ascii(text);
     let Some(tree) = parse(&tree_sitter_javascript::LANGUAGE.into(), &text) else {
         return false;
     };

@@ -11,11 +11,11 @@ use tree_sitter::Node;
 
 use super::names::{CodeNames, PYTHON, SYNTAX};
 use super::syntax::{SourceText, children, is_field, nodes, parse};
-use crate::shell::plain;
+use crate::shell::mask_non_ascii;
 
 /// Returns `true` if a script only computes and prints.
 pub(super) fn is_harmless(text: &str) -> bool {
-    let text = plain(text);
+    let text = mask_non_ascii(text);
     let Some(tree) = parse(&tree_sitter_python::LANGUAGE.into(), &text) else {
         return false;
     };

@@ -1,7 +1,7 @@
 //! [`Call`]: a command line as its program reads it, with its options, values, operands and the command
 //! that the words name.
 
-use super::roles::{Roles, distribute};
+use super::roles::{OperandRoles, assign_roles};
 use crate::model::arg::Arg;
 use crate::model::device::is_unstored_output;
 use crate::model::role::Role;
@@ -28,17 +28,17 @@ pub(crate) struct Call {
 pub(crate) struct ParsedOption {
     /// The name in the table: an abbreviation is written out.
     pub(crate) name: String,
-    pub(crate) option: Opt,
+    pub(crate) spec: Opt,
     pub(crate) value: Option<Arg>,
     /// The words that follow, if the option takes a whole command.
-    pub(crate) rest: Vec<Arg>,
+    pub(crate) command: Vec<Arg>,
     pub(crate) span: Span,
     /// The number of words from the option to the end of the command line. Positions do not
     /// distinguish words: in a text passed to another command, all words have one span.
     pub(crate) words_left: usize,
     /// `true` if only some versions of the program read this option. It never makes a call
     /// harmless.
-    pub(crate) doubtful: bool,
+    pub(crate) version_dependent: bool,
 }
 
 /// A word of a command line that is neither an option nor a value.
@@ -70,7 +70,7 @@ impl Call {
     /// code.
     pub(crate) fn runs_input(&self) -> RunsInput {
         let named = self.options.iter().any(|given| {
-            given.option.role == Role::ScriptFile
+            given.spec.role == Role::ScriptFile
                 && given
                     .value
                     .as_ref()
@@ -86,7 +86,7 @@ impl Call {
     pub(crate) fn connects_here(&self) -> bool {
         let is_host = |option: &Opt| option.role == Role::Host;
         self.program.options.values().any(is_host)
-            && !self.options.iter().any(|given| is_host(&given.option))
+            && !self.options.iter().any(|given| is_host(&given.spec))
     }
 
     /// Returns `true` if output to `path` goes to a file. Some programs write a file with the name
@@ -96,13 +96,13 @@ impl Call {
     }
 
     /// Returns the operands by role, and the operands for which the table has no role.
-    pub(crate) fn roles(&self) -> Roles {
+    pub(crate) fn roles(&self) -> OperandRoles {
         let operands = self.operands.iter().map(|operand| operand.arg.clone());
-        distribute(self.program.operands, operands.collect())
+        assign_roles(self.program.operands, operands.collect())
     }
 
     /// Returns `true` if one of the options is used.
-    pub(crate) fn has(&self, names: &[&str]) -> bool {
+    pub(crate) fn has_option(&self, names: &[&str]) -> bool {
         self.options
             .iter()
             .any(|given| names.contains(&given.name.as_str()))

@@ -7,10 +7,10 @@ use crate::model::role::Role;
 use crate::tables::Count;
 
 /// Operands by role, and the operands without a role.
-pub(super) type Roles = (Vec<(Role, Vec<Arg>)>, Vec<Arg>);
+pub(super) type OperandRoles = (Vec<(Role, Vec<Arg>)>, Vec<Arg>);
 
 /// Distributes operands to roles. Roles after the role with `*` take operands from the end.
-pub(super) fn distribute(list: &[(Role, Count)], operands: Vec<Arg>) -> Roles {
+pub(super) fn assign_roles(list: &[(Role, Count)], operands: Vec<Arg>) -> OperandRoles {
     let mut out = Vec::new();
     let mut left: VecDeque<Arg> = operands.into();
     // A command takes all operands that follow, regardless of later roles in the list.

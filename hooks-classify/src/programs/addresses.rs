@@ -82,7 +82,7 @@ fn named_machine(call: &Call) -> Option<String> {
     let (operands, _) = call.roles();
     let operands = operands.iter().filter(|(role, _)| is_word(role));
     let options = call.options.iter();
-    let options = options.filter(|given| is_word(&given.option.role));
+    let options = options.filter(|given| is_word(&given.spec.role));
     let values = options.filter_map(|given| given.value.as_ref());
     let mut words = operands.flat_map(|(_, args)| args).chain(values);
     if call.program.details.hosts
@@ -117,7 +117,7 @@ pub(super) fn holds_unknown(word: &Arg) -> bool {
 /// Returns the other machine that an option of a call names.
 fn server_of_option(call: &Call) -> Option<String> {
     let options = call.options.iter();
-    let options = options.filter(|given| given.option.role == Role::Host);
+    let options = options.filter(|given| given.spec.role == Role::Host);
     let mut values = options.filter_map(|given| given.value.as_ref());
     values.find_map(|value| elsewhere(&as_address(value)))
 }

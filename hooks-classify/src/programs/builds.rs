@@ -238,7 +238,7 @@ pub(super) fn ninja(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     else {
         return analysis;
     };
-    if call.has(&["-n"]) {
+    if call.has_option(&["-n"]) {
         return analysis.with_effect(Effect::Read);
     }
     let effect = match tool.text.as_str() {
@@ -375,7 +375,7 @@ pub(super) fn goals(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
 pub(super) fn flake(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let kept = ["--no-write-lock-file", "--expr", "-f", "--file"];
-    if call.has(&kept) {
+    if call.has_option(&kept) {
         return analysis;
     }
     let operands = operand_words(call);

@@ -67,7 +67,7 @@ fn note_found_files(analysis: &mut Analysis, context: &Context<'_>, call: &Call)
         analysis.add_pipeline_path(context.possible_path(folder));
     }
     for given in &call.options {
-        if given.option.role == Role::Folder
+        if given.spec.role == Role::Folder
             && let Some(value) = &given.value
         {
             analysis.add_printed_path(value);

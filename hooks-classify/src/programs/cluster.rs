@@ -80,7 +80,7 @@ pub(super) fn ansible_vars(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
 /// Analyzes `ansible`, of which the module decides the effect.
 pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if call.has(&["--tree", "-t"]) {
+    if call.has_option(&["--tree", "-t"]) {
         analysis.add_finding(
             Effect::Create,
             call.args.first().map_or_else(Span::default, |arg| arg.span),

@@ -46,9 +46,9 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     let mut analysis = Analysis::new();
     let settled = call.options.iter().any(|given| {
         matches!(
-            given.option.effect,
+            given.spec.effect,
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
-        ) || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
+        ) || matches!(given.spec.role, Role::ScriptFile | Role::Script(_))
     });
     if call
         .options
@@ -77,7 +77,7 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     if settled {
         let means = call.options.iter().any(|given| {
             matches!(
-                given.option.effect,
+                given.spec.effect,
                 Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
             )
         });

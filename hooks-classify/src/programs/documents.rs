@@ -92,7 +92,7 @@ const OPTIONS: &[&str] = &[
 /// are alone.
 pub(super) fn convert(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let facts = call.has(&["-version", "--version", "-help", "-list"]);
+    let facts = call.has_option(&["-version", "--version", "-help", "-list"]);
     if facts && (call.options.len() > 1 || !call.operands.is_empty()) {
         analysis.add_finding(
             Effect::Create,
@@ -151,7 +151,7 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
         .find(|g| g.name == "-f" || g.name == "--file")
         .and_then(|g| g.value.clone());
     if let Some(file) = &file {
-        if file.text.contains(':') && !call.has(&["--force-local"]) {
+        if file.text.contains(':') && !call.has_option(&["--force-local"]) {
             analysis.add_finding(
                 Effect::Unknown,
                 file.span,
@@ -172,18 +172,17 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
         }
     }
     let quiet = file.as_ref().is_none_or(|f| is_unstored_output(&f.text));
-    let extracts = call.has(&["-x", "--extract", "--get"]);
-    let creates = call.has(&["-c", "--create"]);
-    if (extracts && call.has(&["-O", "--to-stdout"])) || (creates && !extracts && quiet) {
+    let extracts = call.has_option(&["-x", "--extract", "--get"]);
+    let creates = call.has_option(&["-c", "--create"]);
+    if (extracts && call.has_option(&["-O", "--to-stdout"])) || (creates && !extracts && quiet) {
         // `-x` and `-c` state the effect create; other options still count.
         let others = call.options.iter().any(|g| {
             !["-x", "--extract", "--get", "-c", "--create"].contains(&g.name.as_str())
-                && matches!(g.option.effect, Some(crate::model::effect::OptionEffect::Replaces(e)) if e > Effect::Read)
+                && matches!(g.spec.effect, Some(crate::model::effect::OptionEffect::Replaces(e)) if e > Effect::Read)
         });
         if !others {
             for given in &call.options {
-                if let Some(crate::model::effect::OptionEffect::AtLeast(effect)) =
-                    given.option.effect
+                if let Some(crate::model::effect::OptionEffect::AtLeast(effect)) = given.spec.effect
                 {
                     analysis.add_finding(
                         effect,
@@ -298,7 +297,7 @@ pub(super) fn mlr(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
             );
         }
     }
-    if words.is_empty() && !call.has(&["--version", "--help", "-h"]) {
+    if words.is_empty() && !call.has_option(&["--version", "--help", "-h"]) {
         return analysis.with_effect(Effect::Unknown);
     }
     // The end of the verbs is not known, so the files are unknown.

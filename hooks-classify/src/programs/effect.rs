@@ -39,7 +39,7 @@ pub(super) fn note_effect(
     let mut raised = means;
     for (at, given) in call.options.iter().enumerate() {
         let promises = matches!(
-            given.option.effect,
+            given.spec.effect,
             Some(OptionEffect::Forces(_) | OptionEffect::Replaces(Effect::Read))
         );
         if promises && is_negated(call, at) {
@@ -48,7 +48,7 @@ pub(super) fn note_effect(
         let entry = |effect| (effect, given.span, given.name.as_str());
         let stronger =
             |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
-        match given.option.effect {
+        match given.spec.effect {
             Some(OptionEffect::Replaces(effect)) if stronger(means, effect) => {
                 means = Some(entry(effect))
             }
@@ -106,7 +106,7 @@ pub(super) fn note_effect(
 /// Notes the effects of the options alone, for functions that read the operands themselves.
 pub(super) fn note_option_effects(analysis: &mut Analysis, call: &Call) {
     for given in &call.options {
-        match given.option.effect {
+        match given.spec.effect {
             Some(OptionEffect::AtLeast(effect) | OptionEffect::Replaces(effect)) => {
                 let reason = format!(
                     "`{}` with `{}` {}",
@@ -152,7 +152,7 @@ const WORKS: &[&str] = &["-z", "--compress", "-d", "--decompress", "--uncompress
 fn is_negated(call: &Call, at: usize) -> bool {
     let given = &call.options[at];
     let off = |value: &Arg| OFF.contains(&value.text.to_ascii_lowercase().as_str());
-    if given.option.takes == Takes::Maybe && given.value.as_ref().is_some_and(off) {
+    if given.spec.takes == Takes::Maybe && given.value.as_ref().is_some_and(off) {
         return true;
     }
     if let Some(place) = given.index_in(call) {
@@ -169,7 +169,7 @@ fn is_negated(call: &Call, at: usize) -> bool {
     let name = given.name.as_str();
     let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
     let own = base(name);
-    let verb = given.option.effect;
+    let verb = given.spec.effect;
     let negated = call.args.iter().any(|arg| {
         arg.text.strip_prefix("--no-").is_some_and(|rest| {
             let positive = format!("--{rest}");
@@ -203,6 +203,6 @@ fn effect_phrase(effect: Effect) -> &'static str {
 /// Returns `true` if an option makes a program print something else, such as its version.
 pub(super) fn prints_other(call: &Call) -> bool {
     call.options.iter().enumerate().any(|(at, given)| {
-        given.option.effect == Some(OptionEffect::Forces(Effect::Read)) && !is_negated(call, at)
+        given.spec.effect == Some(OptionEffect::Forces(Effect::Read)) && !is_negated(call, at)
     })
 }

@@ -102,7 +102,7 @@ fn is_also_operand(call: &Call, file: &Arg) -> bool {
 fn is_written_operand(call: &Call, file: &Arg) -> bool {
     !call.options.iter().any(|given| {
         let value = given.value.as_ref();
-        given.option.role == Role::Output && value.is_some_and(|value| value.text == file.text)
+        given.spec.role == Role::Output && value.is_some_and(|value| value.text == file.text)
     })
 }
 
@@ -134,7 +134,7 @@ fn filters_source(context: &Context<'_>, call: &Call) -> bool {
     let filters = call
         .options
         .iter()
-        .filter(|given| given.option.role == Role::Filter);
+        .filter(|given| given.spec.role == Role::Filter);
     let values = filters.filter_map(|given| given.value.as_ref());
     // A filter that leaves files out allows any other file.
     let mut values = values

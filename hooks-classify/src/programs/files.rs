@@ -123,7 +123,7 @@ pub(super) fn date(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
         .operands
         .iter()
         .any(|operand| !operand.arg.text.starts_with('+'));
-    if sets && !call.has(&["-j"]) {
+    if sets && !call.has_option(&["-j"]) {
         analysis.with_effect(Effect::Update)
     } else {
         analysis.without_operands()
@@ -215,7 +215,7 @@ pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
 /// Analyzes a program that searches text: with the pattern in an option, all operands are files.
 pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let given = call.has(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]);
+    let given = call.has_option(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]);
     let searches = if call.path.ends_with(" grep") {
         true
     } else if call.path.ends_with("grep") && call.path != "rgrep" {

@@ -12,7 +12,7 @@ use crate::options::call::Call;
 /// Analyzes `sed`: with the script in an option, all operands are files.
 pub(super) fn sed(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if call.has(&["-e", "--expression", "-f", "--file"]) {
+    if call.has_option(&["-e", "--expression", "-f", "--file"]) {
         let texts: Vec<Arg> = call
             .options
             .iter()
@@ -48,7 +48,7 @@ pub(super) fn awk(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analy
 
 /// Runs the program of `awk` and reads its files.
 fn awk_program(analysis: &mut Analysis, call: &Call) {
-    let given = call.has(&["-f", "--file", "-E", "--exec", "-e", "--source"]);
+    let given = call.has_option(&["-f", "--file", "-E", "--exec", "-e", "--source"]);
     let skip = usize::from(!given);
     if !given && let Some(first) = call.operands.first() {
         analysis.run_script(Language::Awk, &first.arg, call);
@@ -106,7 +106,7 @@ pub(super) fn jq(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> An
         .map(|operand| operand.arg.text.as_str());
     let command = call.program.options.contains_key("--inplace")
         && first.next().is_some_and(|first| commands.contains(&first));
-    let filter = !call.has(&["-f", "--from-file"]);
+    let filter = !call.has_option(&["-f", "--from-file"]);
     let skip = usize::from(command) + usize::from(filter);
     let filters = call.operands.iter().take(skip);
     for operand in filters.skip(usize::from(command)) {

@@ -26,7 +26,7 @@ pub(super) fn log_options(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
 /// Analyzes `git config`, which reads or writes settings by its operands.
 pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if !call.has(&["--name-only"]) {
+    if !call.has_option(&["--name-only"]) {
         role(
             &mut analysis,
             context,
@@ -38,7 +38,7 @@ pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input)
     }
     if call.options.iter().any(|given| {
         matches!(
-            given.option.effect,
+            given.spec.effect,
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
         )
     }) {
@@ -60,13 +60,11 @@ pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input)
 /// Analyzes `git push`, which runs a hook, and deletes by the signs `+` and `:`.
 pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let dry = call.options.iter().any(|given| {
-        matches!(
-            given.option.effect,
-            Some(OptionEffect::Forces(Effect::Read))
-        )
-    });
-    if call.has(&["-n", "--dry-run"]) && !call.has(&["--no-verify"]) {
+    let dry = call
+        .options
+        .iter()
+        .any(|given| matches!(given.spec.effect, Some(OptionEffect::Forces(Effect::Read))));
+    if call.has_option(&["-n", "--dry-run"]) && !call.has_option(&["--no-verify"]) {
         analysis.add_finding(
             Effect::Code,
             whole,
@@ -97,7 +95,7 @@ pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
 /// Analyzes `git checkout`, which discards changes if an operand is a path.
 pub(super) fn checkout(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
-    let branch = call.has(&["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"]);
+    let branch = call.has_option(&["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"]);
     if call
         .operands
         .iter()

@@ -208,8 +208,8 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
     let capital =
         !first.is_empty() && first.chars().all(|c| c.is_ascii_uppercase()) && operands.len() > 1;
     let named = (standard || capital).then(|| operands.remove(0).text);
-    let mut body =
-        matches!(input, Input::Known(_) | Input::Unknown) && !call.has(&["--ignore-stdin", "-I"]);
+    let mut body = matches!(input, Input::Known(_) | Input::Unknown)
+        && !call.has_option(&["--ignore-stdin", "-I"]);
     if body {
         ask_about_input(&mut analysis, call, whole, input);
     }

@@ -47,16 +47,16 @@ pub(super) fn interpreter(
     let given = call
         .options
         .iter()
-        .any(|g| matches!(g.option.role, Role::Script(_)));
+        .any(|g| matches!(g.spec.role, Role::Script(_)));
     let only = call
         .options
         .iter()
-        .any(|g| matches!(g.option.effect, Some(OptionEffect::Forces(_))))
+        .any(|g| matches!(g.spec.effect, Some(OptionEffect::Forces(_))))
         || (call.operands.is_empty()
             && call
                 .options
                 .iter()
-                .any(|g| matches!(g.option.effect, Some(OptionEffect::Replaces(_)))));
+                .any(|g| matches!(g.spec.effect, Some(OptionEffect::Replaces(_)))));
     for value in call
         .options
         .iter()
@@ -109,7 +109,7 @@ pub(super) fn interpreter(
             && !call
                 .options
                 .iter()
-                .any(|g| matches!(g.option.effect, Some(OptionEffect::Replaces(_))))
+                .any(|g| matches!(g.spec.effect, Some(OptionEffect::Replaces(_))))
         {
             return analysis.with_effect(Effect::Read);
         }

@@ -59,7 +59,7 @@ pub(super) fn ldd(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
         let known = operand.is_known()
             && SYSTEM.iter().any(|folder| text.starts_with(folder))
             && !text.split('/').any(|part| part == "..");
-        if !known && !call.has(&["--help", "--version"]) {
+        if !known && !call.has_option(&["--help", "--version"]) {
             analysis.add_finding(
                 Effect::Code,
                 operand.span,
@@ -91,7 +91,7 @@ pub(super) fn nft(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
         return analysis;
     };
     let changes =
-        |given: &ParsedOption| matches!(given.option.effect, Some(OptionEffect::AtLeast(_)));
+        |given: &ParsedOption| matches!(given.spec.effect, Some(OptionEffect::AtLeast(_)));
     analysis.with_effect(match call.options.iter().any(changes) {
         true => effect.max(Effect::Update),
         false => effect,

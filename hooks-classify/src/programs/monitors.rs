@@ -13,7 +13,7 @@ pub(super) fn capture(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> A
     let contents = [
         "-A", "-x", "-xx", "-X", "-XX", "-w", "-v", "-vv", "-vvv", "-V", "-O", "-T", "-z",
     ];
-    capture_with(call, whole, call.has(&contents))
+    capture_with(call, whole, call.has_option(&contents))
 }
 
 /// Analyzes a program that captures packets and always shows their contents; see [`capture`].
@@ -30,7 +30,7 @@ fn capture_with(call: &Call, whole: Span, shows_contents: bool) -> Analysis {
         options.filter_map(|given| given.value.as_ref())
     };
     let prints = |given: &ParsedOption| {
-        given.option.effect == Some(OptionEffect::Forces(Effect::Read))
+        given.spec.effect == Some(OptionEffect::Forces(Effect::Read))
             || ["-D", "--list-interfaces", "-L", "-G"].contains(&given.name.as_str())
     };
     // `-I` of some is a file, and of others a flag.

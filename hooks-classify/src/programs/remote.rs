@@ -49,14 +49,14 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
             }
         }
     }
-    let waits = call.has(&["-N", "-f"]);
+    let waits = call.has_option(&["-N", "-f"]);
     if operands.len() > 1 && !waits {
-        if !call.has(&["-n"]) {
+        if !call.has_option(&["-n"]) {
             ask_about_input(&mut analysis, call, whole, input);
         }
         analysis.with_effect(Effect::Read)
     } else if let (1, false, Input::Known(text)) = (operands.len(), waits, input)
-        && !call.has(&["-W"])
+        && !call.has_option(&["-W"])
     {
         // The shell there runs its input.
         analysis.run_shell_text(&Arg::new(text.clone(), whole), &Input::Unknown);
@@ -140,7 +140,7 @@ const LISTS: &[&str] = &[
 pub(super) fn sends_input(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     // A probe of `nc` sends nothing.
-    if call.has(&["-z"]) {
+    if call.has_option(&["-z"]) {
         return analysis;
     }
     ask_about_input(&mut analysis, call, whole, input);

@@ -6,7 +6,7 @@ use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
 use crate::model::role::Role;
-use crate::options::request::members;
+use crate::options::request::request_members;
 
 /// Requires confirmation for hosts that give out the keys of the machine.
 pub(super) fn ask_about_hosts(analysis: &mut Analysis, context: &Context<'_>, hosts: &[Arg]) {
@@ -65,7 +65,7 @@ pub(super) fn show_credentials(
 /// Notes requests in files that the words name.
 pub(super) fn note_requests_in_files(analysis: &mut Analysis, path: &str, requests: &[Arg]) {
     for request in requests {
-        if members(&request.text).is_none() {
+        if request_members(&request.text).is_none() {
             let reason = format!("`{path}` sends a request that is not shown");
             analysis.add_finding(Effect::Code, request.span, reason);
         }

@@ -40,7 +40,7 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
         let options = call.options.iter();
         options.filter_map(|given| {
             let value = given.value.as_ref()?;
-            Some((given.index_in(call), value, given.option.role))
+            Some((given.index_in(call), value, given.spec.role))
         })
     };
     let before = values().filter(|(index, ..)| index.is_none());

@@ -89,9 +89,9 @@ pub(super) fn option_value(
     given: &ParsedOption,
     input: &Input,
 ) {
-    let option_role = given.option.role;
+    let option_role = given.spec.role;
     if matches!(option_role, Role::Argv { .. }) {
-        role(analysis, context, call, option_role, &given.rest, input);
+        role(analysis, context, call, option_role, &given.command, input);
     } else if let Some(value) = &given.value {
         let values = std::slice::from_ref(value);
         role(analysis, context, call, option_role, values, input);
@@ -101,6 +101,6 @@ pub(super) fn option_value(
 /// Returns `true` if an option makes a client read commands from its standard input.
 pub(super) fn reads_commands_from_input(call: &Call, given: &ParsedOption) -> bool {
     call.path == "psql"
-        && given.option.role == Role::ScriptFile
+        && given.spec.role == Role::ScriptFile
         && given.value.as_ref().is_some_and(|value| value.text == "-")
 }

@@ -39,7 +39,7 @@ pub(super) fn decrypts(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> 
             .args
             .iter()
             .any(|arg| arg.text.starts_with('-') && keyed(&arg.text));
-    if named && call.has(&["-d"]) {
+    if named && call.has_option(&["-d"]) {
         analysis.require_confirmation(whole, format!("`{}` prints decrypted text", call.path));
     }
     analysis
@@ -48,7 +48,7 @@ pub(super) fn decrypts(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> 
 /// Analyzes a command that prints a state: as JSON it has the secrets that the text leaves out.
 pub(super) fn state_as_json(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if call.has(&["-json"]) && call.operands.is_empty() {
+    if call.has_option(&["-json"]) && call.operands.is_empty() {
         analysis.require_confirmation(
             whole,
             format!("`{}` prints the secrets of the state", call.path),

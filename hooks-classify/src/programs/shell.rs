@@ -182,7 +182,7 @@ pub(super) fn source(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> An
 /// Analyzes `fish`, of which only plain commands are understood.
 pub(super) fn fish(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if call.has(&["-n", "--no-execute"]) {
+    if call.has_option(&["-n", "--no-execute"]) {
         // It prints the lines with errors.
         for operand in &call.operands {
             analysis.read_file(&operand.arg);
@@ -195,7 +195,7 @@ pub(super) fn fish(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -
         .iter()
         .find(|g| ["-c", "--command", "-C", "--init-command"].contains(&g.name.as_str()));
     let Some(text) = text.and_then(|g| g.value.clone()) else {
-        if operand_words(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"]) {
+        if operand_words(call).is_empty() && call.has_option(&["--version", "-v", "--help", "-h"]) {
             return analysis;
         }
         analysis.add_unseen_code(whole, UnseenCode::Input, "`fish` runs its input");

@@ -69,7 +69,7 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
 pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let text = || call.operands.iter().map(|operand| &operand.arg);
-    for arg in text().filter(|_| call.has(&["-P"])) {
+    for arg in text().filter(|_| call.has_option(&["-P"])) {
         analysis.run_subscript(arg);
         if !arg.is_known() && !arg.inert {
             let reason = "expands a value as a prompt, and runs code in it";
@@ -107,7 +107,7 @@ pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
 /// Analyzes `hash`, for which `NAME=PATH` gives a name to another program.
 pub(super) fn hash(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for operand in call.operands.iter().filter(|_| !call.has(&["-d"])) {
+    for operand in call.operands.iter().filter(|_| !call.has_option(&["-d"])) {
         analysis.run_subscript(&operand.arg);
         if operand.arg.text.contains('=') {
             let reason = "makes a name mean another program";
@@ -166,7 +166,7 @@ pub(super) fn zmodload(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
 /// Analyzes `zstyle -e PATTERN STYLE TEXT`, which runs the text where the style is looked up.
 pub(super) fn zstyle(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if call.has(&["-e"]) {
+    if call.has_option(&["-e"]) {
         for operand in call.operands.iter().skip(2) {
             analysis.run_shell_text(&operand.arg, &Input::Unknown);
         }
@@ -300,7 +300,7 @@ pub(super) fn jobs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
 /// Analyzes a program that prints facts only where it has no operands.
 pub(super) fn facts_alone(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if !call.operands.is_empty() && call.has(&["-help", "--help", "-h", "-V", "-version"]) {
+    if !call.operands.is_empty() && call.has_option(&["-help", "--help", "-h", "-V", "-version"]) {
         analysis.add_finding(
             call.program.effect,
             whole,

@@ -251,11 +251,11 @@ pub(super) fn wmic(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
 /// Analyzes `wsl`, which opens a shell without words.
 pub(super) fn wsl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
-    let lists = call.has(&["-l", "--list", "--status", "-v", "--version", "--help"]);
+    let lists = call.has_option(&["-l", "--list", "--status", "-v", "--version", "--help"]);
     let verbs = call
         .options
         .iter()
-        .any(|given| given.option.effect.is_some() || !given.rest.is_empty());
+        .any(|given| given.spec.effect.is_some() || !given.command.is_empty());
     if call.operands.is_empty() && !lists && !verbs {
         analysis.with_effect(Effect::Code)
     } else {

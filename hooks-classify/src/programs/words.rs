@@ -88,7 +88,7 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
                 }
             }
         }
-        FileNotation::Encrypted if call.has(&["-d", "--decrypt"]) => {
+        FileNotation::Encrypted if call.has_option(&["-d", "--decrypt"]) => {
             for operand in &call.operands {
                 let text = &operand.arg.text;
                 let stem = [".gpg", ".asc", ".pgp"]
@@ -147,7 +147,7 @@ pub(super) fn note_services(analysis: &mut Analysis, call: &Call) {
     match call.path.split(' ').next() {
         Some("az") => note_shown_keys(analysis, call),
         // A module that is not known here is asked for on a server.
-        Some("go") if call.path == "go list" && call.has(&["-m"]) => {
+        Some("go") if call.path == "go list" && call.has_option(&["-m"]) => {
             for operand in call.operands.iter().filter(|o| !o.arg.is_known()) {
                 let reason = "`go list` sends the value of an expansion over the network";
                 analysis.require_confirmation(operand.arg.span, reason);

@@ -54,7 +54,7 @@ pub(super) fn at(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analys
     let mut analysis = Analysis::new();
     let lists = call.options.iter().any(|g| {
         matches!(
-            g.option.effect,
+            g.spec.effect,
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
         )
     });
@@ -71,7 +71,7 @@ pub(super) fn at(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analys
 /// Analyzes `watch`, which runs its words as a text of the shell, or with `-x` as a command.
 pub(super) fn watch(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    if call.has(&["-x", "--exec"]) {
+    if call.has_option(&["-x", "--exec"]) {
         note_options(&mut analysis, call);
         let words = operand_words(call);
         if words.is_empty() {
@@ -90,7 +90,7 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     note_options(&mut analysis, call);
     option_values(&mut analysis, context, call, input);
     let mut words = operand_words(call);
-    if call.has(&["-e", "--edit"]) {
+    if call.has_option(&["-e", "--edit"]) {
         analysis.add_finding(
             Effect::Update,
             whole,
@@ -99,7 +99,7 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         return analysis.done();
     }
     let facts = ["-l", "--list", "-V", "--version", "--help"];
-    if call.has(&facts) && !call.has(&["-i", "-s", "--login", "--shell"]) {
+    if call.has_option(&facts) && !call.has_option(&["-i", "-s", "--login", "--shell"]) {
         // `-l` with a command only prints whether the command is allowed.
         analysis.add_finding(
             Effect::Read,
@@ -119,9 +119,9 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         set.push((name, value));
         words.remove(0);
     }
-    let shell = call.has(&["-i", "-s", "--login", "--shell"]);
+    let shell = call.has_option(&["-i", "-s", "--login", "--shell"]);
     if words.is_empty() {
-        let ends = call.has(&[
+        let ends = call.has_option(&[
             "-k",
             "-K",
             "--reset-timestamp",

@@ -54,7 +54,9 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
             }
         }
         None => match read {
-            Some(read) if !call.has(&["-0", "--null", "-d", "--delimiter", "-a", "--arg-file"]) => {
+            Some(read)
+                if !call.has_option(&["-0", "--null", "-d", "--delimiter", "-a", "--arg-file"]) =>
+            {
                 words.extend(read)
             }
             _ => {
@@ -118,10 +120,10 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("{=")) {
         analysis.add_finding(Effect::Code, arg.span, "`{= … =}` holds Perl code");
     }
-    if call.has(&["--rpl"]) {
+    if call.has_option(&["--rpl"]) {
         analysis.add_finding(Effect::Code, whole, "the value of `--rpl` is Perl");
     }
-    if call.has(&["--dry-run", "--dryrun", "--version", "--help", "-h", "-V"]) {
+    if call.has_option(&["--dry-run", "--dryrun", "--version", "--help", "-h", "-V"]) {
         analysis.add_finding(Effect::Read, whole, "`parallel` shows what it would run");
         return analysis.done();
     }

@@ -6,8 +6,8 @@ use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, CompoundCommand
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, SourceSpan};
 
-use super::here_document::{detach, duplicate, here_document};
-use super::lex::{Mode, lex};
+use super::here_document::{clear_positions, duplicate_operator, here_document_word};
+use super::lex::{QuoteMode, lex_word};
 use crate::model::script::{
     AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript, ShellWord,
 };
@@ -75,7 +75,7 @@ pub(crate) fn parse(text: &str) -> Option<ShellScript> {
 }
 
 /// Returns `true` if a `~` precedes more digits than the word parser reads without a panic.
-fn numbered(word: &str) -> bool {
+fn has_long_tilde_number(word: &str) -> bool {
     word.match_indices('~').any(|(at, _)| {
         let rest = word[at + 1..].trim_start_matches(['+', '-']);
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -91,7 +91,7 @@ struct BrushLowering<'a> {
 }
 
 impl BrushLowering<'_> {
-    fn byte(&self, index: usize) -> usize {
+    fn byte_offset(&self, index: usize) -> usize {
         match &self.offsets {
             Some(offsets) => *offsets.get(index).unwrap_or(&self.text.len()),
             None => index.min(self.text.len()),
@@ -101,7 +101,12 @@ impl BrushLowering<'_> {
     fn span(&self, at: Option<&SourceSpan>) -> Span {
         at.map_or_else(
             || Span::new(0, self.text.len()),
-            |at| Span::new(self.byte(at.start.index), self.byte(at.end.index)),
+            |at| {
+                Span::new(
+                    self.byte_offset(at.start.index),
+                    self.byte_offset(at.end.index),
+                )
+            },
         )
     }
 
@@ -168,7 +173,7 @@ impl BrushLowering<'_> {
             ast::Command::ExtendedTest(test, redirects) => {
                 let at = self.span(Some(&test.loc));
                 (
-                    CommandKind::Test(self.slice(at, Mode::Expression)),
+                    CommandKind::Test(self.slice(at, QuoteMode::Expression)),
                     redirects.as_ref(),
                 )
             }
@@ -182,9 +187,9 @@ impl BrushLowering<'_> {
 
     fn compound(&self, compound: &CompoundCommand) -> CommandKind {
         match compound {
-            CompoundCommand::Arithmetic(arithmetic) => {
-                CommandKind::Test(self.slice(self.span(Some(&arithmetic.loc)), Mode::Expression))
-            }
+            CompoundCommand::Arithmetic(arithmetic) => CommandKind::Test(
+                self.slice(self.span(Some(&arithmetic.loc)), QuoteMode::Expression),
+            ),
             CompoundCommand::ArithmeticForClause(clause) => {
                 let head = [&clause.initializer, &clause.condition, &clause.updater]
                     .into_iter()
@@ -192,7 +197,7 @@ impl BrushLowering<'_> {
                     .map(|part| part.value.trim())
                     .collect::<Vec<_>>()
                     .join(";");
-                let head = lex(&head, 0, head.len(), Mode::Expression, &|_| None);
+                let head = lex_word(&head, 0, head.len(), QuoteMode::Expression, &|_| None);
                 CommandKind::While {
                     head: Some(head),
                     scripts: vec![self.list(&clause.body.list)],
@@ -258,12 +263,12 @@ impl BrushLowering<'_> {
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             match item {
                 Item::AssignmentWord(_, word) => assigns.push(self.word(word)),
-                _ => self.item(item, &mut words, &mut redirects),
+                _ => self.prefix_or_suffix(item, &mut words, &mut redirects),
             }
         }
         words.extend(simple.word_or_name.iter().map(|word| self.word(word)));
         for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
-            self.item(item, &mut words, &mut redirects);
+            self.prefix_or_suffix(item, &mut words, &mut redirects);
         }
         let test = simple
             .word_or_name
@@ -271,7 +276,9 @@ impl BrushLowering<'_> {
             .is_some_and(|word| word.value == "[");
         let kind = if test && assigns.is_empty() {
             let end = words.last().map_or(span.end, |word| word.span.end);
-            CommandKind::Test(self.slice(Span::new(words[0].span.start, end), Mode::Expression))
+            CommandKind::Test(
+                self.slice(Span::new(words[0].span.start, end), QuoteMode::Expression),
+            )
         } else {
             CommandKind::Simple { assigns, words }
         };
@@ -282,7 +289,12 @@ impl BrushLowering<'_> {
         }
     }
 
-    fn item(&self, item: &Item, words: &mut Vec<ShellWord>, redirects: &mut Vec<Redirect>) {
+    fn prefix_or_suffix(
+        &self,
+        item: &Item,
+        words: &mut Vec<ShellWord>,
+        redirects: &mut Vec<Redirect>,
+    ) {
         match item {
             Item::IoRedirect(redirect) => redirects.push(self.redirect(redirect)),
             Item::Word(word) | Item::AssignmentWord(_, word) => words.push(self.word(word)),
@@ -297,7 +309,7 @@ impl BrushLowering<'_> {
         }
         let end = at.end;
         let start = at.start;
-        lex(self.text, start, end, Mode::Word, &|place| {
+        lex_word(self.text, start, end, QuoteMode::Word, &|place| {
             (place == start).then_some(end)
         })
     }
@@ -341,7 +353,7 @@ impl BrushLowering<'_> {
                 (
                     RedirectOperator::HereDocument,
                     said(descriptor).unwrap_or_else(|| RedirectOperator::default_descriptor("<<")),
-                    here_document(&text, document.requires_expansion, at),
+                    here_document_word(&text, document.requires_expansion, at),
                 )
             }
             ast::IoRedirect::File(descriptor, kind, target) => {
@@ -350,7 +362,7 @@ impl BrushLowering<'_> {
                     | ast::IoFileRedirectTarget::Duplicate(word) => self.word(word),
                     ast::IoFileRedirectTarget::Fd(fd) => {
                         let text = fd.to_string();
-                        lex(&text, 0, text.len(), Mode::Word, &|_| None)
+                        lex_word(&text, 0, text.len(), QuoteMode::Word, &|_| None)
                     }
                     ast::IoFileRedirectTarget::ProcessSubstitution(_, shell) => self.process(shell),
                 };
@@ -360,7 +372,7 @@ impl BrushLowering<'_> {
                     File::Append => (RedirectOperator::Append, ">>"),
                     File::ReadAndWrite => (RedirectOperator::ReadWrite, "<>"),
                     File::DuplicateInput => (RedirectOperator::Duplicate, "<&"),
-                    File::DuplicateOutput => (duplicate(&word), ">&"),
+                    File::DuplicateOutput => (duplicate_operator(&word), ">&"),
                 };
                 let own = RedirectOperator::default_descriptor(sign);
                 (operator, said(descriptor).unwrap_or(own), word)
@@ -375,8 +387,8 @@ impl BrushLowering<'_> {
         }
     }
 
-    fn slice(&self, at: Span, mode: Mode) -> ShellWord {
-        lex(self.text, at.start, at.end, mode, &|_| None)
+    fn slice(&self, at: Span, mode: QuoteMode) -> ShellWord {
+        lex_word(self.text, at.start, at.end, mode, &|_| None)
     }
 
     fn word(&self, word: &ast::Word) -> ShellWord {
@@ -388,35 +400,37 @@ impl BrushLowering<'_> {
             || value.contains("$(")
             || value.contains("<(")
             || value.contains(">("))
-            && !numbered(value)
+            && !has_long_tilde_number(value)
             && let Ok(pieces) = brush_parser::word::parse(value, &self.options)
         {
-            gather(&pieces, &mut ends);
+            collect_substitution_ends(&pieces, &mut ends);
         }
         if exact {
             let base = span.start;
-            lex(self.text, base, span.end, Mode::Word, &|at| {
+            lex_word(self.text, base, span.end, QuoteMode::Word, &|at| {
                 ends.get(&at.wrapping_sub(base)).map(|end| end + base)
             })
         } else {
-            let mut lowered = lex(value, 0, value.len(), Mode::Word, &|at| {
+            let mut lowered = lex_word(value, 0, value.len(), QuoteMode::Word, &|at| {
                 ends.get(&at).copied()
             });
-            detach(&mut lowered);
+            clear_positions(&mut lowered);
             lowered.span = span;
             lowered
         }
     }
 }
 
-fn gather(pieces: &[WordPieceWithSource], ends: &mut HashMap<usize, usize>) {
+fn collect_substitution_ends(pieces: &[WordPieceWithSource], ends: &mut HashMap<usize, usize>) {
     for piece in pieces {
         match &piece.piece {
             WordPiece::CommandSubstitution(_) => {
                 ends.insert(piece.start_index, piece.end_index);
             }
             WordPiece::DoubleQuotedSequence(inner)
-            | WordPiece::GettextDoubleQuotedSequence(inner) => gather(inner, ends),
+            | WordPiece::GettextDoubleQuotedSequence(inner) => {
+                collect_substitution_ends(inner, ends)
+            }
             _ => {}
         }
     }

@@ -1,18 +1,18 @@
 //! Here-documents and `>&`: the text of a parser in, the word or operator that both parsers share
 //! out.
 
-use super::lex::{Mode, lex};
+use super::lex::{QuoteMode, lex_word};
 use crate::model::script::{ParameterOperator, RedirectOperator, ShellWord, WordPiece};
 use crate::model::span::Span;
 
 /// Returns the word of a here-document, without blanks at the ends of lines, which the parsers
 /// place differently.
-pub(super) fn here_document(text: &str, expands: bool, span: Span) -> ShellWord {
+pub(super) fn here_document_word(text: &str, expands: bool, span: Span) -> ShellWord {
     let text = text.strip_prefix('\n').unwrap_or(text);
     let text = text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     let text = text.trim();
     let mut word = if expands {
-        lex(text, 0, text.len(), Mode::Document, &|_| None)
+        lex_word(text, 0, text.len(), QuoteMode::Document, &|_| None)
     } else {
         ShellWord {
             pieces: vec![WordPiece::Text {
@@ -22,13 +22,13 @@ pub(super) fn here_document(text: &str, expands: bool, span: Span) -> ShellWord 
             span,
         }
     };
-    detach(&mut word);
+    clear_positions(&mut word);
     word.span = span;
     word
 }
 
 /// Removes the positions in a word, which are positions in another text.
-pub(super) fn detach(word: &mut ShellWord) {
+pub(super) fn clear_positions(word: &mut ShellWord) {
     for piece in &mut word.pieces {
         match piece {
             WordPiece::CommandSubstitution { text, .. }
@@ -42,14 +42,14 @@ pub(super) fn detach(word: &mut ShellWord) {
                     | ParameterOperator::Other(inner),
                 ..
             }
-            | WordPiece::Arithmetic { inner } => detach(inner),
+            | WordPiece::Arithmetic { inner } => clear_positions(inner),
             WordPiece::Text { .. } | WordPiece::Variable { .. } => {}
         }
     }
 }
 
 /// Returns the operator of `>&` with this word: it duplicates a descriptor or writes a file.
-pub(super) fn duplicate(word: &ShellWord) -> RedirectOperator {
+pub(super) fn duplicate_operator(word: &ShellWord) -> RedirectOperator {
     match word.literal() {
         Some(text)
             if text

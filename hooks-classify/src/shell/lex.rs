@@ -8,7 +8,7 @@ use crate::model::span::Span;
 
 /// Meaning of quotes in a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Mode {
+pub(crate) enum QuoteMode {
     /// A word of a command.
     Word,
     /// Text with literal quotes and with expansions: a here-document.
@@ -18,10 +18,16 @@ pub(crate) enum Mode {
 }
 
 /// Ends of substitutions by their starts, in bytes of the source.
-pub(crate) type Ends<'a> = &'a dyn Fn(usize) -> Option<usize>;
+pub(crate) type SubstitutionEnds<'a> = &'a dyn Fn(usize) -> Option<usize>;
 
 /// Splits `source[from..to]` into pieces.
-pub(crate) fn lex(source: &str, from: usize, to: usize, mode: Mode, ends: Ends<'_>) -> ShellWord {
+pub(crate) fn lex_word(
+    source: &str,
+    from: usize,
+    to: usize,
+    mode: QuoteMode,
+    ends: SubstitutionEnds<'_>,
+) -> ShellWord {
     let mut lexer = Lexer {
         source,
         at: from,
@@ -40,7 +46,7 @@ struct Lexer<'a> {
     source: &'a str,
     at: usize,
     to: usize,
-    ends: Ends<'a>,
+    ends: SubstitutionEnds<'a>,
     pieces: Vec<WordPiece>,
 }
 
@@ -53,7 +59,7 @@ impl Lexer<'_> {
         self.source.get(self.at..self.to).unwrap_or("")
     }
 
-    fn text(&mut self, new: &str, quoted: bool) {
+    fn push_text(&mut self, new: &str, quoted: bool) {
         match self.pieces.last_mut() {
             Some(WordPiece::Text {
                 text,
@@ -66,43 +72,43 @@ impl Lexer<'_> {
         }
     }
 
-    fn run(&mut self, mode: Mode) {
+    fn run(&mut self, mode: QuoteMode) {
         while let Some(next) = self.peek() {
             match next {
                 '\\' => {
                     self.at += 1;
                     let Some(escaped) = self.peek() else {
-                        self.text("\\", true);
+                        self.push_text("\\", true);
                         continue;
                     };
                     self.at += escaped.len_utf8();
                     let mut buffer = [0; 4];
-                    if mode == Mode::Document && !matches!(escaped, '$' | '`' | '\\' | '\n') {
-                        self.text("\\", true);
+                    if mode == QuoteMode::Document && !matches!(escaped, '$' | '`' | '\\' | '\n') {
+                        self.push_text("\\", true);
                     }
                     if escaped != '\n' {
-                        self.text(escaped.encode_utf8(&mut buffer), true);
+                        self.push_text(escaped.encode_utf8(&mut buffer), true);
                     }
                 }
-                '\'' if mode != Mode::Document => {
+                '\'' if mode != QuoteMode::Document => {
                     self.at += 1;
                     let length = self.rest().find('\'').unwrap_or(self.rest().len());
                     let inside = self.rest()[..length].to_owned();
                     self.at += (length + 1).min(self.to - self.at);
-                    self.text(&inside, true);
+                    self.push_text(&inside, true);
                 }
-                '"' if mode != Mode::Document => {
+                '"' if mode != QuoteMode::Document => {
                     self.at += 1;
-                    self.text("", true);
-                    self.double();
+                    self.push_text("", true);
+                    self.double_quoted();
                 }
-                '$' => self.dollar(false, mode),
-                '`' => self.backquote(mode == Mode::Document),
-                '<' | '>' if mode == Mode::Word && self.rest()[1..].starts_with('(') => {
+                '$' => self.expansion(false, mode),
+                '`' => self.backquoted(mode == QuoteMode::Document),
+                '<' | '>' if mode == QuoteMode::Word && self.rest()[1..].starts_with('(') => {
                     let start = self.at + 2;
-                    let end = self.close(self.at);
+                    let end = self.closing_bracket(self.at);
                     self.pieces.push(WordPiece::ProcessSubstitution {
-                        text: self.inner(start, end),
+                        text: self.substitution_text(start, end),
                     });
                     self.at = (end + 1).min(self.to);
                 }
@@ -115,14 +121,14 @@ impl Lexer<'_> {
                         .map_or(self.rest().len(), |(i, _)| i);
                     let plain = self.rest()[..stop].to_owned();
                     self.at += stop;
-                    self.text(&plain, mode != Mode::Word);
+                    self.push_text(&plain, mode != QuoteMode::Word);
                 }
             }
         }
     }
 
     /// Reads the inside of double quotes and the closing quote.
-    fn double(&mut self) {
+    fn double_quoted(&mut self) {
         while let Some(next) = self.peek() {
             match next {
                 '"' => {
@@ -134,14 +140,14 @@ impl Lexer<'_> {
                     let Some(escaped) = self.peek() else { return };
                     self.at += escaped.len_utf8();
                     if !matches!(escaped, '$' | '`' | '"' | '\\' | '\n') {
-                        self.text("\\", true);
+                        self.push_text("\\", true);
                     }
                     if escaped != '\n' {
-                        self.text(escaped.encode_utf8(&mut [0; 4]), true);
+                        self.push_text(escaped.encode_utf8(&mut [0; 4]), true);
                     }
                 }
-                '$' => self.dollar(true, Mode::Document),
-                '`' => self.backquote(true),
+                '$' => self.expansion(true, QuoteMode::Document),
+                '`' => self.backquoted(true),
                 _ => {
                     let stop = self
                         .rest()
@@ -149,52 +155,58 @@ impl Lexer<'_> {
                         .unwrap_or(self.rest().len());
                     let plain = self.rest()[..stop].to_owned();
                     self.at += stop;
-                    self.text(&plain, true);
+                    self.push_text(&plain, true);
                 }
             }
         }
     }
 
-    fn dollar(&mut self, quoted: bool, mode: Mode) {
+    fn expansion(&mut self, quoted: bool, mode: QuoteMode) {
         let rest = &self.rest()[1..];
-        let quoted = quoted || mode == Mode::Document;
+        let quoted = quoted || mode == QuoteMode::Document;
         match rest.chars().next() {
-            Some('(') if rest.starts_with("((") && self.arithmetic_end().is_some() => {
-                let end = self.arithmetic_end().unwrap_or(self.to);
-                let inner = lex(self.source, self.at + 3, end, Mode::Expression, self.ends);
+            Some('(') if rest.starts_with("((") && self.closing_arithmetic().is_some() => {
+                let end = self.closing_arithmetic().unwrap_or(self.to);
+                let inner = lex_word(
+                    self.source,
+                    self.at + 3,
+                    end,
+                    QuoteMode::Expression,
+                    self.ends,
+                );
                 self.pieces.push(WordPiece::Arithmetic { inner });
                 self.at = (end + 2).min(self.to);
             }
             Some('(') => {
                 let start = self.at + 2;
-                let end = self.close(self.at);
-                let text = self.inner(start, end);
+                let end = self.closing_bracket(self.at);
+                let text = self.substitution_text(start, end);
                 self.pieces
                     .push(WordPiece::CommandSubstitution { text, quoted });
                 self.at = (end + 1).min(self.to);
             }
             Some('[') => {
                 let end = self.rest().find(']').map_or(self.to, |i| self.at + i);
-                let inner = lex(
+                let inner = lex_word(
                     self.source,
                     (self.at + 2).min(end),
                     end,
-                    Mode::Expression,
+                    QuoteMode::Expression,
                     self.ends,
                 );
                 self.pieces.push(WordPiece::Arithmetic { inner });
                 self.at = (end + 1).min(self.to);
             }
-            Some('{') => self.braced(quoted),
-            Some('\'') if !quoted && mode != Mode::Document => {
+            Some('{') => self.braced_parameter(quoted),
+            Some('\'') if !quoted && mode != QuoteMode::Document => {
                 self.at += 2;
-                let text = self.ansi();
-                self.text(&text, true);
+                let text = self.ansi_c_quoted();
+                self.push_text(&text, true);
             }
             Some('"') if !quoted => {
                 self.at += 2;
-                self.text("", true);
-                self.double();
+                self.push_text("", true);
+                self.double_quoted();
             }
             Some(c) if c.is_ascii_alphabetic() || c == '_' => {
                 let length = rest
@@ -218,15 +230,15 @@ impl Lexer<'_> {
             }
             _ => {
                 self.at += 1;
-                self.text("$", true);
+                self.push_text("$", true);
             }
         }
     }
 
     /// Reads `${…}`.
-    fn braced(&mut self, quoted: bool) {
+    fn braced_parameter(&mut self, quoted: bool) {
         let start = self.at + 2;
-        let end = self.brace_end(start);
+        let end = self.closing_brace(start);
         let inside = self.source.get(start..end).unwrap_or("");
         // In zsh `${=name}` is split, also in quotes.
         let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -255,7 +267,7 @@ impl Lexer<'_> {
         let after = start + mark + length;
         let operator = self.source.get(after..end).unwrap_or("");
         let change = if mark == 1 {
-            let rest = lex(self.source, after, end, Mode::Expression, self.ends);
+            let rest = lex_word(self.source, after, end, QuoteMode::Expression, self.ends);
             match inside.starts_with('#') {
                 true => ParameterOperator::Length(rest),
                 false => ParameterOperator::Indirect(rest),
@@ -266,11 +278,11 @@ impl Lexer<'_> {
             .iter()
             .find(|o| operator.starts_with(**o))
         {
-            let word = lex(
+            let word = lex_word(
                 self.source,
                 after + skip.len(),
                 end,
-                Mode::Expression,
+                QuoteMode::Expression,
                 self.ends,
             );
             if skip.ends_with('=') {
@@ -279,7 +291,13 @@ impl Lexer<'_> {
                 ParameterOperator::Default(word)
             }
         } else {
-            ParameterOperator::Other(lex(self.source, after, end, Mode::Expression, self.ends))
+            ParameterOperator::Other(lex_word(
+                self.source,
+                after,
+                end,
+                QuoteMode::Expression,
+                self.ends,
+            ))
         };
         self.at = (end + 1).min(self.to);
         self.pieces.push(WordPiece::Variable {
@@ -289,7 +307,7 @@ impl Lexer<'_> {
         });
     }
 
-    fn backquote(&mut self, quoted: bool) {
+    fn backquoted(&mut self, quoted: bool) {
         let mut text = String::new();
         let start = self.at;
         self.at += 1;
@@ -320,7 +338,7 @@ impl Lexer<'_> {
     }
 
     /// Reads the inside of `$'…'` and the closing quote.
-    fn ansi(&mut self) -> String {
+    fn ansi_c_quoted(&mut self) -> String {
         let mut bytes = Vec::new();
         while let Some(next) = self.peek() {
             self.at += next.len_utf8();
@@ -329,7 +347,7 @@ impl Lexer<'_> {
                 '\\' => {
                     let Some(kind) = self.peek() else { break };
                     self.at += kind.len_utf8();
-                    self.escape(kind, &mut bytes);
+                    self.ansi_c_escape(kind, &mut bytes);
                 }
                 _ => bytes.extend(next.encode_utf8(&mut [0; 4]).bytes()),
             }
@@ -337,7 +355,7 @@ impl Lexer<'_> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    fn escape(&mut self, kind: char, bytes: &mut Vec<u8>) {
+    fn ansi_c_escape(&mut self, kind: char, bytes: &mut Vec<u8>) {
         let simple = match kind {
             'a' => 7,
             'b' => 8,
@@ -350,11 +368,11 @@ impl Lexer<'_> {
             '\\' | '\'' | '"' | '?' => kind as u8,
             '0'..='7' => {
                 self.at -= 1;
-                self.number(8, 3) as u8
+                self.escaped_number(8, 3) as u8
             }
-            'x' => self.number(16, 2) as u8,
+            'x' => self.escaped_number(16, 2) as u8,
             'u' | 'U' => {
-                let code = self.number(16, if kind == 'u' { 4 } else { 8 });
+                let code = self.escaped_number(16, if kind == 'u' { 4 } else { 8 });
                 let c = char::from_u32(code).unwrap_or('\u{fffd}');
                 bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
                 return;
@@ -373,9 +391,9 @@ impl Lexer<'_> {
         bytes.push(simple);
     }
 
-    fn number(&mut self, radix: u32, most: usize) -> u32 {
+    fn escaped_number(&mut self, radix: u32, max_digits: usize) -> u32 {
         let mut value = 0u32;
-        for _ in 0..most {
+        for _ in 0..max_digits {
             let Some(digit) = self.peek().and_then(|c| c.to_digit(radix)) else {
                 break;
             };
@@ -385,7 +403,7 @@ impl Lexer<'_> {
         value
     }
 
-    fn inner(&self, start: usize, end: usize) -> SubstitutionText {
+    fn substitution_text(&self, start: usize, end: usize) -> SubstitutionText {
         let text = self.source.get(start..end).unwrap_or("").to_owned();
         SubstitutionText {
             text,
@@ -394,24 +412,24 @@ impl Lexer<'_> {
     }
 
     /// Returns the closing bracket of the substitution that starts at `start`.
-    fn close(&self, start: usize) -> usize {
+    fn closing_bracket(&self, start: usize) -> usize {
         if let Some(end) = (self.ends)(start)
             && end <= self.to
             && end > start
         {
             return end - 1;
         }
-        scan(self.source, start + 1, self.to, b'(', b')')
+        find_closing_bracket(self.source, start + 1, self.to, b'(', b')')
     }
 
-    fn brace_end(&self, start: usize) -> usize {
-        scan(self.source, start - 1, self.to, b'{', b'}')
+    fn closing_brace(&self, start: usize) -> usize {
+        find_closing_bracket(self.source, start - 1, self.to, b'{', b'}')
     }
 
     /// Returns the `))` of a `$((`. `$((` may also open a substitution with a subshell, which
     /// closes with `) )`.
-    fn arithmetic_end(&self) -> Option<usize> {
-        let inner = scan(self.source, self.at + 2, self.to, b'(', b')');
+    fn closing_arithmetic(&self) -> Option<usize> {
+        let inner = find_closing_bracket(self.source, self.at + 2, self.to, b'(', b')');
         self.source
             .as_bytes()
             .get(inner + 1)
@@ -421,7 +439,13 @@ impl Lexer<'_> {
 }
 
 /// Returns the bracket that closes the bracket at `open`, outside quotes; `to` if it is missing.
-pub(super) fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u8) -> usize {
+pub(super) fn find_closing_bracket(
+    source: &str,
+    open: usize,
+    to: usize,
+    opening: u8,
+    closing: u8,
+) -> usize {
     let bytes = source.as_bytes();
     let mut depth = 0usize;
     let mut at = open;
@@ -442,7 +466,7 @@ pub(super) fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u
                         at += 1;
                     }
                     if bytes[at.min(to - 1)] == b'$' && bytes.get(at + 1) == Some(&b'(') {
-                        at = scan(source, at + 1, to, b'(', b')');
+                        at = find_closing_bracket(source, at + 1, to, b'(', b')');
                     }
                     at += 1;
                 }
@@ -451,11 +475,13 @@ pub(super) fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u
                 && bytes[at..to].starts_with(b"<<")
                 && bytes.get(at + 2) != Some(&b'<') =>
             {
-                documents.extend(delimiter(&source[at + 2..to]));
+                documents.extend(here_document_delimiter(&source[at + 2..to]));
                 at += 1;
             }
             b'<' if bytes[at..to].starts_with(b"<<<") => at += 2,
-            b'\n' if !documents.is_empty() => at = past_documents(source, at, to, &mut documents),
+            b'\n' if !documents.is_empty() => {
+                at = skip_here_documents(source, at, to, &mut documents)
+            }
             b'#' if opening == b'(' && bytes[at - 1].is_ascii_whitespace() => {
                 while at + 1 < to && bytes[at + 1] != b'\n' {
                     at += 1;
@@ -476,7 +502,7 @@ pub(super) fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u
 }
 
 /// Returns the end word of a here-document, after its `<<`.
-fn delimiter(rest: &str) -> Option<String> {
+fn here_document_delimiter(rest: &str) -> Option<String> {
     let rest = rest.trim_start_matches('-').trim_start_matches([' ', '\t']);
     let length = rest
         .find(|c: char| c.is_whitespace() || ";&|<>()".contains(c))
@@ -489,7 +515,7 @@ fn delimiter(rest: &str) -> Option<String> {
 }
 
 /// Returns the end of the here-documents that begin after the line break at `at`.
-fn past_documents(source: &str, at: usize, to: usize, documents: &mut Vec<String>) -> usize {
+fn skip_here_documents(source: &str, at: usize, to: usize, documents: &mut Vec<String>) -> usize {
     let mut place = at;
     for end in documents.drain(..) {
         loop {
@@ -510,11 +536,14 @@ fn past_documents(source: &str, at: usize, to: usize, documents: &mut Vec<String
 
 #[cfg(test)]
 mod tests {
-    use super::scan;
+    use super::find_closing_bracket;
 
     #[test]
     fn a_substitution_ends_after_the_documents_in_it() {
         let text = "(cat <<'E'\ndon't (\nE\n)x";
-        assert_eq!(scan(text, 0, text.len(), b'(', b')'), text.len() - 2);
+        assert_eq!(
+            find_closing_bracket(text, 0, text.len(), b'(', b')'),
+            text.len() - 2
+        );
     }
 }

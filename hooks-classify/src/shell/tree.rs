@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use tree_sitter::{Node, Parser};
 
-use super::here_document::{duplicate, here_document};
-use super::lex::{Mode, lex};
+use super::here_document::{duplicate_operator, here_document_word};
+use super::lex::{QuoteMode, lex_word};
 use crate::model::script::{
     AndOr, Command, CommandKind, Join, Pipeline, Redirect, RedirectOperator, ShellScript, ShellWord,
 };
@@ -22,7 +22,7 @@ thread_local! {
 
 /// Returns the script of a text, or `None` if the parser rejects it.
 pub(crate) fn parse(text: &str) -> Option<ShellScript> {
-    let plain = plain(text);
+    let plain = mask_non_ascii(text);
     let tree = PARSER.with(|parser| parser.borrow_mut().as_mut()?.parse(&*plain, None))?;
     let root = tree.root_node();
     if root.has_error() {
@@ -30,16 +30,19 @@ pub(crate) fn parse(text: &str) -> Option<ShellScript> {
     }
     let mut ends = HashMap::new();
     if text.contains('`') || text.contains("$(") || text.contains("<(") || text.contains(">(") {
-        gather(root, &mut ends);
+        collect_substitution_ends(root, &mut ends);
     }
-    let lower = TreeLowering { text, ends };
+    let lower = TreeLowering {
+        text,
+        substitution_ends: ends,
+    };
     lower.statements(&children(root))
 }
 
 /// Returns the text for the grammar: of the same length, with a character that may be in a word but
 /// not in a name for each byte that is not ASCII. The scanner of the grammar looks up such
 /// characters beyond the end of a table, and reads some of them as white space.
-pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+pub(crate) fn mask_non_ascii(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
@@ -48,7 +51,7 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the starts and ends of substitutions. It does not recurse: a tree may be deep.
-fn gather(root: Node<'_>, ends: &mut HashMap<usize, usize>) {
+fn collect_substitution_ends(root: Node<'_>, ends: &mut HashMap<usize, usize>) {
     let mut cursor = root.walk();
     loop {
         let node = cursor.node();
@@ -79,7 +82,7 @@ fn span(node: Node<'_>) -> Span {
 
 struct TreeLowering<'a> {
     text: &'a str,
-    ends: HashMap<usize, usize>,
+    substitution_ends: HashMap<usize, usize>,
 }
 
 impl TreeLowering<'_> {
@@ -89,16 +92,16 @@ impl TreeLowering<'_> {
             .unwrap_or("")
     }
 
-    fn lex(&self, start: usize, end: usize, mode: Mode) -> ShellWord {
-        let mut word = lex(self.text, start, end, mode, &|at| {
-            self.ends.get(&at).copied()
+    fn lex(&self, start: usize, end: usize, mode: QuoteMode) -> ShellWord {
+        let mut word = lex_word(self.text, start, end, mode, &|at| {
+            self.substitution_ends.get(&at).copied()
         });
         word.span = Span::new(start, end);
         word
     }
 
     fn word(&self, node: Node<'_>) -> ShellWord {
-        self.lex(node.start_byte(), node.end_byte(), Mode::Word)
+        self.lex(node.start_byte(), node.end_byte(), QuoteMode::Word)
     }
 
     /// Reads statements with their separators.
@@ -144,7 +147,7 @@ impl TreeLowering<'_> {
                 list.rest.extend(more.rest);
             }
             list
-        } else if let Some(list) = self.below(node) {
+        } else if let Some(list) = self.list_below(node) {
             // A node after a list, a pipe or a redirection belongs to its last command.
             let mut list = self.and_or(list)?;
             let last = list
@@ -162,12 +165,12 @@ impl TreeLowering<'_> {
                     let mut own = Pipeline {
                         commands: last.commands.drain(..at).collect(),
                     };
-                    self.redirect_all(inner, &mut own)?;
+                    self.add_redirects(inner, &mut own)?;
                     own.commands.append(&mut last.commands);
                     *last = own;
                 }
             } else {
-                self.redirect_all(node, last)?;
+                self.add_redirects(node, last)?;
             }
             list
         } else {
@@ -177,12 +180,12 @@ impl TreeLowering<'_> {
                 background: false,
             }
         };
-        self.after_document(node, &mut list)?;
+        self.append_list_after_here_document(node, &mut list)?;
         Some(list)
     }
 
     /// Reads the list that the grammar puts below a pipeline or a redirection.
-    fn below<'n>(&self, node: Node<'n>) -> Option<Node<'n>> {
+    fn list_below<'n>(&self, node: Node<'n>) -> Option<Node<'n>> {
         let first = match node.kind() {
             "redirected_statement" => node.child_by_field_name("body")?,
             "pipeline" => {
@@ -198,7 +201,7 @@ impl TreeLowering<'_> {
         (first.kind() == "list").then_some(first)
     }
 
-    fn after_document(&self, node: Node<'_>, list: &mut AndOr) -> Option<()> {
+    fn append_list_after_here_document(&self, node: Node<'_>, list: &mut AndOr) -> Option<()> {
         if node.kind() != "redirected_statement" {
             return Some(());
         }
@@ -237,16 +240,16 @@ impl TreeLowering<'_> {
                 return self.pipeline(inner);
             }
             "redirected_statement" => {
-                pipeline = self.redirected(node)?;
+                pipeline = self.redirected_pipeline(node)?;
             }
             _ => pipeline.commands.push(self.command(node)?),
         }
-        self.untimed(&mut pipeline);
+        self.remove_time(&mut pipeline);
         Some(pipeline)
     }
 
     /// Reads `time` before a pipeline, which is not a program.
-    fn untimed(&self, pipeline: &mut Pipeline) {
+    fn remove_time(&self, pipeline: &mut Pipeline) {
         let Some(Command {
             kind: CommandKind::Simple { words, assigns },
             ..
@@ -263,7 +266,7 @@ impl TreeLowering<'_> {
         }
     }
 
-    fn redirected(&self, node: Node<'_>) -> Option<Pipeline> {
+    fn redirected_pipeline(&self, node: Node<'_>) -> Option<Pipeline> {
         let mut pipeline = match node.child_by_field_name("body") {
             Some(body) => self.pipeline(body)?,
             None => Pipeline {
@@ -277,12 +280,12 @@ impl TreeLowering<'_> {
                 }],
             },
         };
-        self.redirect_all(node, &mut pipeline)?;
+        self.add_redirects(node, &mut pipeline)?;
         Some(pipeline)
     }
 
     /// Adds redirections to the last command of the node that the grammar puts below them.
-    fn redirect_all(&self, node: Node<'_>, pipeline: &mut Pipeline) -> Option<()> {
+    fn add_redirects(&self, node: Node<'_>, pipeline: &mut Pipeline) -> Option<()> {
         let mut following = Vec::new();
         for part in children(node) {
             match part.kind() {
@@ -290,10 +293,10 @@ impl TreeLowering<'_> {
                     let (redirect, more) = self.redirect(part)?;
                     let last = pipeline.commands.last_mut()?;
                     last.redirects.push(redirect);
-                    self.more(last, more);
+                    self.append_words(last, more);
                     last.span.end = last.span.end.max(part.end_byte());
                 }
-                "heredoc_redirect" => self.document(part, pipeline, &mut following)?,
+                "heredoc_redirect" => self.here_document(part, pipeline, &mut following)?,
                 _ => {}
             }
         }
@@ -301,13 +304,13 @@ impl TreeLowering<'_> {
         Some(())
     }
 
-    fn more(&self, command: &mut Command, more: Vec<ShellWord>) {
+    fn append_words(&self, command: &mut Command, more: Vec<ShellWord>) {
         if let CommandKind::Simple { words, .. } = &mut command.kind {
             words.extend(more);
         }
     }
 
-    fn document(
+    fn here_document(
         &self,
         node: Node<'_>,
         pipeline: &mut Pipeline,
@@ -332,7 +335,7 @@ impl TreeLowering<'_> {
                 "file_redirect" | "herestring_redirect" => {
                     let (redirect, more) = self.redirect(part)?;
                     command.redirects.push(redirect);
-                    self.more(command, more);
+                    self.append_words(command, more);
                 }
                 "pipeline" => {
                     for next in children(part).into_iter().filter(Node::is_named) {
@@ -345,7 +348,7 @@ impl TreeLowering<'_> {
                     && self.text[open..part.end_byte()].contains('\n') => {}
                 _ if field == Some("argument") => {
                     let word = self.word(part);
-                    self.more(command, vec![word]);
+                    self.append_words(command, vec![word]);
                 }
                 _ => {}
             }
@@ -373,7 +376,7 @@ impl TreeLowering<'_> {
             text.to_owned()
         };
         let expands = !start.contains(['\'', '"', '\\']);
-        let target = here_document(&text, expands, at);
+        let target = here_document_word(&text, expands, at);
         command.redirects.insert(
             place,
             Redirect {
@@ -424,7 +427,7 @@ impl TreeLowering<'_> {
             .descriptor(node)?
             .unwrap_or_else(|| RedirectOperator::default_descriptor(&operator));
         if operator.ends_with('-') && words.is_empty() {
-            let target = lex("-", 0, 1, Mode::Word, &|_| None);
+            let target = lex_word("-", 0, 1, QuoteMode::Word, &|_| None);
             return Some((
                 Redirect {
                     operator: RedirectOperator::Duplicate,
@@ -445,7 +448,7 @@ impl TreeLowering<'_> {
             ">>" | "&>>" => RedirectOperator::Append,
             "<>" => RedirectOperator::ReadWrite,
             "<&" => RedirectOperator::Duplicate,
-            ">&" => duplicate(&target),
+            ">&" => duplicate_operator(&target),
             _ => return None,
         };
         Some((
@@ -503,18 +506,20 @@ impl TreeLowering<'_> {
                 assigns: parts.into_iter().map(|p| self.word(p)).collect(),
                 words: Vec::new(),
             },
-            "test_command" => {
-                CommandKind::Test(self.lex(node.start_byte(), node.end_byte(), Mode::Expression))
-            }
+            "test_command" => CommandKind::Test(self.lex(
+                node.start_byte(),
+                node.end_byte(),
+                QuoteMode::Expression,
+            )),
             "subshell" => CommandKind::Subshell(self.statements(&parts)?),
-            "compound_statement" if self.slice(node).starts_with("((") => {
-                CommandKind::Test(self.lex(node.start_byte(), node.end_byte(), Mode::Expression))
-            }
+            "compound_statement" if self.slice(node).starts_with("((") => CommandKind::Test(
+                self.lex(node.start_byte(), node.end_byte(), QuoteMode::Expression),
+            ),
             "compound_statement" | "do_group" => CommandKind::Group(self.statements(&parts)?),
-            "if_statement" => CommandKind::If(self.branches(&parts)?),
+            "if_statement" => CommandKind::If(self.if_scripts(&parts)?),
             "while_statement" => CommandKind::While {
                 head: None,
-                scripts: self.loop_parts(&parts)?,
+                scripts: self.loop_scripts(&parts)?,
             },
             "c_style_for_statement" => {
                 let open = parts.iter().find(|p| p.kind() == "((")?;
@@ -526,7 +531,7 @@ impl TreeLowering<'_> {
                     .filter(|p| !p.is_empty())
                     .collect::<Vec<_>>()
                     .join(";");
-                let head = lex(&head, 0, head.len(), Mode::Expression, &|_| None);
+                let head = lex_word(&head, 0, head.len(), QuoteMode::Expression, &|_| None);
                 let body = node.child_by_field_name("body")?;
                 CommandKind::While {
                     head: Some(head),
@@ -552,7 +557,7 @@ impl TreeLowering<'_> {
                 let subject = self.word(node.child_by_field_name("value")?);
                 let mut arms = Vec::new();
                 for item in parts.into_iter().filter(|part| part.kind() == "case_item") {
-                    arms.push(self.arm(item)?);
+                    arms.push(self.case_arm(item)?);
                 }
                 CommandKind::Case { subject, arms }
             }
@@ -583,7 +588,7 @@ impl TreeLowering<'_> {
         })
     }
 
-    fn arm(&self, item: Node<'_>) -> Option<(Vec<ShellWord>, ShellScript)> {
+    fn case_arm(&self, item: Node<'_>) -> Option<(Vec<ShellWord>, ShellScript)> {
         let parts = children(item);
         let close = parts.iter().position(|part| part.kind() == ")")?;
         let patterns = parts[..close]
@@ -594,7 +599,7 @@ impl TreeLowering<'_> {
         Some((patterns, self.statements(&parts[close + 1..])?))
     }
 
-    fn branches(&self, parts: &[Node<'_>]) -> Option<Vec<ShellScript>> {
+    fn if_scripts(&self, parts: &[Node<'_>]) -> Option<Vec<ShellScript>> {
         let mut scripts = Vec::new();
         let mut current: Vec<Node<'_>> = Vec::new();
         let mut open = false;
@@ -612,7 +617,7 @@ impl TreeLowering<'_> {
                         current.clear();
                         open = false;
                     }
-                    scripts.extend(self.branches(&children(*part))?);
+                    scripts.extend(self.if_scripts(&children(*part))?);
                 }
                 "fi" => {}
                 _ => current.push(*part),
@@ -624,7 +629,7 @@ impl TreeLowering<'_> {
         Some(scripts)
     }
 
-    fn loop_parts(&self, parts: &[Node<'_>]) -> Option<Vec<ShellScript>> {
+    fn loop_scripts(&self, parts: &[Node<'_>]) -> Option<Vec<ShellScript>> {
         let body = parts.iter().find(|part| part.kind() == "do_group")?;
         let condition: Vec<_> = parts
             .iter()

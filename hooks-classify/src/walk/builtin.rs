@@ -114,7 +114,7 @@ impl Interpreter<'_> {
     /// Runs `trap`: the action is a text.
     fn run_trap(&mut self, args: &[Arg]) -> Option<Output> {
         let call = self.read_builtin(args)?;
-        if call.has(&["-l", "-p", "-P"]) {
+        if call.has_option(&["-l", "-p", "-P"]) {
             return Some(None);
         }
         let operands: Vec<Arg> = call.operands.into_iter().map(|o| o.arg).collect();

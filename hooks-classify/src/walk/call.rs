@@ -84,7 +84,7 @@ impl Interpreter<'_> {
         let folders = call
             .options
             .iter()
-            .filter(|given| given.option.role == Role::Folder);
+            .filter(|given| given.spec.role == Role::Folder);
         let folders: Vec<String> = folders
             .filter_map(|given| Some(given.value.as_ref()?.path().to_owned()))
             .collect();

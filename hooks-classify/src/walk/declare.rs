@@ -62,7 +62,7 @@ impl Interpreter<'_> {
                 .any(|arg| arg.text.starts_with('-') && arg.text.contains(letter))
         };
         let operands: Vec<Arg> = call.operands.iter().map(|o| o.arg.clone()).collect();
-        if call.has(&["-f"]) {
+        if call.has_option(&["-f"]) {
             let exports = declaration == Declaration::Export || flag('x');
             if exports {
                 let names = operands.iter().map(|arg| arg.text.clone());

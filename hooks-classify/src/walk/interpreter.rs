@@ -16,7 +16,7 @@ use crate::model::script::ShellScript;
 use crate::model::span::Span;
 use crate::model::trace::Trace;
 use crate::model::unseen_code::UnseenCode;
-use crate::shell::{Reading, parse, translate};
+use crate::shell::{ParseResult, parse, translate_zsh};
 use crate::tables::Tables;
 
 /// Interpreter of shell text that runs nothing.
@@ -89,25 +89,25 @@ impl<'t> Interpreter<'t> {
             return None;
         }
         let unescaped = || parse(&text.replace("$'", "'"));
-        if has_escaped_quote(text) && !matches!(unescaped(), Reading::Unreadable(_)) {
+        if has_escaped_quote(text) && !matches!(unescaped(), ParseResult::Unreadable(_)) {
             self.add_finding(Effect::Unknown, span, "shells read `$'…\\'…'` differently");
         }
         self.cursor.saw_function_keyword |= text.contains("function");
         let outer = std::mem::replace(&mut self.cursor.span_map, place);
         self.cursor.depth += 1;
         let reading = match parse(text) {
-            Reading::Agreed(script) => Reading::Agreed(script),
+            ParseResult::Agreed(script) => ParseResult::Agreed(script),
             other => match parse_zsh(text) {
                 Some(script) => {
                     self.cursor.span_map = SpanMap::Fixed(span);
-                    Reading::Agreed(script)
+                    ParseResult::Agreed(script)
                 }
                 None => other,
             },
         };
         let output = match reading {
-            Reading::Agreed(script) => self.run_shell_script(&script, input),
-            Reading::Single(script) => {
+            ParseResult::Agreed(script) => self.run_shell_script(&script, input),
+            ParseResult::Single(script) => {
                 self.sink.parsers_agree = false;
                 self.add_finding(
                     Effect::Unknown,
@@ -117,13 +117,13 @@ impl<'t> Interpreter<'t> {
                 self.recover_commands(text, place);
                 self.run_shell_script(&script, input)
             }
-            Reading::Disputed(one, other) => {
+            ParseResult::Disputed(one, other) => {
                 self.sink.parsers_agree = false;
                 self.add_finding(Effect::Unknown, span, "two parsers read this differently");
                 self.recover_commands(text, place);
                 self.run_both_readings(&one, &other, input)
             }
-            Reading::Unreadable(why) => {
+            ParseResult::Unreadable(why) => {
                 self.sink.parsers_agree = false;
                 self.add_finding(Effect::Unknown, span, why);
                 self.recover_commands(text, place);
@@ -209,8 +209,8 @@ impl<'t> Interpreter<'t> {
 
 /// Returns the script of a text in which only notation of zsh is unreadable.
 fn parse_zsh(text: &str) -> Option<ShellScript> {
-    match parse(&translate(text)?) {
-        Reading::Agreed(script) => Some(script),
+    match parse(&translate_zsh(text)?) {
+        ParseResult::Agreed(script) => Some(script),
         _ => None,
     }
 }

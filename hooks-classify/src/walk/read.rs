@@ -61,7 +61,7 @@ impl Interpreter<'_> {
             let callbacks = call
                 .options
                 .iter()
-                .filter_map(|given| match given.option.role {
+                .filter_map(|given| match given.spec.role {
                     Role::Shell => given.value.as_ref(),
                     _ => None,
                 });

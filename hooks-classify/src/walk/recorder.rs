@@ -153,7 +153,7 @@ impl Recorder {
             hosts.extend(args.filter_map(|arg| named_host(call, role, arg, true)));
         }
         for given in &call.options {
-            let role = given.option.role;
+            let role = given.spec.role;
             push_path_effects(role, given.value.as_slice(), &mut path_effects);
             let value = given.value.iter();
             hosts.extend(value.filter_map(|arg| named_host(call, role, arg, false)));
@@ -378,7 +378,7 @@ fn add_manifests(part: &mut Part, call: &Call) {
             }
         }
     }
-    let runs = |given: &&ParsedOption| given.option.role == Role::ScriptFile;
+    let runs = |given: &&ParsedOption| given.spec.role == Role::ScriptFile;
     for value in call
         .options
         .iter()

@@ -46,16 +46,18 @@ fn takes_commands(terminal: &Terminal, call: &Call) -> bool {
     let enough = terminal
         .operands
         .is_some_and(|operands| call.operands.len() >= operands);
-    call.has(terminal.on) || !(enough || call.has(terminal.off) || prints_help_or_version(call))
+    call.has_option(terminal.on)
+        || !(enough || call.has_option(terminal.off) || prints_help_or_version(call))
 }
 
 fn starts_pager(pager: &Pager, call: &Call) -> bool {
-    let by_itself = (pager.off).is_some_and(|off| !call.has(off) && !prints_help_or_version(call));
-    by_itself || call.has(pager.on)
+    let by_itself =
+        (pager.off).is_some_and(|off| !call.has_option(off) && !prints_help_or_version(call));
+    by_itself || call.has_option(pager.on)
 }
 
 /// Returns `true` if a call only prints its help or version.
 fn prints_help_or_version(call: &Call) -> bool {
-    let mut verbs = call.options.iter().map(|given| given.option.effect);
+    let mut verbs = call.options.iter().map(|given| given.spec.effect);
     verbs.any(|verb| verb == Some(OptionEffect::Forces(Effect::Read)))
 }

@@ -63,7 +63,7 @@ fn from_getopt(reads: &Reads, words: Vec<String>) -> Parsed {
             break;
         }
         let option = reads.option(&word).expect("an option of the table");
-        let has_value = option.takes_value || option.may_have_value;
+        let has_value = option.requires_value || option.may_have_value;
         let text = if has_value { words.next() } else { None };
         options.push((word, text.as_deref().and_then(value)));
     }
@@ -90,7 +90,7 @@ fn held_against_getopt(style: &str, mode: &str) {
     for (reads, line) in &lines {
         let (mut letters, mut names) = (mode.to_owned(), Vec::new());
         for option in &reads.options {
-            let sign = match (option.takes_value, option.may_have_value) {
+            let sign = match (option.requires_value, option.may_have_value) {
                 (true, _) => ":",
                 (_, true) => "::",
                 _ => "",
@@ -140,7 +140,9 @@ fn bsd_believes_what_every_version_reads() {
             let first = line.iter().position(|word| !word.starts_with('-'));
             let read = reads.read(&line);
             let exempt = |(name, _): &&(String, Option<String>)| {
-                reads.option(name).is_some_and(|option| option.exempts)
+                reads
+                    .option(name)
+                    .is_some_and(|option| option.makes_harmless)
             };
             // An option does not take an operand before all options as its value.
             if first == Some(0) && line.first().is_some_and(|word| !word.is_empty()) {
@@ -188,7 +190,7 @@ fn held_against_getopts(shell: &str, args: &[&str]) {
     );
     for (reads, line) in &lines {
         let letter = |option: &hooks_classify::OptionEntry| {
-            let sign = if option.takes_value { ":" } else { "" };
+            let sign = if option.requires_value { ":" } else { "" };
             format!("{}{sign}", &option.name[1..])
         };
         let letters: String = reads.options.iter().map(letter).collect();
@@ -306,7 +308,7 @@ fn git_is_read_as_parseopt_does() {
     for (reads, line) in &lines {
         let mut spec = String::from("usage\n--\n");
         for option in &reads.options {
-            let sign = match (option.takes_value, option.may_have_value) {
+            let sign = match (option.requires_value, option.may_have_value) {
                 (true, _) => "=",
                 (_, true) => "?",
                 _ => "",
@@ -373,7 +375,7 @@ fn argparse_is_read_as_python_does() {
         .iter()
         .map(|(reads, line)| {
             let options = reads.options.iter();
-            let options: Vec<_> = options.map(|o| (&o.name, o.takes_value)).collect();
+            let options: Vec<_> = options.map(|o| (&o.name, o.requires_value)).collect();
             serde_json::json!([options, line])
         })
         .collect();
