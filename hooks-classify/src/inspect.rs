@@ -80,12 +80,12 @@ pub fn read_command_line(words: &[&str]) -> Option<CommandLine> {
         unrecognized: call.unrecognized.into_iter().map(|(why, _)| why).collect(),
         ..CommandLine::default()
     };
-    for given in call.options {
-        let list = match given.version_dependent {
+    for opt in call.options {
+        let list = match opt.version_dependent {
             true => &mut line.version_dependent,
             false => &mut line.options,
         };
-        list.push((given.name, given.value.map(|value| value.text)));
+        list.push((opt.name, opt.value.map(|value| value.text)));
     }
     Some(line)
 }

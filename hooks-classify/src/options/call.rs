@@ -69,9 +69,9 @@ impl Call {
     /// Returns how the call may run its standard input, which an option may name as a file of
     /// code.
     pub(crate) fn runs_input(&self) -> RunsInput {
-        let named = self.options.iter().any(|given| {
-            given.spec.role == Role::ScriptFile
-                && given
+        let named = self.options.iter().any(|opt| {
+            opt.spec.role == Role::ScriptFile
+                && opt
                     .value
                     .as_ref()
                     .is_some_and(|value| is_stdin(&value.text))
@@ -86,7 +86,7 @@ impl Call {
     pub(crate) fn connects_here(&self) -> bool {
         let is_host = |option: &Opt| option.role == Role::Host;
         self.program.options.values().any(is_host)
-            && !self.options.iter().any(|given| is_host(&given.spec))
+            && !self.options.iter().any(|opt| is_host(&opt.spec))
     }
 
     /// Returns `true` if output to `path` goes to a file. Some programs write a file with the name
@@ -105,6 +105,6 @@ impl Call {
     pub(crate) fn has_option(&self, names: &[&str]) -> bool {
         self.options
             .iter()
-            .any(|given| names.contains(&given.name.as_str()))
+            .any(|opt| names.contains(&opt.name.as_str()))
     }
 }

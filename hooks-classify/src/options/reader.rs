@@ -189,10 +189,10 @@ impl OptionReader {
         let scope = OptionScope { program, parents };
         let mut at = 0;
         // A member may be a request itself.
-        while let Some(given) = self.call.options.get(at) {
+        while let Some(opt) = self.call.options.get(at) {
             at += 1;
-            self.words_left = given.words_left;
-            let (Role::Request, Some(request)) = (given.spec.role, given.value.clone()) else {
+            self.words_left = opt.words_left;
+            let (Role::Request, Some(request)) = (opt.spec.role, opt.value.clone()) else {
                 continue;
             };
             for (name, member) in request_members(&request.text).unwrap_or_default() {
@@ -213,10 +213,10 @@ impl OptionReader {
     /// `-d=recurse`, too. A separate value never makes a call harmless.
     fn add_value_entries(&mut self, program: &Program, parents: &[&'static Program]) {
         let scope = OptionScope { program, parents };
-        let with_value = |given: &ParsedOption| {
-            let value = given.value.as_ref().filter(|value| value.is_known())?;
-            let found = scope.by_exact_name(&format!("{}={}", given.name, value.text))?;
-            (!found.spec.exempts()).then_some((found, given.span, given.words_left))
+        let with_value = |opt: &ParsedOption| {
+            let value = opt.value.as_ref().filter(|value| value.is_known())?;
+            let found = scope.by_exact_name(&format!("{}={}", opt.name, value.text))?;
+            (!found.spec.exempts()).then_some((found, opt.span, opt.words_left))
         };
         let found: Vec<_> = self.call.options.iter().filter_map(with_value).collect();
         for (found, span, words_left) in found {

@@ -18,8 +18,8 @@ pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: 
     let outer = call
         .options
         .iter()
-        .filter(|given| given.index_in(call).is_none());
-    let before = outer.filter_map(|given| given.value.as_ref());
+        .filter(|opt| opt.index_in(call).is_none());
+    let before = outer.filter_map(|opt| opt.value.as_ref());
     let held: Vec<_> = before
         .chain(&call.args)
         .filter(|arg| !arg.is_known())
@@ -82,8 +82,8 @@ fn named_machine(call: &Call) -> Option<String> {
     let (operands, _) = call.roles();
     let operands = operands.iter().filter(|(role, _)| is_word(role));
     let options = call.options.iter();
-    let options = options.filter(|given| is_word(&given.spec.role));
-    let values = options.filter_map(|given| given.value.as_ref());
+    let options = options.filter(|opt| is_word(&opt.spec.role));
+    let values = options.filter_map(|opt| opt.value.as_ref());
     let mut words = operands.flat_map(|(_, args)| args).chain(values);
     if call.program.details.hosts
         && let Some(host) = call.operands.iter().find_map(|o| host_of_place(&o.arg))
@@ -117,8 +117,8 @@ pub(super) fn holds_unknown(word: &Arg) -> bool {
 /// Returns the other machine that an option of a call names.
 fn server_of_option(call: &Call) -> Option<String> {
     let options = call.options.iter();
-    let options = options.filter(|given| given.spec.role == Role::Host);
-    let mut values = options.filter_map(|given| given.value.as_ref());
+    let options = options.filter(|opt| opt.spec.role == Role::Host);
+    let mut values = options.filter_map(|opt| opt.value.as_ref());
     values.find_map(|value| elsewhere(&as_address(value)))
 }
 

@@ -111,7 +111,7 @@ pub(super) fn compile_flags(context: &Context<'_>, call: &Call, _: Span, _: &Inp
 pub(super) fn mypy(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let analysis = Analysis::new();
     let cache = call.options.iter().rev().find(|g| g.name == "--cache-dir");
-    match cache.and_then(|given| given.value.as_ref()) {
+    match cache.and_then(|opt| opt.value.as_ref()) {
         Some(value) if value.text == "/dev/null" => analysis.with_effect(Effect::Read),
         _ => analysis,
     }

@@ -66,9 +66,9 @@ fn note_found_files(analysis: &mut Analysis, context: &Context<'_>, call: &Call)
     if let Some(folder) = &call.program.details.finds {
         analysis.add_pipeline_path(context.possible_path(folder));
     }
-    for given in &call.options {
-        if given.spec.role == Role::Folder
-            && let Some(value) = &given.value
+    for opt in &call.options {
+        if opt.spec.role == Role::Folder
+            && let Some(value) = &opt.value
         {
             analysis.add_printed_path(value);
         }
@@ -115,14 +115,14 @@ pub(crate) fn analyze_by_table(
     };
     ask_about_sent_words(&mut analysis, call, whole);
     let program = &call.program;
-    let given = program.details.reveals_given.as_ref();
-    let given = given.filter(|_| !call.operands.is_empty());
+    let with_operands = program.details.reveals_given.as_ref();
+    let with_operands = with_operands.filter(|_| !call.operands.is_empty());
     let reveals = program
         .details
         .reveals
         .as_ref()
         .filter(|_| !prints_other(call));
-    if let Some(what) = reveals.or(given) {
+    if let Some(what) = reveals.or(with_operands) {
         analysis.require_confirmation(whole, format!("`{}` shows {what}", call.path));
     }
     note_copy(&mut analysis, call);

@@ -16,17 +16,17 @@ pub(super) fn kubectl_get(_: &Context<'_>, call: &Call, whole: Span, _: &Input) 
         })
     };
     let named = call.operands.iter().any(|operand| kind(&operand.arg.text));
-    let full = call.options.iter().any(|given| {
-        let value = given.value.as_ref().map_or("", |v| v.text.as_str());
-        match given.name.as_str() {
+    let full = call.options.iter().any(|opt| {
+        let value = opt.value.as_ref().map_or("", |v| v.text.as_str());
+        match opt.name.as_str() {
             "-o" | "--output" => !matches!(value, "name" | "wide"),
             "--template" => true,
             _ => false,
         }
     });
-    let raw = call.options.iter().any(|given| {
-        given.name == "--raw"
-            && given
+    let raw = call.options.iter().any(|opt| {
+        opt.name == "--raw"
+            && opt
                 .value
                 .as_ref()
                 .is_some_and(|v| v.text.contains("/secrets"))
@@ -42,11 +42,11 @@ pub(super) fn kubectl_get(_: &Context<'_>, call: &Call, whole: Span, _: &Input) 
 
 /// Notes templates, and variables that name programs.
 fn note_templates(analysis: &mut Analysis, call: &Call) {
-    for given in &call.options {
-        let Some(value) = &given.value else { continue };
+    for opt in &call.options {
+        let Some(value) = &opt.value else { continue };
         let text = value.text.as_str();
         let template = text.contains("{{") || text.contains("{%");
-        let code = match given.name.as_str() {
+        let code = match opt.name.as_str() {
             "-a" | "--args" => template,
             "-e" | "--extra-vars" => {
                 template
@@ -63,7 +63,7 @@ fn note_templates(analysis: &mut Analysis, call: &Call) {
                 value.span,
                 format!(
                     "the value of `{}` may make `{}` run code",
-                    call.path, given.name
+                    call.path, opt.name
                 ),
             );
         }
@@ -99,9 +99,9 @@ pub(super) fn ansible(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     let name = module.as_ref().map_or("command", |m| m.text.as_str());
     let name = name.rsplit('.').next().unwrap_or(name);
     let arguments = value(["-a", "--args"]);
-    let given = arguments.as_ref().map_or("", |a| a.text.as_str());
+    let text = arguments.as_ref().map_or("", |a| a.text.as_str());
     // They print or check an expression, which may look up anything.
-    if matches!(name, "debug" | "assert") && given.contains(['(', '[', '{', '|', '\\']) {
+    if matches!(name, "debug" | "assert") && text.contains(['(', '[', '{', '|', '\\']) {
         return analysis.with_effect(Effect::Code);
     }
     if name == "slurp"

@@ -44,16 +44,16 @@ pub(super) fn flyway(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
 /// its words.
 pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let settled = call.options.iter().any(|given| {
+    let settled = call.options.iter().any(|opt| {
         matches!(
-            given.spec.effect,
+            opt.spec.effect,
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
-        ) || matches!(given.spec.role, Role::ScriptFile | Role::Script(_))
+        ) || matches!(opt.spec.role, Role::ScriptFile | Role::Script(_))
     });
     if call
         .options
         .iter()
-        .any(|given| reads_commands_from_input(call, given))
+        .any(|opt| reads_commands_from_input(call, opt))
     {
         run_input(&mut analysis, call, whole, input);
     }
@@ -75,9 +75,9 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         return analysis.with_effect(Effect::Read);
     }
     if settled {
-        let means = call.options.iter().any(|given| {
+        let means = call.options.iter().any(|opt| {
             matches!(
-                given.spec.effect,
+                opt.spec.effect,
                 Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
             )
         });
@@ -102,15 +102,15 @@ fn run_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
         return;
     };
     // `:name` in the input of `psql` is replaced by the text of the variable.
-    let variable = |given: &&ParsedOption| {
-        let named = ["-v", "--set", "--variable"].contains(&given.name.as_str());
+    let variable = |opt: &&ParsedOption| {
+        let named = ["-v", "--set", "--variable"].contains(&opt.name.as_str());
         let plain = |c: char| c.is_ascii_alphanumeric() || "_=.,:/-".contains(c);
-        let value = given.value.as_ref();
+        let value = opt.value.as_ref();
         named && text.contains(':') && value.is_some_and(|value| !value.text.chars().all(plain))
     };
-    if let Some(given) = call.options.iter().find(variable) {
+    if let Some(opt) = call.options.iter().find(variable) {
         let reason = format!("`{}` may put a variable into its SQL", call.path);
-        analysis.add_finding(Effect::Code, given.span, reason);
+        analysis.add_finding(Effect::Code, opt.span, reason);
     }
     let language = script_language(call).unwrap_or(Language::Sql);
     analysis.run_script(language, &Arg::new(text.clone(), whole), call);

@@ -160,12 +160,12 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
         }
         analysis.read_file(file);
     }
-    for given in call
+    for opt in call
         .options
         .iter()
         .filter(|g| g.name == "--checkpoint-action")
     {
-        if let Some(value) = &given.value
+        if let Some(value) = &opt.value
             && let Some(text) = value.text.strip_prefix("exec=")
         {
             analysis.run_shell_text(&value.with_text(text), &Input::Unknown);
@@ -181,20 +181,15 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
                 && matches!(g.spec.effect, Some(crate::model::effect::OptionEffect::Replaces(e)) if e > Effect::Read)
         });
         if !others {
-            for given in &call.options {
-                if let Some(crate::model::effect::OptionEffect::AtLeast(effect)) = given.spec.effect
-                {
-                    analysis.add_finding(
-                        effect,
-                        given.span,
-                        format!("`tar` with `{}`", given.name),
-                    );
+            for opt in &call.options {
+                if let Some(crate::model::effect::OptionEffect::AtLeast(effect)) = opt.spec.effect {
+                    analysis.add_finding(effect, opt.span, format!("`tar` with `{}`", opt.name));
                 }
             }
             note_unrecognized(&mut analysis, call);
-            for given in &call.options {
-                if !["-f", "--file"].contains(&given.name.as_str()) {
-                    option_value(&mut analysis, context, call, given, input);
+            for opt in &call.options {
+                if !["-f", "--file"].contains(&opt.name.as_str()) {
+                    option_value(&mut analysis, context, call, opt, input);
                 }
             }
             role(
@@ -205,9 +200,9 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
                 &operand_words(call),
                 input,
             );
-            for given in &call.options {
+            for opt in &call.options {
                 if let ("-C" | "--directory" | "--cd", Some(folder)) =
-                    (given.name.as_str(), &given.value)
+                    (opt.name.as_str(), &opt.value)
                 {
                     analysis.read_file(folder);
                 }

@@ -26,7 +26,7 @@ pub(super) fn note_effect(
         && let Some(late) = call
             .options
             .iter()
-            .find(|given| given.words_left < first.words_left)
+            .find(|opt| opt.words_left < first.words_left)
     {
         let reason = format!(
             "`{}` takes `{}` for the name of a file",
@@ -37,18 +37,18 @@ pub(super) fn note_effect(
     let mut means: Option<(Effect, Span, &str)> = None;
     let mut only = means;
     let mut raised = means;
-    for (at, given) in call.options.iter().enumerate() {
+    for (at, opt) in call.options.iter().enumerate() {
         let promises = matches!(
-            given.spec.effect,
+            opt.spec.effect,
             Some(OptionEffect::Forces(_) | OptionEffect::Replaces(Effect::Read))
         );
         if promises && is_negated(call, at) {
             continue;
         }
-        let entry = |effect| (effect, given.span, given.name.as_str());
+        let entry = |effect| (effect, opt.span, opt.name.as_str());
         let stronger =
             |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
-        match given.spec.effect {
+        match opt.spec.effect {
             Some(OptionEffect::Replaces(effect)) if stronger(means, effect) => {
                 means = Some(entry(effect))
             }
@@ -59,8 +59,7 @@ pub(super) fn note_effect(
                 raised = Some(entry(effect))
             }
             Some(verb @ (OptionEffect::Reveals | OptionEffect::ReplacesAndReveals)) => {
-                analysis
-                    .require_confirmation(given.span, format!("`{}` shows secrets", given.name));
+                analysis.require_confirmation(opt.span, format!("`{}` shows secrets", opt.name));
                 if verb == OptionEffect::ReplacesAndReveals && stronger(means, Effect::Read) {
                     means = Some(entry(Effect::Read));
                 }
@@ -68,8 +67,8 @@ pub(super) fn note_effect(
             _ => {}
         }
     }
-    let given = program.given.filter(|_| !call.operands.is_empty());
-    let plain = function.or(given).unwrap_or(program.effect);
+    let with_operands = program.given.filter(|_| !call.operands.is_empty());
+    let plain = function.or(with_operands).unwrap_or(program.effect);
     let (mut effect, mut span, mut option) = (plain, whole, None);
     if let Some((strongest, at, name)) = means {
         (effect, span, option) = (strongest, at, Some(name));
@@ -105,19 +104,19 @@ pub(super) fn note_effect(
 
 /// Notes the effects of the options alone, for functions that read the operands themselves.
 pub(super) fn note_option_effects(analysis: &mut Analysis, call: &Call) {
-    for given in &call.options {
-        match given.spec.effect {
+    for opt in &call.options {
+        match opt.spec.effect {
             Some(OptionEffect::AtLeast(effect) | OptionEffect::Replaces(effect)) => {
                 let reason = format!(
                     "`{}` with `{}` {}",
                     call.path,
-                    given.name,
+                    opt.name,
                     effect_phrase(effect)
                 );
-                analysis.add_finding(effect, given.span, reason);
+                analysis.add_finding(effect, opt.span, reason);
             }
             Some(OptionEffect::Reveals | OptionEffect::ReplacesAndReveals) => {
-                analysis.require_confirmation(given.span, format!("`{}` shows secrets", given.name))
+                analysis.require_confirmation(opt.span, format!("`{}` shows secrets", opt.name))
             }
             _ => {}
         }
@@ -150,26 +149,26 @@ const WORKS: &[&str] = &["-z", "--compress", "-d", "--decompress", "--uncompress
 /// Returns `true` if something negates an option: another value, `--no-…`, a word that turns it
 /// off, another option, or its place.
 fn is_negated(call: &Call, at: usize) -> bool {
-    let given = &call.options[at];
+    let opt = &call.options[at];
     let off = |value: &Arg| OFF.contains(&value.text.to_ascii_lowercase().as_str());
-    if given.spec.takes == Takes::Maybe && given.value.as_ref().is_some_and(off) {
+    if opt.spec.takes == Takes::Maybe && opt.value.as_ref().is_some_and(off) {
         return true;
     }
-    if let Some(place) = given.index_in(call) {
+    if let Some(place) = opt.index_in(call) {
         let next = call.args.get(place + 1);
         if next.is_some_and(off) || (call.program.details.only_first && place > 0) {
             return true;
         }
     }
-    let works = |given: &ParsedOption| WORKS.contains(&given.name.as_str());
+    let works = |opt: &ParsedOption| WORKS.contains(&opt.name.as_str());
     let compresses = call.program.options.contains_key("--decompress");
-    if compresses && LOOKS.contains(&given.name.as_str()) && call.options.iter().any(works) {
+    if compresses && LOOKS.contains(&opt.name.as_str()) && call.options.iter().any(works) {
         return true;
     }
-    let name = given.name.as_str();
+    let name = opt.name.as_str();
     let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
     let own = base(name);
-    let verb = given.spec.effect;
+    let verb = opt.spec.effect;
     let negated = call.args.iter().any(|arg| {
         arg.text.strip_prefix("--no-").is_some_and(|rest| {
             let positive = format!("--{rest}");
@@ -202,7 +201,7 @@ fn effect_phrase(effect: Effect) -> &'static str {
 
 /// Returns `true` if an option makes a program print something else, such as its version.
 pub(super) fn prints_other(call: &Call) -> bool {
-    call.options.iter().enumerate().any(|(at, given)| {
-        given.spec.effect == Some(OptionEffect::Forces(Effect::Read)) && !is_negated(call, at)
+    call.options.iter().enumerate().any(|(at, opt)| {
+        opt.spec.effect == Some(OptionEffect::Forces(Effect::Read)) && !is_negated(call, at)
     })
 }

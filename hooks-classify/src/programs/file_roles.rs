@@ -100,9 +100,9 @@ fn is_also_operand(call: &Call, file: &Arg) -> bool {
 
 /// Returns `true` if a written file is an operand rather than the value of an option.
 fn is_written_operand(call: &Call, file: &Arg) -> bool {
-    !call.options.iter().any(|given| {
-        let value = given.value.as_ref();
-        given.spec.role == Role::Output && value.is_some_and(|value| value.text == file.text)
+    !call.options.iter().any(|opt| {
+        let value = opt.value.as_ref();
+        opt.spec.role == Role::Output && value.is_some_and(|value| value.text == file.text)
     })
 }
 
@@ -134,8 +134,8 @@ fn filters_source(context: &Context<'_>, call: &Call) -> bool {
     let filters = call
         .options
         .iter()
-        .filter(|given| given.spec.role == Role::Filter);
-    let values = filters.filter_map(|given| given.value.as_ref());
+        .filter(|opt| opt.spec.role == Role::Filter);
+    let values = filters.filter_map(|opt| opt.value.as_ref());
     // A filter that leaves files out allows any other file.
     let mut values = values
         .filter(|value| !value.text.starts_with('!'))
@@ -153,9 +153,9 @@ fn prints_contents(call: &Call) -> bool {
     // Options before the name of a command do not belong to the command.
     let own = || {
         let options = call.options.iter();
-        options.filter(|given| given.index_in(call).is_some())
+        options.filter(|opt| opt.index_in(call).is_some())
     };
-    let given = |names: &[&str]| own().any(|given| names.contains(&given.name.as_str()));
+    let has_any = |names: &[&str]| own().any(|opt| names.contains(&opt.name.as_str()));
     call.program
         .details
         .contents
@@ -163,21 +163,21 @@ fn prints_contents(call: &Call) -> bool {
         .is_some_and(|contents| {
             let name = call.path.rsplit(' ').next().unwrap_or("");
             let by_itself = !contents.only_on.contains(&name);
-            given(contents.on) || by_itself && !given(contents.off)
+            has_any(contents.on) || by_itself && !has_any(contents.off)
         })
 }
 
 /// Returns `true` if a call reads all files below the folders that it names.
 pub(crate) fn recurses(call: &Call) -> bool {
-    let given = |names: &[&str]| {
+    let has_any = |names: &[&str]| {
         call.options
             .iter()
-            .any(|given| names.contains(&given.name.as_str()))
+            .any(|opt| names.contains(&opt.name.as_str()))
     };
     let own = call.program.details.recurses.as_ref();
     own.is_some_and(|own| {
         let always = own.on.is_empty() || own.names.contains(&call.path.as_str());
-        !given(own.off) && (always || given(own.on))
+        !has_any(own.off) && (always || has_any(own.on))
     })
 }
 

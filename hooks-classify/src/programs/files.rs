@@ -53,12 +53,12 @@ pub(super) fn cp(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
 /// Analyzes `truncate`, which discards contents if the size is smaller.
 pub(super) fn truncate(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for given in call
+    for opt in call
         .options
         .iter()
         .filter(|g| g.name == "-s" || g.name == "--size")
     {
-        let Some(value) = &given.value else { continue };
+        let Some(value) = &opt.value else { continue };
         let text = value.text.trim();
         let grows = text.starts_with(['+', '>']);
         let bare = text.trim_start_matches(['<', '/', '%', ' ']);
@@ -215,7 +215,8 @@ pub(super) fn vim(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
 /// Analyzes a program that searches text: with the pattern in an option, all operands are files.
 pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let given = call.has_option(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]);
+    let has_pattern_option =
+        call.has_option(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]);
     let searches = if call.path.ends_with(" grep") {
         true
     } else if call.path.ends_with("grep") && call.path != "rgrep" {
@@ -224,7 +225,7 @@ pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &I
         input.may_be_absent()
     };
     // Without a file all below the folder is searched.
-    if call.operands.len() <= usize::from(!given) && searches {
+    if call.operands.len() <= usize::from(!has_pattern_option) && searches {
         role(
             &mut analysis,
             context,
@@ -234,7 +235,7 @@ pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &I
             input,
         );
     }
-    if given {
+    if has_pattern_option {
         let files: Vec<Arg> = call.operands.iter().map(|o| o.arg.clone()).collect();
         role(&mut analysis, context, call, Role::Name, &files, input);
         return analysis.without_operands();

@@ -48,12 +48,12 @@ pub(super) fn awk(_: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analy
 
 /// Runs the program of `awk` and reads its files.
 fn awk_program(analysis: &mut Analysis, call: &Call) {
-    let given = call.has_option(&["-f", "--file", "-E", "--exec", "-e", "--source"]);
-    let skip = usize::from(!given);
-    if !given && let Some(first) = call.operands.first() {
+    let has_program_option = call.has_option(&["-f", "--file", "-E", "--exec", "-e", "--source"]);
+    let skip = usize::from(!has_program_option);
+    if !has_program_option && let Some(first) = call.operands.first() {
         analysis.run_script(Language::Awk, &first.arg, call);
     }
-    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    let values = call.options.iter().filter_map(|opt| opt.value.as_ref());
     let operands = call.operands.iter().skip(skip).map(|operand| &operand.arg);
     for word in operands.clone().chain(values) {
         let file = word

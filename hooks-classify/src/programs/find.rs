@@ -280,12 +280,12 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
 /// searched.
 fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<PossiblePath> {
     let values = |names: &[&str]| {
-        let given = call
+        let matching = call
             .options
             .iter()
-            .filter(|given| names.contains(&given.name.as_str()));
-        given
-            .filter_map(|given| given.value.as_ref())
+            .filter(|opt| names.contains(&opt.name.as_str()));
+        matching
+            .filter_map(|opt| opt.value.as_ref())
             .collect::<Vec<_>>()
     };
     let endings = values(&["-e", "--extension"]);

@@ -12,9 +12,9 @@ use crate::options::call::Call;
 /// Analyzes a program that passes `--log-opts` to `git log`.
 pub(super) fn log_options(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for given in &call.options {
-        if given.name == "--log-opts"
-            && let Some(value) = &given.value
+    for opt in &call.options {
+        if opt.name == "--log-opts"
+            && let Some(value) = &opt.value
         {
             let line = format!("git log {}", value.text);
             analysis.run_shell_text(&value.with_text(&line), &Input::Unknown);
@@ -36,9 +36,9 @@ pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input)
             input,
         );
     }
-    if call.options.iter().any(|given| {
+    if call.options.iter().any(|opt| {
         matches!(
-            given.spec.effect,
+            opt.spec.effect,
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
         )
     }) {
@@ -63,7 +63,7 @@ pub(super) fn push(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Anal
     let dry = call
         .options
         .iter()
-        .any(|given| matches!(given.spec.effect, Some(OptionEffect::Forces(Effect::Read))));
+        .any(|opt| matches!(opt.spec.effect, Some(OptionEffect::Forces(Effect::Read))));
     if call.has_option(&["-n", "--dry-run"]) && !call.has_option(&["--no-verify"]) {
         analysis.add_finding(
             Effect::Code,

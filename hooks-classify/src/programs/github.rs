@@ -15,10 +15,10 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
     let mut method = None;
     let mut query = None;
     let mut body = false;
-    for given in &call.options {
-        let Some(value) = &given.value else { continue };
+    for opt in &call.options {
+        let Some(value) = &opt.value else { continue };
         let text = value.text.as_str();
-        match given.name.as_str() {
+        match opt.name.as_str() {
             "-X" | "--method" => method = Some(text.to_ascii_uppercase()),
             "--hostname" if !value.is_known() => {
                 analysis.require_confirmation(value.span, "an expansion decides where the words go")

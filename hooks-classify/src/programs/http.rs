@@ -17,9 +17,9 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
     let mut analysis = Analysis::new();
     let mut strongest = Effect::Read;
     let mut request = Request::default();
-    for given in &call.options {
-        let text = given.value.as_ref().map_or("", |value| value.text.as_str());
-        let name = given.name.as_str();
+    for opt in &call.options {
+        let text = opt.value.as_ref().map_or("", |value| value.text.as_str());
+        let name = opt.name.as_str();
         match name {
             "--next" | "-:" => strongest = strongest.max(std::mem::take(&mut request).effect()),
             "-X" | "--request" => request.method = Some(text.to_owned()),
@@ -31,9 +31,9 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
             _ => {}
         }
         if ["-n", "--netrc", "--netrc-optional", "--netrc-file"].contains(&name) {
-            analysis.require_confirmation(given.span, "`curl` sends credentials from a file");
+            analysis.require_confirmation(opt.span, "`curl` sends credentials from a file");
         }
-        let Some(value) = &given.value else { continue };
+        let Some(value) = &opt.value else { continue };
         if ["-b", "--cookie"].contains(&name) && !text.is_empty() && !text.contains('=') {
             analysis.require_confirmation(value.span, "`curl` sends cookies from a file");
         }
@@ -89,12 +89,12 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
         }
     }
     strongest = strongest.max(request.effect());
-    for given in call
+    for opt in call
         .options
         .iter()
         .filter(|g| ["-Q", "--quote"].contains(&g.name.as_str()))
     {
-        if let Some(value) = &given.value
+        if let Some(value) = &opt.value
             && value
                 .text
                 .trim_start_matches(['-', '+', '*'])
@@ -111,15 +111,15 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
             analysis.add_finding(Effect::Delete, value.span, "`curl` deletes on the server");
         }
     }
-    let given = |name: &'static str| {
-        let options = call.options.iter().filter(move |given| given.name == name);
-        options.filter_map(|given| given.value.clone())
+    let values_of = |name: &'static str| {
+        let options = call.options.iter().filter(move |opt| opt.name == name);
+        options.filter_map(|opt| opt.value.clone())
     };
-    let default = given("--proto-default");
+    let default = values_of("--proto-default");
     let files = default
         .clone()
         .any(|value| value.text.to_ascii_lowercase().starts_with("file"));
-    let addresses: Vec<_> = given("--url").chain(operand_words(call)).collect();
+    let addresses: Vec<_> = values_of("--url").chain(operand_words(call)).collect();
     for address in &addresses {
         ask_about_file_address(&mut analysis, address, files);
     }

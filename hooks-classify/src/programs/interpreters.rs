@@ -20,7 +20,7 @@ fn run_code(analysis: &mut Analysis, call: &Call, text: &str, span: Span) {
     analysis.run_script(language, &Arg::new(text, span), call);
 }
 
-/// Returns `true` if Perl reads a value of `-F` only as a separator of fields.
+/// Returns `true` if Perl reads a value of `-F` harmless as a separator of fields.
 fn is_field_separator(text: &str) -> bool {
     let inner = match text.strip_prefix('/') {
         Some(rest) => match rest.strip_suffix('/') {
@@ -44,24 +44,24 @@ pub(super) fn interpreter(
     let mut analysis = Analysis::new();
     let language = script_language(call);
     let is_perl = language == Some(Language::Perl);
-    let given = call
+    let has_script_option = call
         .options
         .iter()
-        .any(|g| matches!(g.spec.role, Role::Script(_)));
-    let only = call
+        .any(|opt| matches!(opt.spec.role, Role::Script(_)));
+    let harmless = call
         .options
         .iter()
-        .any(|g| matches!(g.spec.effect, Some(OptionEffect::Forces(_))))
+        .any(|opt| matches!(opt.spec.effect, Some(OptionEffect::Forces(_))))
         || (call.operands.is_empty()
             && call
                 .options
                 .iter()
-                .any(|g| matches!(g.spec.effect, Some(OptionEffect::Replaces(_)))));
+                .any(|opt| matches!(opt.spec.effect, Some(OptionEffect::Replaces(_)))));
     for value in call
         .options
         .iter()
-        .filter(|g| is_perl && g.name == "-F")
-        .filter_map(|g| g.value.as_ref())
+        .filter(|opt| is_perl && opt.name == "-F")
+        .filter_map(|opt| opt.value.as_ref())
     {
         if !is_field_separator(&value.text) || !value.is_known() {
             analysis.add_finding(
@@ -72,11 +72,11 @@ pub(super) fn interpreter(
         }
     }
     // The first operand of Lua is a script, also after `-e`.
-    if given && language == Some(Language::Lua) && !call.operands.is_empty() {
+    if has_script_option && language == Some(Language::Lua) && !call.operands.is_empty() {
         option_values(&mut analysis, context, call, input);
         return analysis.then(program(context, call, whole, input));
     }
-    if given || only {
+    if has_script_option || harmless {
         for operand in &call.operands {
             analysis.read_file(&operand.arg);
             // Perl opens the inputs of `-n` and `-p` with the two-argument `open`: a name may be a
@@ -104,12 +104,12 @@ pub(super) fn interpreter(
             }
         }
         // The texts decide; without them the call runs code.
-        if given
-            && !only
+        if has_script_option
+            && !harmless
             && !call
                 .options
                 .iter()
-                .any(|g| matches!(g.spec.effect, Some(OptionEffect::Replaces(_))))
+                .any(|opt| matches!(opt.spec.effect, Some(OptionEffect::Replaces(_))))
         {
             return analysis.with_effect(Effect::Read);
         }

@@ -25,10 +25,10 @@ pub(super) fn sysctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
 /// Analyzes `smartctl`, for which some logs of `-l` take numbers and set values.
 pub(super) fn smartctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for given in &call.options {
-        let Some(value) = &given.value else { continue };
+    for opt in &call.options {
+        let Some(value) = &opt.value else { continue };
         let log = value.text.to_ascii_lowercase();
-        if ["-l", "--log"].contains(&given.name.as_str())
+        if ["-l", "--log"].contains(&opt.name.as_str())
             && (log.starts_with("scterc,") || log.starts_with("scttempint") || !value.is_known())
         {
             analysis.add_finding(
@@ -90,8 +90,7 @@ pub(super) fn nft(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     let Some(effect) = effect else {
         return analysis;
     };
-    let changes =
-        |given: &ParsedOption| matches!(given.spec.effect, Some(OptionEffect::AtLeast(_)));
+    let changes = |opt: &ParsedOption| matches!(opt.spec.effect, Some(OptionEffect::AtLeast(_)));
     analysis.with_effect(match call.options.iter().any(changes) {
         true => effect.max(Effect::Update),
         false => effect,
@@ -144,8 +143,8 @@ pub(super) fn debugfs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
     if requests.is_empty() {
         return analysis.with_effect(Effect::Code);
     }
-    for given in requests {
-        if let Some(value) = &given.value {
+    for opt in requests {
+        if let Some(value) = &opt.value {
             let first = value.text.split_whitespace().next().unwrap_or("");
             if !PRINTS.contains(&first) || value.text.contains(UNKNOWN) {
                 analysis.add_finding(

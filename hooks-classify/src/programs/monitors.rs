@@ -26,12 +26,12 @@ fn capture_with(call: &Call, whole: Span, shows_contents: bool) -> Analysis {
     let mut analysis = Analysis::new();
     let value = |names: &'static [&'static str]| {
         let options = call.options.iter();
-        let options = options.filter(|given| names.contains(&given.name.as_str()));
-        options.filter_map(|given| given.value.as_ref())
+        let options = options.filter(|opt| names.contains(&opt.name.as_str()));
+        options.filter_map(|opt| opt.value.as_ref())
     };
-    let prints = |given: &ParsedOption| {
-        given.spec.effect == Some(OptionEffect::Forces(Effect::Read))
-            || ["-D", "--list-interfaces", "-L", "-G"].contains(&given.name.as_str())
+    let prints = |opt: &ParsedOption| {
+        opt.spec.effect == Some(OptionEffect::Forces(Effect::Read))
+            || ["-D", "--list-interfaces", "-L", "-G"].contains(&opt.name.as_str())
     };
     // `-I` of some is a file, and of others a flag.
     let from_file = value(&["-r", "-I"]).next().is_some();
@@ -94,8 +94,8 @@ pub(super) fn pprof(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
     let values = call
         .options
         .iter()
-        .filter(|given| given.name.ends_with("base"))
-        .filter_map(|given| given.value.as_ref());
+        .filter(|opt| opt.name.ends_with("base"))
+        .filter_map(|opt| opt.value.as_ref());
     let operands = call.operands.iter().map(|operand| &operand.arg);
     if let Some(arg) = operands.chain(values).find(|arg| arg.text.contains(':')) {
         analysis.add_finding(
@@ -110,8 +110,8 @@ pub(super) fn pprof(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
 /// Analyzes `strace`, which may change the results of system calls.
 pub(super) fn strace(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for given in call.options.iter().filter(|given| given.name == "-e") {
-        let Some(value) = &given.value else { continue };
+    for opt in call.options.iter().filter(|opt| opt.name == "-e") {
+        let Some(value) = &opt.value else { continue };
         let text = value.text.trim_start_matches(['=', ' ']);
         if text.starts_with("inject") || text.starts_with("fault") || !value.is_known() {
             analysis.add_finding(

@@ -10,12 +10,12 @@ use crate::options::call::Call;
 /// Analyzes `pacman`, which refreshes its databases with `-y`.
 pub(super) fn pacman(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for given in &call.options {
-        let name = given.name.as_str();
+    for opt in &call.options {
+        let name = opt.name.as_str();
         if name == "--refresh" || (name.contains('y') && !name.starts_with("--")) {
             analysis.add_finding(
                 Effect::Update,
-                given.span,
+                opt.span,
                 format!("`{}` with `{name}` refreshes its databases", call.path),
             );
         }
@@ -27,12 +27,12 @@ pub(super) fn pacman(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analys
 pub(super) fn rpm(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut plain = false;
-    for given in call
+    for opt in call
         .options
         .iter()
         .filter(|g| ["-E", "--eval"].contains(&g.name.as_str()))
     {
-        let Some(value) = &given.value else { continue };
+        let Some(value) = &opt.value else { continue };
         let inner = value
             .text
             .trim_start_matches("%{")
@@ -73,8 +73,8 @@ pub(super) fn npm_diff(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
     let specs: Vec<&Arg> = call
         .options
         .iter()
-        .filter(|given| given.name == "--diff")
-        .filter_map(|given| given.value.as_ref())
+        .filter(|opt| opt.name == "--diff")
+        .filter_map(|opt| opt.value.as_ref())
         .collect();
     if specs.len() == 2
         && specs

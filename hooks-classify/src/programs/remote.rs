@@ -33,9 +33,9 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
             "the host is only known when it runs, and may be an option",
         );
     }
-    for given in &call.options {
-        let Some(value) = &given.value else { continue };
-        if ["-l", "-J", "-o"].contains(&given.name.as_str()) && !value.is_known() {
+    for opt in &call.options {
+        let Some(value) = &opt.value else { continue };
+        if ["-l", "-J", "-o"].contains(&opt.name.as_str()) && !value.is_known() {
             analysis.require_confirmation(
                 value.span,
                 "sends the value of an expansion to another machine",
@@ -113,12 +113,12 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
         let output = analysis.run_call(inner, whole, input);
         return analysis.done_with(output);
     }
-    let lists = |given: &&ParsedOption| LISTS.contains(&given.name.as_str());
-    if let Some(given) = call.options.iter().find(lists)
+    let lists = |opt: &&ParsedOption| LISTS.contains(&opt.name.as_str());
+    if let Some(opt) = call.options.iter().find(lists)
         && let Some(host) = call.operands.iter().find_map(|o| host_of_place(&o.arg))
     {
         let reason = format!("`rsync` sends the contents of a file to `{host}`");
-        analysis.require_confirmation(given.span, reason);
+        analysis.require_confirmation(opt.span, reason);
     }
     if call.operands.len() == 1 {
         analysis.with_effect(Effect::Read)

@@ -38,9 +38,9 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
     }
     let values = || {
         let options = call.options.iter();
-        options.filter_map(|given| {
-            let value = given.value.as_ref()?;
-            Some((given.index_in(call), value, given.spec.role))
+        options.filter_map(|opt| {
+            let value = opt.value.as_ref()?;
+            Some((opt.index_in(call), value, opt.spec.role))
         })
     };
     let before = values().filter(|(index, ..)| index.is_none());

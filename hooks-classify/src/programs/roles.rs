@@ -73,10 +73,10 @@ pub(super) fn option_values(
     call: &Call,
     input: &Input,
 ) {
-    for given in &call.options {
+    for opt in &call.options {
         // The function of the program reads it.
-        if !reads_commands_from_input(call, given) {
-            option_value(analysis, context, call, given, input);
+        if !reads_commands_from_input(call, opt) {
+            option_value(analysis, context, call, opt, input);
         }
     }
 }
@@ -86,21 +86,21 @@ pub(super) fn option_value(
     analysis: &mut Analysis,
     context: &Context<'_>,
     call: &Call,
-    given: &ParsedOption,
+    opt: &ParsedOption,
     input: &Input,
 ) {
-    let option_role = given.spec.role;
+    let option_role = opt.spec.role;
     if matches!(option_role, Role::Argv { .. }) {
-        role(analysis, context, call, option_role, &given.command, input);
-    } else if let Some(value) = &given.value {
+        role(analysis, context, call, option_role, &opt.command, input);
+    } else if let Some(value) = &opt.value {
         let values = std::slice::from_ref(value);
         role(analysis, context, call, option_role, values, input);
     }
 }
 
 /// Returns `true` if an option makes a client read commands from its standard input.
-pub(super) fn reads_commands_from_input(call: &Call, given: &ParsedOption) -> bool {
+pub(super) fn reads_commands_from_input(call: &Call, opt: &ParsedOption) -> bool {
     call.path == "psql"
-        && given.spec.role == Role::ScriptFile
-        && given.value.as_ref().is_some_and(|value| value.text == "-")
+        && opt.spec.role == Role::ScriptFile
+        && opt.value.as_ref().is_some_and(|value| value.text == "-")
 }

@@ -24,8 +24,8 @@ pub(super) fn toolchain(_: &Context<'_>, call: &Call, whole: Span, input: &Input
 /// Analyzes `rustc`, for which some values of `--print` compile.
 pub(super) fn rustc(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    for given in call.options.iter().filter(|g| g.name == "--print") {
-        if let Some(value) = &given.value
+    for opt in call.options.iter().filter(|g| g.name == "--print") {
+        if let Some(value) = &opt.value
             && (value.text.contains('=')
                 || ["link-args", "native-static-libs"].contains(&value.text.as_str()))
         {

@@ -12,8 +12,8 @@ pub(super) fn private_keys(_: &Context<'_>, call: &Call, whole: Span, _: &Input)
     let kept = [
         "-noout", "-pubout", "-pubin", "-nokeys", "-help", "--help", "-export",
     ];
-    let stated = |given: &ParsedOption| {
-        let name = given.name.trim_start_matches('-');
+    let stated = |opt: &ParsedOption| {
+        let name = opt.name.trim_start_matches('-');
         kept.iter().any(|k| k.trim_start_matches('-') == name)
     };
     if !call.options.iter().any(stated) {
@@ -60,7 +60,7 @@ pub(super) fn state_as_json(_: &Context<'_>, call: &Call, whole: Span, _: &Input
 /// Analyzes a program of which a format or a list of properties may name an environment.
 pub(super) fn environment(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    let values = call.options.iter().filter_map(|opt| opt.value.as_ref());
     for value in values {
         let mut words = value.text.split(|c: char| !c.is_ascii_alphanumeric());
         if words.any(|word| matches!(word, "Env" | "Environment")) {

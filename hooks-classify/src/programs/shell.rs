@@ -202,12 +202,12 @@ pub(super) fn fish(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -
         return analysis.done();
     };
     note_option_effects(&mut analysis, call);
-    for given in call
+    for opt in call
         .options
         .iter()
-        .filter(|given| !["-c", "--command", "-C", "--init-command"].contains(&given.name.as_str()))
+        .filter(|opt| !["-c", "--command", "-C", "--init-command"].contains(&opt.name.as_str()))
     {
-        option_value(&mut analysis, context, call, given, &Input::Unknown);
+        option_value(&mut analysis, context, call, opt, &Input::Unknown);
     }
     if text.text.contains([';', '(', '$', '\n', '&', '|', '{']) {
         analysis.add_finding(

@@ -43,10 +43,10 @@ pub(super) fn assign(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
         && let Some(name) = call.args.get(1)
     {
         let words = call.args.get(2..).filter(|words| !words.is_empty());
-        let given = context.environment.positional.clone();
+        let positional = context.environment.positional.clone();
         let words = match words {
             Some(words) => words.to_vec(),
-            None => given.unwrap_or_else(|| vec![Arg::unknown(name.span)]),
+            None => positional.unwrap_or_else(|| vec![Arg::unknown(name.span)]),
         };
         for value in &words {
             analysis.fill_variable(name, value);
@@ -76,8 +76,8 @@ pub(super) fn print(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Ana
             analysis.add_finding(Effect::Code, arg.span, reason);
         }
     }
-    for given in &call.options {
-        match (given.name.as_str(), &given.value) {
+    for opt in &call.options {
+        match (opt.name.as_str(), &opt.value) {
             ("-v", Some(name)) => {
                 for operand in &call.operands {
                     analysis.fill_variable(name, &operand.arg);
@@ -186,7 +186,7 @@ fn formats_numbers(format: &str) -> bool {
 /// Analyzes `ulimit`, of which some shells evaluate the number.
 pub(super) fn ulimit(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    let values = call.options.iter().filter_map(|opt| opt.value.as_ref());
     for arg in call.operands.iter().map(|o| &o.arg).chain(values) {
         analysis.evaluate_expression(arg);
     }
@@ -266,12 +266,12 @@ pub(super) fn compgen(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analy
             let arg = &operand.arg;
             analysis.add_printed_path(&arg.with_text(&format!("{}*", arg.path())));
         }
-        for given in &call.options {
-            if let ("-G", Some(value)) = (given.name.as_str(), &given.value) {
+        for opt in &call.options {
+            if let ("-G", Some(value)) = (opt.name.as_str(), &opt.value) {
                 analysis.add_printed_path(value);
             }
-            if let ("-C" | "-F" | "-W", Some(value)) = (given.name.as_str(), &given.value) {
-                if given.name == "-W" {
+            if let ("-C" | "-F" | "-W", Some(value)) = (opt.name.as_str(), &opt.value) {
+                if opt.name == "-W" {
                     analysis.run_subscript(value);
                 } else {
                     analysis.run_shell_text(value, &Input::Unknown);

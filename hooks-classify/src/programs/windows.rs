@@ -255,7 +255,7 @@ pub(super) fn wsl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     let verbs = call
         .options
         .iter()
-        .any(|given| given.spec.effect.is_some() || !given.command.is_empty());
+        .any(|opt| opt.spec.effect.is_some() || !opt.command.is_empty());
     if call.operands.is_empty() && !lists && !verbs {
         analysis.with_effect(Effect::Code)
     } else {

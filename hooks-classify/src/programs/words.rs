@@ -18,7 +18,7 @@ pub(super) fn note_remotes(analysis: &mut Analysis, call: &Call) {
         Some(notation) => notation,
         None => return,
     };
-    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    let values = call.options.iter().filter_map(|opt| opt.value.as_ref());
     for arg in call
         .operands
         .iter()
@@ -78,11 +78,8 @@ pub(super) fn note_files_in_words(analysis: &mut Analysis, call: &Call) {
         }
         // `--from-file=NAME=FILE`
         FileNotation::FromFile => {
-            let from = call
-                .options
-                .iter()
-                .filter(|given| given.name == "--from-file");
-            for value in from.filter_map(|given| given.value.clone()) {
+            let from = call.options.iter().filter(|opt| opt.name == "--from-file");
+            for value in from.filter_map(|opt| opt.value.clone()) {
                 if let Some((_, file)) = value.text.split_once('=') {
                     analysis.read_file(&value.with_text(file));
                 }

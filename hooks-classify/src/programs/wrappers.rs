@@ -28,9 +28,9 @@ pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) ->
         at += 1;
     }
     note_unrecognized(&mut analysis, call);
-    for given in &call.options {
-        if let Some(value) = &given.value {
-            if ["-S", "--split-string"].contains(&given.name.as_str()) {
+    for opt in &call.options {
+        if let Some(value) = &opt.value {
+            if ["-S", "--split-string"].contains(&opt.name.as_str()) {
                 let text = words.iter().fold(value.text.clone(), |text, word| {
                     text + " " + &shell_quoted(word)
                 });
@@ -38,7 +38,7 @@ pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) ->
                     analysis.run_shell_text(&value.with_text(&format!("env {text}")), input);
                 return analysis.done_with(output);
             }
-            option_value(&mut analysis, context, call, given, input);
+            option_value(&mut analysis, context, call, opt, input);
         }
     }
     let rest = words.get(at..).unwrap_or(&[]).to_vec();

@@ -37,8 +37,8 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
         _ => None,
     };
     match mark {
-        Some(given) => {
-            let mark = given
+        Some(opt) => {
+            let mark = opt
                 .value
                 .as_ref()
                 .map_or("{}", |value| value.text.as_str())

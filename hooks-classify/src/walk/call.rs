@@ -84,9 +84,9 @@ impl Interpreter<'_> {
         let folders = call
             .options
             .iter()
-            .filter(|given| given.spec.role == Role::Folder);
+            .filter(|opt| opt.spec.role == Role::Folder);
         let folders: Vec<String> = folders
-            .filter_map(|given| Some(given.value.as_ref()?.path().to_owned()))
+            .filter_map(|opt| Some(opt.value.as_ref()?.path().to_owned()))
             .collect();
         if folders.is_empty() {
             return run(self);

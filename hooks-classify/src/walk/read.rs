@@ -58,13 +58,10 @@ impl Interpreter<'_> {
             let call = self.read_builtin(args)?;
             self.perform_analysis(|context| analyze_option_values(context, &call));
             // The text that an option names is run with an index and a line after it.
-            let callbacks = call
-                .options
-                .iter()
-                .filter_map(|given| match given.spec.role {
-                    Role::Shell => given.value.as_ref(),
-                    _ => None,
-                });
+            let callbacks = call.options.iter().filter_map(|opt| match opt.spec.role {
+                Role::Shell => opt.value.as_ref(),
+                _ => None,
+            });
             for callback in callbacks {
                 let text = format!("{} 0 \"$_\"", callback.text);
                 self.run_shell_text(&callback.with_text(&text), &Input::Unknown);

@@ -139,7 +139,7 @@ impl Recorder {
             options: call
                 .options
                 .iter()
-                .map(|given| (given.name.clone(), given.value.as_ref().map(Word::of)))
+                .map(|opt| (opt.name.clone(), opt.value.as_ref().map(Word::of)))
                 .collect(),
             operands: call.operands.iter().map(|o| Word::of(&o.arg)).collect(),
             understood: call.unrecognized.is_empty(),
@@ -152,10 +152,10 @@ impl Recorder {
             let args = args.iter();
             hosts.extend(args.filter_map(|arg| named_host(call, role, arg, true)));
         }
-        for given in &call.options {
-            let role = given.spec.role;
-            push_path_effects(role, given.value.as_slice(), &mut path_effects);
-            let value = given.value.iter();
+        for opt in &call.options {
+            let role = opt.spec.role;
+            push_path_effects(role, opt.value.as_slice(), &mut path_effects);
+            let value = opt.value.iter();
             hosts.extend(value.filter_map(|arg| named_host(call, role, arg, false)));
         }
         let runs_input = call.runs_input();
@@ -354,11 +354,11 @@ fn add_manifests(part: &mut Part, call: &Call) {
         };
         match entry {
             Decides::Options(names) => {
-                let given = call
+                let matching = call
                     .options
                     .iter()
-                    .filter(|given| names.contains(&given.name.as_str()));
-                let values = given.filter_map(|given| given.value.as_ref());
+                    .filter(|opt| names.contains(&opt.name.as_str()));
+                let values = matching.filter_map(|opt| opt.value.as_ref());
                 words.extend(values.map(Word::of));
             }
             Decides::Operand => words.extend(operands.take(1).map(Word::of)),
@@ -378,12 +378,12 @@ fn add_manifests(part: &mut Part, call: &Call) {
             }
         }
     }
-    let runs = |given: &&ParsedOption| given.spec.role == Role::ScriptFile;
+    let runs = |opt: &&ParsedOption| opt.spec.role == Role::ScriptFile;
     for value in call
         .options
         .iter()
         .filter(runs)
-        .filter_map(|given| given.value.as_ref())
+        .filter_map(|opt| opt.value.as_ref())
     {
         let file = Word::of(value);
         if !part.code_files.contains(&file) {

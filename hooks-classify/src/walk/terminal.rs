@@ -58,6 +58,6 @@ fn starts_pager(pager: &Pager, call: &Call) -> bool {
 
 /// Returns `true` if a call only prints its help or version.
 fn prints_help_or_version(call: &Call) -> bool {
-    let mut verbs = call.options.iter().map(|given| given.spec.effect);
+    let mut verbs = call.options.iter().map(|opt| opt.spec.effect);
     verbs.any(|verb| verb == Some(OptionEffect::Forces(Effect::Read)))
 }
