@@ -9,7 +9,7 @@ use crate::model::span::Span;
 use crate::options::call::Call;
 
 /// Requires confirmation for values of expansions that may be sent to another machine.
-pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: Span) {
+pub(super) fn check_exfiltration(analysis: &mut Analysis, call: &Call, whole: Span) {
     let program = &call.program;
     if program.details.offline && !program.details.sends {
         return;
@@ -26,14 +26,16 @@ pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: 
         .collect();
     let path = &call.path;
     if program.details.sends {
-        for arg in held.into_iter().filter(|arg| holds_unknown(arg)) {
+        for arg in held.into_iter().filter(|arg| sends_unknown_value(arg)) {
             let reason = format!("`{path}` sends the value of an expansion over the network");
             analysis.require_confirmation(arg.span, reason);
         }
         return;
     }
     let ask = |analysis: &mut Analysis, shows_variable: bool| {
-        if let Some((span, host)) = recipient(call, &held, shows_variable.then_some(whole), whole) {
+        if let Some((span, host)) =
+            recipient_of_unknown_words(call, &held, shows_variable.then_some(whole), whole)
+        {
             let reason = format!("`{path}` may send the value of an expansion to `{host}`");
             analysis.require_confirmation(span, reason);
         }
@@ -52,7 +54,7 @@ pub(super) fn ask_about_sent_words(analysis: &mut Analysis, call: &Call, whole: 
 
 /// Returns the machine that the unknown words of a call may go to, and where the call names these
 /// words or shows a variable.
-fn recipient(
+fn recipient_of_unknown_words(
     call: &Call,
     held: &[&Arg],
     shows_variable: Option<Span>,
@@ -61,18 +63,18 @@ fn recipient(
     if held.is_empty() && shows_variable.is_none() {
         return None;
     }
-    if let Some(host) = named_machine(call) {
+    if let Some(host) = remote_host_of_call(call) {
         return Some((held.first().map_or(whole, |arg| arg.span), host));
     }
     // Everyday calls name a server in a variable, so inherited variables may be sent there.
     let printed = held.iter().find(|arg| !arg.inert).map(|arg| arg.span);
     let span = printed.or(shows_variable)?;
-    Some((span, server_of_option(call)?))
+    Some((span, remote_host_of_option(call)?))
 }
 
 /// Returns the other machine that a word of a call names, as far as it is known. Commands and scripts
 /// among the words have findings of their own.
-fn named_machine(call: &Call) -> Option<String> {
+fn remote_host_of_call(call: &Call) -> Option<String> {
     let is_word = |role: &Role| {
         !matches!(
             role,
@@ -86,24 +88,27 @@ fn named_machine(call: &Call) -> Option<String> {
     let values = options.filter_map(|opt| opt.value.as_ref());
     let mut words = operands.flat_map(|(_, args)| args).chain(values);
     if call.program.details.hosts
-        && let Some(host) = call.operands.iter().find_map(|o| host_of_place(&o.arg))
+        && let Some(host) = call
+            .operands
+            .iter()
+            .find_map(|o| host_of_remote_path(&o.arg))
     {
         return Some(host);
     }
-    words.find_map(elsewhere)
+    words.find_map(remote_host)
 }
 
 /// Returns the other machine of a place without `://`: `host:path`, `host::module`.
-pub(super) fn host_of_place(arg: &Arg) -> Option<String> {
+pub(super) fn host_of_remote_path(arg: &Arg) -> Option<String> {
     let (host, _) = arg.text.split_once(':')?;
     // A single letter is a drive.
     let named = host.len() > 1 && !host.contains('/') && !arg.text.contains("://");
-    named.then(|| elsewhere(&as_address(&arg.with_text(host))))?
+    named.then(|| remote_host(&as_address(&arg.with_text(host))))?
 }
 
 /// Returns `true` if a word that is sent has unknown parts. The port of a service on this machine,
 /// `http://localhost:$PORT/`, is not sent to another machine.
-pub(super) fn holds_unknown(word: &Arg) -> bool {
+pub(super) fn sends_unknown_value(word: &Arg) -> bool {
     let own_port = || {
         let (scheme, authority, rest) = parted(&word.text)?;
         let (host, port) = authority.rsplit_once(':')?;
@@ -115,11 +120,11 @@ pub(super) fn holds_unknown(word: &Arg) -> bool {
 }
 
 /// Returns the other machine that an option of a call names.
-fn server_of_option(call: &Call) -> Option<String> {
+fn remote_host_of_option(call: &Call) -> Option<String> {
     let options = call.options.iter();
     let options = options.filter(|opt| opt.spec.role == Role::Host);
     let mut values = options.filter_map(|opt| opt.value.as_ref());
-    values.find_map(|value| elsewhere(&as_address(value)))
+    values.find_map(|value| remote_host(&as_address(value)))
 }
 
 /// Returns the address of a machine with this name.
@@ -128,7 +133,7 @@ pub(super) fn as_address(host: &Arg) -> Arg {
 }
 
 /// Returns the machine that an address names, unless it is this machine or wholly unknown.
-pub(crate) fn elsewhere(address: &Arg) -> Option<String> {
+pub(crate) fn remote_host(address: &Arg) -> Option<String> {
     let (scheme, authority, _) = parted(&address.text)?;
     let of_scheme = |c: char| c.is_ascii_alphanumeric() || c == UNKNOWN || "+-.".contains(c);
     if !scheme.chars().all(of_scheme) || scheme.eq_ignore_ascii_case("file") {

@@ -4,12 +4,12 @@
 //! `programs/` and not to the walk. An effect that depends on the result of another action is itself an
 //! action that the walk performs.
 
-use super::addresses::ask_about_sent_words;
-use super::effect::{note_effect, note_unrecognized, operand_words, prints_other};
-use super::file_roles::recurses;
-use super::printed::printed;
+use super::addresses::check_exfiltration;
+use super::effect::{note_effect, note_unrecognized, operand_words, prints_help_or_version};
+use super::file_roles::reads_recursively;
+use super::printed::known_output;
 use super::requests::note_requests;
-use super::roles::{option_values, role};
+use super::roles::{note_option_values, note_role};
 use super::words::{note_files_in_words, note_remotes, note_services};
 use crate::analysis::{Analysis, Context, OutputAction};
 use crate::model::arg::{Arg, display_text};
@@ -39,7 +39,7 @@ pub(crate) fn analyze_words(context: &Context<'_>, call: &Call, whole: Span) -> 
 /// Returns the effects of the values of all options of a call.
 pub(crate) fn analyze_option_values(context: &Context<'_>, call: &Call) -> Analysis {
     let mut analysis = Analysis::new();
-    option_values(&mut analysis, context, call, &Input::Unknown);
+    note_option_values(&mut analysis, context, call, &Input::Unknown);
     analysis
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn analyze_by_table(
         note_unrecognized(analysis, call);
         note_effect(analysis, call, effect, whole);
         note_remotes(analysis, call);
-        option_values(analysis, context, call, input);
+        note_option_values(analysis, context, call, input);
         OutputAction::NONE
     };
     // A word that may be several may reach an operand that is written; if the call is known to
@@ -113,7 +113,7 @@ pub(crate) fn analyze_by_table(
         true => analyze_operands(&mut analysis, context, call, whole, input),
         false => OutputAction::NONE,
     };
-    ask_about_sent_words(&mut analysis, call, whole);
+    check_exfiltration(&mut analysis, call, whole);
     let program = &call.program;
     let with_operands = program.details.reveals_given.as_ref();
     let with_operands = with_operands.filter(|_| !call.operands.is_empty());
@@ -121,13 +121,13 @@ pub(crate) fn analyze_by_table(
         .details
         .reveals
         .as_ref()
-        .filter(|_| !prints_other(call));
+        .filter(|_| !prints_help_or_version(call));
     if let Some(what) = reveals.or(with_operands) {
         analysis.require_confirmation(whole, format!("`{}` shows {what}", call.path));
     }
     note_copy(&mut analysis, call);
     note_folder(&mut analysis, call);
-    analysis.known_output = printed(call, input, &context.environment.files);
+    analysis.known_output = known_output(call, input, &context.environment.files);
     analysis.done_with(output)
 }
 
@@ -156,23 +156,23 @@ fn analyze_operands(
         analysis.add_finding(Effect::Unknown, extra.span, reason);
     }
     // A script does not run together with an option that prints something else.
-    let prints_other = prints_other(call);
+    let prints_other = prints_help_or_version(call);
     // Without a folder it searches the current folder.
     let files = |role: &Role| matches!(role, Role::Name | Role::Input);
     let names_file = roles
         .iter()
         .any(|(role, args)| files(role) && !args.is_empty());
     let takes_files = call.program.operands.iter().any(|(role, _)| files(role));
-    if takes_files && !names_file && input.may_be_absent() && recurses(call) {
+    if takes_files && !names_file && input.may_be_absent() && reads_recursively(call) {
         let here = [Arg::new(".", whole)];
-        role(analysis, context, call, Role::Name, &here, input);
+        note_role(analysis, context, call, Role::Name, &here, input);
     }
     let mut output = OutputAction::NONE;
     for (operand_role, args) in roles {
         if prints_other && operand_role == Role::Script(Language::Sql) {
             continue;
         }
-        output = role(analysis, context, call, operand_role, &args, input);
+        output = note_role(analysis, context, call, operand_role, &args, input);
     }
     output
 }

@@ -1,6 +1,6 @@
 //! Operands that contain or name code: a role and its words in, the code that runs out.
 
-use super::words_as_text::joined;
+use super::words_as_text::join_words;
 use crate::analysis::{Analysis, Context, OutputAction};
 use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
@@ -34,7 +34,7 @@ pub(super) fn run_shell_text(
     words: &[Arg],
     input: &Input,
 ) -> OutputAction {
-    match joined(words) {
+    match join_words(words) {
         Some(text) => analysis.run_shell_text(&text, input),
         None => OutputAction::NONE,
     }
@@ -93,7 +93,7 @@ pub(super) fn run_script(
         for script in scripts {
             analysis.run_script(language, script, call);
         }
-    } else if let Some(script) = joined(scripts) {
+    } else if let Some(script) = join_words(scripts) {
         analysis.run_script(language, &script, call);
     }
 }

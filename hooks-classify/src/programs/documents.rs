@@ -1,7 +1,7 @@
 //! Archives, tables, pictures and texts: a call in, the files that it reads and writes out.
 
 use super::effect::{note_unrecognized, operand_words};
-use super::roles::{option_value, role};
+use super::roles::{note_option_value, note_role};
 use crate::analysis::{Analysis, Context};
 use crate::model::device::is_unstored_output;
 use crate::model::effect::Effect;
@@ -189,10 +189,10 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
             note_unrecognized(&mut analysis, call);
             for opt in &call.options {
                 if !["-f", "--file"].contains(&opt.name.as_str()) {
-                    option_value(&mut analysis, context, call, opt, input);
+                    note_option_value(&mut analysis, context, call, opt, input);
                 }
             }
-            role(
+            note_role(
                 &mut analysis,
                 context,
                 call,

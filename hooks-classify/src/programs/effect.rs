@@ -34,34 +34,34 @@ pub(super) fn note_effect(
         );
         analysis.add_finding(Effect::Create, late.span, reason);
     }
-    let mut means: Option<(Effect, Span, &str)> = None;
-    let mut only = means;
-    let mut raised = means;
+    let mut replaced: Option<(Effect, Span, &str)> = None;
+    let mut forced = replaced;
+    let mut at_least = replaced;
     for (at, opt) in call.options.iter().enumerate() {
-        let promises = matches!(
+        let can_be_negated = matches!(
             opt.spec.effect,
             Some(OptionEffect::Forces(_) | OptionEffect::Replaces(Effect::Read))
         );
-        if promises && is_negated(call, at) {
+        if can_be_negated && is_negated(call, at) {
             continue;
         }
         let entry = |effect| (effect, opt.span, opt.name.as_str());
         let stronger =
             |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
         match opt.spec.effect {
-            Some(OptionEffect::Replaces(effect)) if stronger(means, effect) => {
-                means = Some(entry(effect))
+            Some(OptionEffect::Replaces(effect)) if stronger(replaced, effect) => {
+                replaced = Some(entry(effect))
             }
-            Some(OptionEffect::Forces(effect)) if stronger(only, effect) => {
-                only = Some(entry(effect))
+            Some(OptionEffect::Forces(effect)) if stronger(forced, effect) => {
+                forced = Some(entry(effect))
             }
-            Some(OptionEffect::AtLeast(effect)) if stronger(raised, effect) => {
-                raised = Some(entry(effect))
+            Some(OptionEffect::AtLeast(effect)) if stronger(at_least, effect) => {
+                at_least = Some(entry(effect))
             }
-            Some(verb @ (OptionEffect::Reveals | OptionEffect::ReplacesAndReveals)) => {
+            Some(reveals @ (OptionEffect::Reveals | OptionEffect::ReplacesAndReveals)) => {
                 analysis.require_confirmation(opt.span, format!("`{}` shows secrets", opt.name));
-                if verb == OptionEffect::ReplacesAndReveals && stronger(means, Effect::Read) {
-                    means = Some(entry(Effect::Read));
+                if reveals == OptionEffect::ReplacesAndReveals && stronger(replaced, Effect::Read) {
+                    replaced = Some(entry(Effect::Read));
                 }
             }
             _ => {}
@@ -70,18 +70,18 @@ pub(super) fn note_effect(
     let with_operands = program.given.filter(|_| !call.operands.is_empty());
     let plain = function.or(with_operands).unwrap_or(program.effect);
     let (mut effect, mut span, mut option) = (plain, whole, None);
-    if let Some((strongest, at, name)) = means {
+    if let Some((strongest, at, name)) = replaced {
         (effect, span, option) = (strongest, at, Some(name));
         if function.is_some_and(|function| function > effect) {
             (effect, span, option) = (plain, whole, None);
         }
     }
-    if let Some((strongest, at, name)) = raised
+    if let Some((strongest, at, name)) = at_least
         && strongest > effect
     {
         (effect, span, option) = (strongest, at, Some(name));
     }
-    if let Some((strongest, _, name)) = only {
+    if let Some((strongest, _, name)) = forced {
         (effect, span, option) = (strongest, whole, Some(name));
     }
     let path = &call.path;
@@ -138,19 +138,19 @@ pub(super) fn note_unrecognized(analysis: &mut Analysis, call: &Call) {
 }
 
 /// Words after an option, or joined to it, that turn the option off for some programs.
-const OFF: &[&str] = &[
+const NEGATING_WORDS: &[&str] = &[
     "false", "no", "0", "null", "off", "without", "disable", "n", "f",
 ];
 
 /// Options that test or list, each with options that make the program do its work despite it.
-const LOOKS: &[&str] = &["-t", "--test", "-l", "--list"];
-const WORKS: &[&str] = &["-z", "--compress", "-d", "--decompress", "--uncompress"];
+const TEST_OR_LIST_OPTIONS: &[&str] = &["-t", "--test", "-l", "--list"];
+const COMPRESSION_OPTIONS: &[&str] = &["-z", "--compress", "-d", "--decompress", "--uncompress"];
 
 /// Returns `true` if something negates an option: another value, `--no-…`, a word that turns it
 /// off, another option, or its place.
 fn is_negated(call: &Call, at: usize) -> bool {
     let opt = &call.options[at];
-    let off = |value: &Arg| OFF.contains(&value.text.to_ascii_lowercase().as_str());
+    let off = |value: &Arg| NEGATING_WORDS.contains(&value.text.to_ascii_lowercase().as_str());
     if opt.spec.takes == Takes::Maybe && opt.value.as_ref().is_some_and(off) {
         return true;
     }
@@ -160,30 +160,33 @@ fn is_negated(call: &Call, at: usize) -> bool {
             return true;
         }
     }
-    let works = |opt: &ParsedOption| WORKS.contains(&opt.name.as_str());
+    let is_compression = |opt: &ParsedOption| COMPRESSION_OPTIONS.contains(&opt.name.as_str());
     let compresses = call.program.options.contains_key("--decompress");
-    if compresses && LOOKS.contains(&opt.name.as_str()) && call.options.iter().any(works) {
+    if compresses
+        && TEST_OR_LIST_OPTIONS.contains(&opt.name.as_str())
+        && call.options.iter().any(is_compression)
+    {
         return true;
     }
     let name = opt.name.as_str();
     let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
-    let own = base(name);
-    let verb = opt.spec.effect;
+    let base_name = base(name);
+    let effect = opt.spec.effect;
     let negated = call.args.iter().any(|arg| {
         arg.text.strip_prefix("--no-").is_some_and(|rest| {
             let positive = format!("--{rest}");
             // An option with an equal meaning may have another name.
             let mut options = call.program.options.iter();
-            own == "--*"
-                || own.starts_with(&positive)
+            base_name == "--*"
+                || base_name.starts_with(&positive)
                 || options
-                    .any(|(name, option)| option.effect == verb && name.starts_with(&positive))
+                    .any(|(name, option)| option.effect == effect && name.starts_with(&positive))
         })
     });
     negated
         || call.options[at + 1..].iter().any(|later| {
             let other = base(&later.name);
-            (other == own && later.name != name) || later.name.ends_with("= false")
+            (other == base_name && later.name != name) || later.name.ends_with("= false")
         })
 }
 
@@ -200,7 +203,7 @@ fn effect_phrase(effect: Effect) -> &'static str {
 }
 
 /// Returns `true` if an option makes a program print something else, such as its version.
-pub(super) fn prints_other(call: &Call) -> bool {
+pub(super) fn prints_help_or_version(call: &Call) -> bool {
     call.options.iter().enumerate().any(|(at, opt)| {
         opt.spec.effect == Some(OptionEffect::Forces(Effect::Read)) && !is_negated(call, at)
     })

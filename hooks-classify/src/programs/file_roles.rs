@@ -19,14 +19,14 @@ pub(super) fn read_files(
     if role == Role::Name && !prints_contents(call) {
         return;
     }
-    let below = recurses(call) && !filters_source(context, call);
+    let recursive = reads_recursively(call) && !reads_only_source(context, call);
     for file in files {
-        analysis.read_path(file, below);
+        analysis.read_path(file, recursive);
     }
 }
 
 /// Reads files whose names fit patterns.
-pub(super) fn filter_files(
+pub(super) fn read_matching_files(
     analysis: &mut Analysis,
     context: &Context<'_>,
     call: &Call,
@@ -36,7 +36,7 @@ pub(super) fn filter_files(
         return;
     }
     for filter in filters {
-        for pattern in patterns(&filter.text) {
+        for pattern in patterns_of_filter(&filter.text) {
             analysis.read_file(&filter.with_text(&pattern));
             let name = pattern.rsplit('/').next().unwrap_or("");
             if context.tables.is_searched(name) && !context.tables.is_source(name) {
@@ -58,15 +58,15 @@ pub(super) fn read_listed_files(
         analysis.read_file_list(FileList {
             list: list.clone(),
             input: input.clone(),
-            metadata_only: prints_facts(call),
-            recursive: recurses(call),
+            metadata_only: prints_only_metadata(call),
+            recursive: reads_recursively(call),
         });
     }
 }
 
 /// Requires confirmation for files of settings, unless only the user puts files in their folder.
 pub(super) fn read_settings(analysis: &mut Analysis, path: &str, files: &[Arg]) {
-    for file in files.iter().filter(|file| !is_users_own(file)) {
+    for file in files.iter().filter(|file| !is_in_private_folder(file)) {
         let reason = format!(
             "`{path}` follows `{}`, which may name a program",
             display_text(file)
@@ -130,7 +130,7 @@ pub(super) fn delete_files(analysis: &mut Analysis, path: &str, files: &[Arg]) {
 }
 
 /// Returns `true` if a call reads only source texts in the folders among its operands.
-fn filters_source(context: &Context<'_>, call: &Call) -> bool {
+fn reads_only_source(context: &Context<'_>, call: &Call) -> bool {
     let filters = call
         .options
         .iter()
@@ -142,7 +142,7 @@ fn filters_source(context: &Context<'_>, call: &Call) -> bool {
         .peekable();
     values.peek().is_some()
         && values.all(|value| {
-            let patterns = patterns(&value.text);
+            let patterns = patterns_of_filter(&value.text);
             let is_source = |pattern: &String| context.tables.is_source(pattern);
             patterns.iter().all(is_source)
         })
@@ -168,7 +168,7 @@ fn prints_contents(call: &Call) -> bool {
 }
 
 /// Returns `true` if a call reads all files below the folders that it names.
-pub(crate) fn recurses(call: &Call) -> bool {
+pub(crate) fn reads_recursively(call: &Call) -> bool {
     let has_any = |names: &[&str]| {
         call.options
             .iter()
@@ -183,7 +183,7 @@ pub(crate) fn recurses(call: &Call) -> bool {
 
 /// Returns `true` if a program prints only facts about its files, such as their number of lines,
 /// and no contents.
-pub(crate) fn prints_facts(call: &Call) -> bool {
+pub(crate) fn prints_only_metadata(call: &Call) -> bool {
     let takes = |role: Role| {
         call.program
             .operands
@@ -194,7 +194,7 @@ pub(crate) fn prints_facts(call: &Call) -> bool {
 }
 
 /// Returns the patterns of names that a filter of files consists of; none if it leaves files out.
-fn patterns(filter: &str) -> Vec<String> {
+fn patterns_of_filter(filter: &str) -> Vec<String> {
     if filter.starts_with('!') {
         return Vec::new();
     }
@@ -213,7 +213,7 @@ fn patterns(filter: &str) -> Vec<String> {
 }
 
 /// Returns `true` if only the user puts files in the folder of a file.
-fn is_users_own(file: &Arg) -> bool {
+fn is_in_private_folder(file: &Arg) -> bool {
     let text = file.text.as_str();
     file.is_known()
         && !text.split('/').any(|part| part == "..")

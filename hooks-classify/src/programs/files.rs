@@ -1,8 +1,8 @@
 //! Programs that handle files and texts: a call in, the files that it reads and writes out.
 
 use super::effect::operand_words;
-use super::file_roles::recurses;
-use super::roles::role;
+use super::file_roles::reads_recursively;
+use super::roles::note_role;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::device::{is_device, is_unstored_output};
@@ -220,13 +220,13 @@ pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &I
     let searches = if call.path.ends_with(" grep") {
         true
     } else if call.path.ends_with("grep") && call.path != "rgrep" {
-        recurses(call)
+        reads_recursively(call)
     } else {
         input.may_be_absent()
     };
     // Without a file all below the folder is searched.
     if call.operands.len() <= usize::from(!has_pattern_option) && searches {
-        role(
+        note_role(
             &mut analysis,
             context,
             call,
@@ -237,7 +237,7 @@ pub(super) fn pattern(context: &Context<'_>, call: &Call, whole: Span, input: &I
     }
     if has_pattern_option {
         let files: Vec<Arg> = call.operands.iter().map(|o| o.arg.clone()).collect();
-        role(&mut analysis, context, call, Role::Name, &files, input);
+        note_role(&mut analysis, context, call, Role::Name, &files, input);
         return analysis.without_operands();
     }
     analysis

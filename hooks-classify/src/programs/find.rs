@@ -1,6 +1,6 @@
 //! `find` and `fd`: a call in, the files that they find and the actions on these files out.
 
-use super::roles::role;
+use super::roles::note_role;
 use crate::analysis::{Analysis, Context, PathSource};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
@@ -34,7 +34,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     found
         .iter()
         .for_each(|named| analysis.add_pipeline_path(named.clone()));
-    let place = found_path(context, args, &folders);
+    let path_of_found = found_path(context, args, &folders);
     let mut base = Effect::Read;
     while at < args.len() {
         let arg = &args[at];
@@ -67,7 +67,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
                     let mut replaced =
                         word.with_text(&word.text.replace("{}", &UNKNOWN.to_string()));
                     if word.text == "{}" {
-                        replaced.resolved_path.clone_from(&place);
+                        replaced.resolved_path.clone_from(&path_of_found);
                     }
                     words.push(replaced);
                 }
@@ -89,7 +89,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             ),
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 if let Some(file) = args.get(at) {
-                    role(
+                    note_role(
                         &mut analysis,
                         context,
                         call,
@@ -223,7 +223,7 @@ const ACTIONS: &[&str] = &[
 
 /// Returns a path of secrets that may be among the files that are found.
 fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
-    let told = args
+    let tests_and_folders = args
         .iter()
         .take_while(|arg| !matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
     let tests = [
@@ -267,7 +267,8 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
     if below.is_some() {
         return below;
     }
-    told.map(|arg| arg.text.as_str())
+    tests_and_folders
+        .map(|arg| arg.text.as_str())
         .find(|text| {
             // The end of a pattern decides.
             let end = text.rsplit(['*', '/']).next().unwrap_or(text);
@@ -340,12 +341,12 @@ pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input)
                 && text.contains(['x', 'X'])
                 && !text.contains(UNKNOWN))
     });
-    let told = Call::read(
+    let call_without_command = Call::read(
         &call.path,
         call.program,
         &args[..start.unwrap_or(args.len())],
     );
-    let found = found_by_fd(context, &told);
+    let found = found_by_fd(context, &call_without_command);
     let Some(start) = start else {
         found
             .into_iter()

@@ -1,7 +1,7 @@
 //! `git`, and programs that pass options to it: a call in, its effect out.
 
 use super::effect::operand_words;
-use super::roles::role;
+use super::roles::note_role;
 use crate::analysis::{Analysis, Context};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
@@ -27,7 +27,7 @@ pub(super) fn log_options(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> A
 pub(super) fn config(context: &Context<'_>, call: &Call, _: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     if !call.has_option(&["--name-only"]) {
-        role(
+        note_role(
             &mut analysis,
             context,
             call,

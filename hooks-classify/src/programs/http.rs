@@ -1,9 +1,9 @@
 //! Clients of HTTP and gRPC: a call in, the effect of its request out.
 
 use super::effect::operand_words;
-use super::remote::ask_about_input;
-use super::requests::{ask_about_key_hosts, method};
-use super::roles::role;
+use super::remote::check_sent_input;
+use super::requests::{check_metadata_address, effect_of_method};
+use super::roles::note_role;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
@@ -16,7 +16,7 @@ use crate::options::call::Call;
 pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut strongest = Effect::Read;
-    let mut request = Request::default();
+    let mut request = HttpieRequest::default();
     for opt in &call.options {
         let text = opt.value.as_ref().map_or("", |value| value.text.as_str());
         let name = opt.name.as_str();
@@ -78,7 +78,7 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
             && let Some((_, rest)) = text.split_once("%output{")
         {
             let file = rest.split('}').next().unwrap_or("");
-            role(
+            note_role(
                 &mut analysis,
                 context,
                 call,
@@ -121,12 +121,12 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
         .any(|value| value.text.to_ascii_lowercase().starts_with("file"));
     let addresses: Vec<_> = values_of("--url").chain(operand_words(call)).collect();
     for address in &addresses {
-        ask_about_file_address(&mut analysis, address, files);
+        check_file_url(&mut analysis, address, files);
     }
     let strange = addresses
         .into_iter()
-        .filter(|address| !only_fetches(&address.text));
-    let default = default.filter(|scheme| !only_fetches(&format!("{}://", scheme.text)));
+        .filter(|address| !only_downloads(&address.text));
+    let default = default.filter(|scheme| !only_downloads(&format!("{}://", scheme.text)));
     for arg in strange.chain(default) {
         let reason = "`curl` speaks a protocol that may change something";
         analysis.add_finding(Effect::Unknown, arg.span, reason);
@@ -136,7 +136,7 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
 
 /// Returns `true` if `curl` only fetches from an address, according to its scheme or, by default,
 /// the name of its host.
-fn only_fetches(address: &str) -> bool {
+fn only_downloads(address: &str) -> bool {
     let text = address.trim_start().to_ascii_lowercase();
     match text.split_once(':') {
         Some((scheme, rest)) if rest.starts_with('/') => {
@@ -154,7 +154,7 @@ fn only_fetches(address: &str) -> bool {
 }
 
 /// Requires confirmation for an address that is a file with secrets.
-fn ask_about_file_address(analysis: &mut Analysis, address: &Arg, protocol: bool) {
+fn check_file_url(analysis: &mut Analysis, address: &Arg, protocol: bool) {
     let text = address.text.to_ascii_lowercase();
     let path = match text.strip_prefix("file:") {
         Some(path) => &address.text[address.text.len() - path.len()..],
@@ -174,7 +174,7 @@ fn ask_about_file_address(analysis: &mut Analysis, address: &Arg, protocol: bool
 }
 
 #[derive(Default)]
-struct Request {
+struct HttpieRequest {
     method: Option<String>,
     upload: bool,
     head: bool,
@@ -182,10 +182,10 @@ struct Request {
     body: bool,
 }
 
-impl Request {
+impl HttpieRequest {
     fn effect(self) -> Effect {
         match self.method {
-            Some(name) => method(&name),
+            Some(name) => effect_of_method(&name),
             None if self.upload => Effect::Create,
             None if self.head && self.body && !self.get => Effect::Create,
             None if self.head || self.get => Effect::Read,
@@ -211,10 +211,10 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
     let mut body = matches!(input, Input::Known(_) | Input::Unknown)
         && !call.has_option(&["--ignore-stdin", "-I"]);
     if body {
-        ask_about_input(&mut analysis, call, whole, input);
+        check_sent_input(&mut analysis, call, whole, input);
     }
     if let Some(address) = operands.first() {
-        ask_about_key_hosts(&mut analysis, context, address);
+        check_metadata_address(&mut analysis, context, address);
     }
     for item in operands.iter().skip(1) {
         let text = item.text.as_str();
@@ -234,7 +234,7 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
         body |= rest.starts_with('=') || rest.starts_with(":=") || rest.starts_with('@');
     }
     analysis.with_effect(match named {
-        Some(name) => method(&name),
+        Some(name) => effect_of_method(&name),
         None if body => Effect::Create,
         None => Effect::Read,
     })

@@ -2,7 +2,7 @@
 
 use super::code_roles::script_language;
 use super::effect::{note_option_effects, note_unrecognized};
-use super::roles::option_values;
+use super::roles::note_option_values;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, display_text};
 use crate::model::effect::{Effect, OptionEffect};
@@ -73,8 +73,8 @@ pub(super) fn interpreter(
     }
     // The first operand of Lua is a script, also after `-e`.
     if has_script_option && language == Some(Language::Lua) && !call.operands.is_empty() {
-        option_values(&mut analysis, context, call, input);
-        return analysis.then(program(context, call, whole, input));
+        note_option_values(&mut analysis, context, call, input);
+        return analysis.then(analyze_script_file(context, call, whole, input));
     }
     if has_script_option || harmless {
         for operand in &call.operands {
@@ -115,11 +115,16 @@ pub(super) fn interpreter(
         }
         return analysis.without_operands();
     }
-    analysis.then(program(context, call, whole, input))
+    analysis.then(analyze_script_file(context, call, whole, input))
 }
 
 /// Analyzes an interpreter without a script in an option.
-pub(super) fn program(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
+pub(super) fn analyze_script_file(
+    context: &Context<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Analysis {
     let mut analysis = Analysis::new();
     note_option_effects(&mut analysis, call);
     match call.operands.first() {

@@ -44,7 +44,7 @@ pub(super) fn smartctl(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Anal
 /// Analyzes `ldd`, which runs the loader that a program names.
 pub(super) fn ldd(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    const SYSTEM: &[&str] = &[
+    const SYSTEM_FOLDERS: &[&str] = &[
         "/usr/",
         "/bin/",
         "/sbin/",
@@ -57,7 +57,7 @@ pub(super) fn ldd(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis 
     for operand in operand_words(call) {
         let text = operand.text.as_str();
         let known = operand.is_known()
-            && SYSTEM.iter().any(|folder| text.starts_with(folder))
+            && SYSTEM_FOLDERS.iter().any(|folder| text.starts_with(folder))
             && !text.split('/').any(|part| part == "..");
         if !known && !call.has_option(&["--help", "--version"]) {
             analysis.add_finding(

@@ -72,7 +72,7 @@ pub(crate) fn output_kind(
         "test" | "[" | "[[" | "true" | "false" | ":" | "sleep" | "exit" | "return" | "shift"
         | "break" | "continue" | "unset" | "read" | "let" | "wait" => true,
         "echo" | "seq" => args.iter().all(number),
-        "printf" => known_format(&words) && args.iter().skip(1).all(number),
+        "printf" => prints_only_arguments(&words) && args.iter().skip(1).all(number),
         "expr" => args
             .iter()
             .all(|arg| number(arg) || ["+", "-", "*", "/", "%"].contains(&arg.text.as_str())),
@@ -83,12 +83,14 @@ pub(crate) fn output_kind(
         "wc" => operands.is_empty() && flags_within("clmwL"),
         "date" => words
             .iter()
-            .any(|word| word.strip_prefix('+').is_some_and(date)),
+            .any(|word| word.strip_prefix('+').is_some_and(is_numeric_date_format)),
         "id" => flagged("ugG") && !flagged("n"),
         "tput" => matches!(words.as_slice(), ["cols" | "lines"]),
         "stat" => match words.as_slice() {
-            ["-c" | "-f", format, _] => stat(format),
-            [format, _] => format.strip_prefix("-c").is_some_and(stat),
+            ["-c" | "-f", format, _] => is_numeric_stat_format(format),
+            [format, _] => format
+                .strip_prefix("-c")
+                .is_some_and(is_numeric_stat_format),
             _ => false,
         },
         "grep" | "egrep" | "fgrep" => {
@@ -117,7 +119,7 @@ pub(crate) fn output_kind(
             let plain = flags.iter().all(|flag| {
                 long.contains(flag) || flag[1..].chars().all(|c| "sSoLkfIXmw".contains(c))
             });
-            away && plain && format.is_some_and(|format| status(format))
+            away && plain && format.is_some_and(|format| is_numeric_curl_format(format))
         }
         "cut" => {
             let first = |words: &[&str]| matches!(words, ["-f1"] | ["-f", "1"]);
@@ -158,7 +160,7 @@ pub(crate) fn output_kind(
             OutputKind::Counted(':')
         }
         // These commands print some lines of their input.
-        "head" | "tail" if known && some_lines(&words) => input,
+        "head" | "tail" if known && prints_first_or_last_lines(&words) => input,
         "sort" if flags_within("nru") && operands.is_empty() => input,
         "cat" | "uniq" if words.is_empty() => input,
         _ => OutputKind::Anything,
@@ -166,7 +168,7 @@ pub(crate) fn output_kind(
 }
 
 /// Returns `true` if `head` or `tail` gets a number of lines and no file.
-fn some_lines(words: &[&str]) -> bool {
+fn prints_first_or_last_lines(words: &[&str]) -> bool {
     let number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
     match words {
         [] => true,
@@ -181,7 +183,7 @@ fn some_lines(words: &[&str]) -> bool {
 }
 
 /// Returns `true` if a format of `printf` prints only its arguments and numbers.
-fn known_format(words: &[&str]) -> bool {
+fn prints_only_arguments(words: &[&str]) -> bool {
     words.first().is_some_and(|format| {
         let rest = format
             .replace("%s", "")
@@ -192,7 +194,7 @@ fn known_format(words: &[&str]) -> bool {
 }
 
 /// Returns `true` if the format of a date prints only numbers.
-fn date(format: &str) -> bool {
+fn is_numeric_date_format(format: &str) -> bool {
     let mut rest = format.chars();
     while let Some(c) = rest.next() {
         let number = match c {
@@ -209,7 +211,7 @@ fn date(format: &str) -> bool {
 }
 
 /// Returns `true` if a format of `stat` prints only numbers.
-fn stat(format: &str) -> bool {
+fn is_numeric_stat_format(format: &str) -> bool {
     matches!(
         format,
         "%s" | "%Y" | "%X" | "%Z" | "%h" | "%i" | "%a" | "%u" | "%g" | "%b"
@@ -217,7 +219,7 @@ fn stat(format: &str) -> bool {
 }
 
 /// Returns `true` if a format of `curl --write-out` prints a number.
-fn status(format: &str) -> bool {
+fn is_numeric_curl_format(format: &str) -> bool {
     matches!(
         format.trim_end_matches("\\n"),
         "%{http_code}" | "%{response_code}" | "%{time_total}" | "%{size_download}"

@@ -1,6 +1,6 @@
 //! Python: a call and its input in, the text, module or file that runs out.
 
-use super::interpreters::program;
+use super::interpreters::analyze_script_file;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
@@ -193,5 +193,5 @@ pub(super) fn python(context: &Context<'_>, call: &Call, whole: Span, input: &In
             words_left: words - at,
         })
         .collect();
-    analysis.then(program(context, &inner, whole, input))
+    analysis.then(analyze_script_file(context, &inner, whole, input))
 }

@@ -1,9 +1,9 @@
 //! Programs that work on another machine: a call in, the commands that run there and the data that is
 //! sent there out.
 
-use super::addresses::host_of_place;
+use super::addresses::host_of_remote_path;
 use super::effect::operand_words;
-use super::requests::{method, overridden_by_header};
+use super::requests::{effect_of_method, method_of_headers};
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
@@ -52,7 +52,7 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
     let waits = call.has_option(&["-N", "-f"]);
     if operands.len() > 1 && !waits {
         if !call.has_option(&["-n"]) {
-            ask_about_input(&mut analysis, call, whole, input);
+            check_sent_input(&mut analysis, call, whole, input);
         }
         analysis.with_effect(Effect::Read)
     } else if let (1, false, Input::Known(text)) = (operands.len(), waits, input)
@@ -113,9 +113,12 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
         let output = analysis.run_call(inner, whole, input);
         return analysis.done_with(output);
     }
-    let lists = |opt: &&ParsedOption| LISTS.contains(&opt.name.as_str());
+    let lists = |opt: &&ParsedOption| LISTING_OPTIONS.contains(&opt.name.as_str());
     if let Some(opt) = call.options.iter().find(lists)
-        && let Some(host) = call.operands.iter().find_map(|o| host_of_place(&o.arg))
+        && let Some(host) = call
+            .operands
+            .iter()
+            .find_map(|o| host_of_remote_path(&o.arg))
     {
         let reason = format!("`rsync` sends the contents of a file to `{host}`");
         analysis.require_confirmation(opt.span, reason);
@@ -128,7 +131,7 @@ pub(super) fn rsync(_: &Context<'_>, call: &Call, whole: Span, input: &Input) ->
 }
 
 /// Options of `rsync` with files whose lines are sent to the other machine.
-const LISTS: &[&str] = &[
+const LISTING_OPTIONS: &[&str] = &[
     "--files-from",
     "--exclude-from",
     "--include-from",
@@ -143,7 +146,7 @@ pub(super) fn sends_input(_: &Context<'_>, call: &Call, whole: Span, input: &Inp
     if call.has_option(&["-z"]) {
         return analysis;
     }
-    ask_about_input(&mut analysis, call, whole, input);
+    check_sent_input(&mut analysis, call, whole, input);
     if let Input::Known(text) = input {
         let effect = protocol_effect(text);
         if effect > Effect::Read {
@@ -158,7 +161,7 @@ pub(super) fn sends_input(_: &Context<'_>, call: &Call, whole: Span, input: &Inp
 /// are known. Any other text may be a command of any protocol.
 fn protocol_effect(text: &str) -> Effect {
     let mut in_head = false;
-    let mut strongest = overridden_by_header(text).unwrap_or(Effect::Read);
+    let mut strongest = method_of_headers(text).unwrap_or(Effect::Read);
     for line in text.lines().map(str::trim) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let first = words.first().map_or("", |word| *word);
@@ -169,7 +172,7 @@ fn protocol_effect(text: &str) -> Effect {
             [] => in_head = false,
             [name, _, version] if version.starts_with("HTTP/") => {
                 in_head = true;
-                strongest = strongest.max(method(name));
+                strongest = strongest.max(effect_of_method(name));
             }
             _ if in_head && is_header => {}
             _ if GREETINGS
@@ -195,7 +198,7 @@ const GREETINGS: &[&str] = &[
 ];
 
 /// Requires confirmation for unknown input that is sent to another machine.
-pub(super) fn ask_about_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
+pub(super) fn check_sent_input(analysis: &mut Analysis, call: &Call, whole: Span, input: &Input) {
     if *input == Input::Unknown {
         analysis.require_confirmation(whole, format!("`{}` sends its input", call.path));
     }

@@ -10,7 +10,7 @@ use crate::options::call::Call;
 
 /// Headers that replace the method of a request for some servers; also as fields of a query or a form.
 /// Servers read `_` in the name of a header as `-`.
-const HEADERS: &[&str] = &[
+const METHOD_HEADERS: &[&str] = &[
     "x-http-method-override",
     "x-http-method",
     "x-method-override",
@@ -19,10 +19,10 @@ const HEADERS: &[&str] = &[
 ];
 
 /// Fields that replace the method in a query or a form.
-const FIELDS: &[&str] = &["_method", "httpmethod", "_httpmethod", "_http_method"];
+const METHOD_FIELDS: &[&str] = &["_method", "httpmethod", "_httpmethod", "_http_method"];
 
 /// Returns the effect of a request by its method.
-pub(super) fn method(name: &str) -> Effect {
+pub(super) fn effect_of_method(name: &str) -> Effect {
     match name.to_ascii_uppercase().as_str() {
         "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PROPFIND" | "REPORT" => Effect::Read,
         "PUT" | "PATCH" => Effect::Update,
@@ -65,12 +65,12 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
             Role::Header if !is_host_header(&word.text) => {}
             Role::Send => {}
             _ if call.program.details.probes && !word.text.starts_with('@') => {}
-            _ if word.text.contains("://") => ask_about_key_hosts(analysis, context, word),
-            _ => ask_about_key_hosts_within(analysis, context, word),
+            _ if word.text.contains("://") => check_metadata_address(analysis, context, word),
+            _ => check_metadata_hosts(analysis, context, word),
         }
         let overridden = match role {
-            Role::Header => overridden_by_header(&word.text),
-            _ => overridden(&word.text),
+            Role::Header => method_of_headers(&word.text),
+            _ => method_of_word(&word.text),
         };
         if let Some(effect) = overridden
             && effect > Effect::Read
@@ -82,8 +82,12 @@ pub(super) fn note_requests(analysis: &mut Analysis, context: &Context<'_>, call
 }
 
 /// Requires confirmation for an address from which a machine in a cloud gets its own keys.
-pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>, address: &Arg) {
-    ask_about_key_hosts_within(analysis, context, address);
+pub(super) fn check_metadata_address(
+    analysis: &mut Analysis,
+    context: &Context<'_>,
+    address: &Arg,
+) {
+    check_metadata_hosts(analysis, context, address);
     let written = host::of_address(&address.text).to_ascii_lowercase();
     // A host in brackets is an IPv6 address, unless it is a pattern.
     let authority = host::without_paths(&address.text);
@@ -98,15 +102,15 @@ pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>
         .map(|host| host::of_address(host))
         .chain([written.as_str()]);
     for host in hosts {
-        let read = host::plain(host);
+        let normalized = host::plain(host);
         // Some programs ignore leading zeros.
         let parts = host.split('.').map(|part| part.trim_start_matches('0'));
         let decimal = host::plain(&parts.collect::<Vec<_>>().join("."));
-        if let Some(host) = [read, decimal]
+        if let Some(host) = [normalized, decimal]
             .into_iter()
             .find(|host| context.tables.gives_keys(host))
         {
-            ask_about_keys(analysis, address, &host);
+            confirm_metadata_host(analysis, address, &host);
             return;
         }
         if host::is_ambiguous(host) {
@@ -121,7 +125,7 @@ pub(super) fn ask_about_key_hosts(analysis: &mut Analysis, context: &Context<'_>
 }
 
 /// Requires confirmation for hosts in a word from which a machine in a cloud gets its own keys.
-fn ask_about_key_hosts_within(analysis: &mut Analysis, context: &Context<'_>, word: &Arg) {
+fn check_metadata_hosts(analysis: &mut Analysis, context: &Context<'_>, word: &Arg) {
     // A name of one word may be anything else.
     let keys = |host: &str| host.contains(['.', ':']) && context.tables.gives_keys(host);
     let read = |host| {
@@ -134,12 +138,12 @@ fn ask_about_key_hosts_within(analysis: &mut Analysis, context: &Context<'_>, wo
     let text = host::decoded(&word_hosts).to_ascii_lowercase();
     let found = found.or_else(|| context.tables.names_keys(&text).map(str::to_owned));
     if let Some(host) = found {
-        ask_about_keys(analysis, word, &host);
+        confirm_metadata_host(analysis, word, &host);
     }
 }
 
 /// Requires confirmation for a host that gives out the keys of the machine.
-fn ask_about_keys(analysis: &mut Analysis, word: &Arg, host: &str) {
+fn confirm_metadata_host(analysis: &mut Analysis, word: &Arg, host: &str) {
     let reason = format!("`{host}` gives out the keys of the machine");
     analysis.require_confirmation(word.span, reason);
 }
@@ -151,18 +155,18 @@ fn is_host_header(header: &str) -> bool {
 }
 
 /// Returns the effect of the method that header lines set in addition to the method of the request.
-pub(super) fn overridden_by_header(head: &str) -> Option<Effect> {
+pub(super) fn method_of_headers(head: &str) -> Option<Effect> {
     head.split(['\r', '\n']).find_map(|line| {
         let (name, value) = line.split_once(':')?;
         let name = name.trim().to_ascii_lowercase().replace('_', "-");
-        HEADERS
+        METHOD_HEADERS
             .contains(&name.as_str())
-            .then(|| method(value.trim()))
+            .then(|| effect_of_method(value.trim()))
     })
 }
 
 /// Returns the effect of the method that a word sets in addition to the method of its request.
-fn overridden(word: &str) -> Option<Effect> {
+fn method_of_word(word: &str) -> Option<Effect> {
     let word = match word.split_once('#') {
         // The fragment of an address is not sent.
         Some((address, _)) if is_one_address(word, address) => address,
@@ -171,8 +175,8 @@ fn overridden(word: &str) -> Option<Effect> {
     let text = host::decoded(word).to_ascii_lowercase();
     let headers = text.replace('_', "-");
     let separates = |c: char| c.is_whitespace() || "'\"]:=>".contains(c);
-    let names = HEADERS.iter().map(|name| (name, &headers));
-    let mut names = names.chain(FIELDS.iter().map(|name| (name, &text)));
+    let names = METHOD_HEADERS.iter().map(|name| (name, &headers));
+    let mut names = names.chain(METHOD_FIELDS.iter().map(|name| (name, &text)));
     names.find_map(|(name, text)| {
         let header = name.starts_with('x');
         let (at, _) = text.match_indices(name).find(|(at, _)| {
@@ -189,7 +193,7 @@ fn overridden(word: &str) -> Option<Effect> {
         let value = &rest[..end.unwrap_or(rest.len())];
         // A field may have that name by chance.
         let known = ["post", "put", "patch", "delete", "merge", "purge"];
-        (header && !value.is_empty() || known.contains(&value)).then(|| method(value))
+        (header && !value.is_empty() || known.contains(&value)).then(|| effect_of_method(value))
     })
 }
 

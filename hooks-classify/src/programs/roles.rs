@@ -3,12 +3,12 @@
 use super::code_roles::{load_modules, run_pagers};
 use super::code_roles::{run_program, run_script, run_script_files, run_shell_text, run_words};
 use super::config::note_setting;
-use super::file_roles::{change_files, delete_files, filter_files, read_files, read_listed_files};
+use super::file_roles::{
+    change_files, delete_files, read_files, read_listed_files, read_matching_files,
+};
 use super::file_roles::{read_settings, write_files};
 use super::request_roles::send_words;
-use super::request_roles::{
-    ask_about_hosts, note_methods, note_requests_in_files, show_credentials,
-};
+use super::request_roles::{check_endpoints, check_hosts, note_methods, note_requests_in_files};
 use crate::analysis::{Analysis, Context, OutputAction};
 use crate::model::arg::{Arg, display_text};
 use crate::model::io::Input;
@@ -16,7 +16,7 @@ use crate::model::role::Role;
 use crate::options::call::{Call, ParsedOption};
 
 /// Notes the effects of words in a role; returns the action whose output is printed.
-pub(super) fn role(
+pub(super) fn note_role(
     analysis: &mut Analysis,
     context: &Context<'_>,
     call: &Call,
@@ -35,7 +35,7 @@ pub(super) fn role(
         Role::Text | Role::Format | Role::Folder => {}
 
         Role::Input | Role::Name => read_files(analysis, context, call, role, args),
-        Role::Filter => filter_files(analysis, context, call, args),
+        Role::Filter => read_matching_files(analysis, context, call, args),
         Role::List => read_listed_files(analysis, call, args, input),
         Role::Settings => read_settings(analysis, path, args),
         Role::Output => write_files(analysis, call, args),
@@ -50,9 +50,9 @@ pub(super) fn role(
         Role::Script(language) => run_script(analysis, language, args, call),
         Role::ScriptFile => run_script_files(analysis, path, args),
 
-        Role::Host => ask_about_hosts(analysis, context, args),
+        Role::Host => check_hosts(analysis, context, args),
         Role::Url | Role::Send | Role::Header => send_words(analysis, context, path, role, args),
-        Role::Endpoint => show_credentials(analysis, context, path, args),
+        Role::Endpoint => check_endpoints(analysis, context, path, args),
         Role::Request => note_requests_in_files(analysis, path, args),
         Role::Method => note_methods(analysis, path, args),
 
@@ -67,7 +67,7 @@ pub(super) fn role(
 }
 
 /// Notes the effects of the values of all options.
-pub(super) fn option_values(
+pub(super) fn note_option_values(
     analysis: &mut Analysis,
     context: &Context<'_>,
     call: &Call,
@@ -76,13 +76,13 @@ pub(super) fn option_values(
     for opt in &call.options {
         // The function of the program reads it.
         if !reads_commands_from_input(call, opt) {
-            option_value(analysis, context, call, opt, input);
+            note_option_value(analysis, context, call, opt, input);
         }
     }
 }
 
 /// Notes the effects of the value of an option.
-pub(super) fn option_value(
+pub(super) fn note_option_value(
     analysis: &mut Analysis,
     context: &Context<'_>,
     call: &Call,
@@ -91,10 +91,10 @@ pub(super) fn option_value(
 ) {
     let option_role = opt.spec.role;
     if matches!(option_role, Role::Argv { .. }) {
-        role(analysis, context, call, option_role, &opt.command, input);
+        note_role(analysis, context, call, option_role, &opt.command, input);
     } else if let Some(value) = &opt.value {
         let values = std::slice::from_ref(value);
-        role(analysis, context, call, option_role, values, input);
+        note_role(analysis, context, call, option_role, values, input);
     }
 }
 

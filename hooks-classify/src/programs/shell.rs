@@ -1,8 +1,8 @@
 //! Shells, and commands that run texts of the shell: a call in, the text that runs out.
 
 use super::effect::{note_option_effects, operand_words};
-use super::roles::option_value;
-use super::words_as_text::joined_at;
+use super::roles::note_option_value;
+use super::words_as_text::join_words_at;
 use crate::analysis::{Analysis, ChildShell, Context};
 use crate::model::arg::{Arg, display_text};
 use crate::model::effect::Effect;
@@ -161,7 +161,7 @@ pub(super) fn shell(context: &Context<'_>, call: &Call, whole: Span, input: &Inp
 /// Analyzes `eval`, which runs its words as a text of the shell.
 pub(super) fn eval(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let output = analysis.run_shell_text(&joined_at(&call.args, whole), input);
+    let output = analysis.run_shell_text(&join_words_at(&call.args, whole), input);
     analysis.done_with(output)
 }
 
@@ -207,7 +207,7 @@ pub(super) fn fish(context: &Context<'_>, call: &Call, whole: Span, _: &Input) -
         .iter()
         .filter(|opt| !["-c", "--command", "-C", "--init-command"].contains(&opt.name.as_str()))
     {
-        option_value(&mut analysis, context, call, opt, &Input::Unknown);
+        note_option_value(&mut analysis, context, call, opt, &Input::Unknown);
     }
     if text.text.contains([';', '(', '$', '\n', '&', '|', '{']) {
         analysis.add_finding(

@@ -1,7 +1,7 @@
 //! PowerShell, the command shell and programs of Windows: a call in, the commands that it runs and its
 //! changes out.
 
-use super::words_as_text::joined_at;
+use super::words_as_text::join_words_at;
 use crate::analysis::{Analysis, Context};
 use crate::languages::powershell;
 use crate::model::arg::{Arg, UNKNOWN};
@@ -169,7 +169,7 @@ fn run_words(analysis: &mut Analysis, call: &Call, words: &[Arg], whole: Span) {
     let span = words
         .first()
         .map_or(whole, |first| Span::new(first.span.start, whole.end));
-    analysis.run_script(Language::PowerShell, &joined_at(words, span), call);
+    analysis.run_script(Language::PowerShell, &join_words_at(words, span), call);
 }
 
 /// Runs the input as a text of PowerShell.
@@ -197,7 +197,7 @@ pub(super) fn cmd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
         return analysis.done();
     };
     let words = &call.args[at + 1..];
-    analysis.run_script(Language::Cmd, &joined_at(words, whole), call);
+    analysis.run_script(Language::Cmd, &join_words_at(words, whole), call);
     analysis.done()
 }
 

@@ -3,8 +3,8 @@
 use super::config::note_variable;
 use super::effect::note_options;
 use super::effect::{note_option_effects, note_unrecognized, operand_words};
-use super::roles::{option_value, option_values};
-use super::words_as_text::joined;
+use super::roles::{note_option_value, note_option_values};
+use super::words_as_text::join_words;
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::{Arg, display_text, shell_quoted};
 use crate::model::effect::{Effect, OptionEffect};
@@ -38,7 +38,7 @@ pub(super) fn env(context: &Context<'_>, call: &Call, _: Span, input: &Input) ->
                     analysis.run_shell_text(&value.with_text(&format!("env {text}")), input);
                 return analysis.done_with(output);
             }
-            option_value(&mut analysis, context, call, opt, input);
+            note_option_value(&mut analysis, context, call, opt, input);
         }
     }
     let rest = words.get(at..).unwrap_or(&[]).to_vec();
@@ -88,7 +88,7 @@ pub(super) fn watch(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysi
 pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     note_options(&mut analysis, call);
-    option_values(&mut analysis, context, call, input);
+    note_option_values(&mut analysis, context, call, input);
     let mut words = operand_words(call);
     if call.has_option(&["-e", "--edit"]) {
         analysis.add_finding(
@@ -140,7 +140,7 @@ pub(super) fn sudo(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         );
         return analysis.done();
     }
-    let text = joined(&words).filter(|_| shell);
+    let text = join_words(&words).filter(|_| shell);
     let output = analysis.with_variables(set, |inner| match text {
         Some(text) => inner.run_shell_text(&text, input),
         None => inner.run_words(words, input),

@@ -2,8 +2,8 @@
 
 use super::effect::note_options;
 use super::effect::{note_option_effects, note_unrecognized, operand_words};
-use super::roles::option_values;
-use super::words_as_text::joined;
+use super::roles::note_option_values;
+use super::words_as_text::join_words;
 use crate::analysis::{Analysis, Context, OutputAction, PathSource};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
@@ -73,7 +73,7 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
         },
     }
     note_unrecognized(&mut analysis, call);
-    option_values(&mut analysis, context, call, input);
+    note_option_values(&mut analysis, context, call, input);
     // If it has no words, all words of the program come from the input, also an option that writes
     // or runs something.
     if let [name, rest @ ..] = words.as_slice()
@@ -115,7 +115,7 @@ pub(super) fn xargs(context: &Context<'_>, call: &Call, _: Span, input: &Input) 
 pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     note_options(&mut analysis, call);
-    option_values(&mut analysis, context, call, &Input::Unknown);
+    note_option_values(&mut analysis, context, call, &Input::Unknown);
     // It runs even if the command does not run.
     if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("{=")) {
         analysis.add_finding(Effect::Code, arg.span, "`{= … =}` holds Perl code");
@@ -146,7 +146,7 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
         .filter(|arg| marks.contains(&arg.text.as_str()))
         .count()
         == 1;
-    let Some(text) = joined(command) else {
+    let Some(text) = join_words(command) else {
         if direct.is_empty() {
             analysis.add_finding(
                 Effect::Code,

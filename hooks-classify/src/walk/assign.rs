@@ -10,7 +10,7 @@ use crate::model::named::PossiblePath;
 use crate::model::script::{ParameterOperator, ShellWord, WordPiece};
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_variable_name};
-use crate::programs::addresses::elsewhere;
+use crate::programs::addresses::remote_host;
 use crate::programs::secret_names::is_secret_name;
 
 impl Interpreter<'_> {
@@ -299,5 +299,5 @@ fn replaces_value(change: &ParameterOperator) -> bool {
 
 /// Returns `true` if a value is known to be an address of another machine.
 pub(crate) fn is_address(value: &Arg) -> bool {
-    elsewhere(value).is_some() && !value.text.contains(char::is_whitespace)
+    remote_host(value).is_some() && !value.text.contains(char::is_whitespace)
 }

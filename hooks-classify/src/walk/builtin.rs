@@ -22,8 +22,8 @@ impl Interpreter<'_> {
         let builtin = Builtin::named(name)?;
         Some(match builtin {
             Builtin::Declare(declaration) => self.declare(declaration, args, whole),
-            Builtin::Null | Builtin::Truth => Some(String::new()),
-            Builtin::Leave | Builtin::Shift => {
+            Builtin::Null | Builtin::TrueOrFalse => Some(String::new()),
+            Builtin::Exit | Builtin::Shift => {
                 let counts = rest.iter().filter(|arg| arg.text != "--");
                 counts.for_each(|count| self.evaluate_expression(count));
                 if builtin == Builtin::Shift {
@@ -38,7 +38,7 @@ impl Interpreter<'_> {
             Builtin::Wait => self.run_wait(rest),
             Builtin::Eval => self.run_eval(rest, whole, input),
             Builtin::Source => self.run_source(rest, input),
-            Builtin::Exec | Builtin::Command | Builtin::Direct | Builtin::Nohup => {
+            Builtin::Exec | Builtin::Command | Builtin::Builtin | Builtin::Nohup => {
                 self.run_wrapped_command((builtin, name), rest, whole, input)
             }
             Builtin::Trap => self.run_trap(args)?,
@@ -50,7 +50,9 @@ impl Interpreter<'_> {
             }
             Builtin::Set => self.run_set(rest),
             Builtin::Enable => self.run_enable(rest, whole),
-            Builtin::Modifier | Builtin::Time | Builtin::Repeat | Builtin::Listed => return None,
+            Builtin::PrecommandModifier | Builtin::Time | Builtin::Repeat | Builtin::ByTable => {
+                return None;
+            }
         })
     }
 
@@ -300,7 +302,7 @@ impl Interpreter<'_> {
             // `exec > file` redirects the output of later commands.
             return None;
         }
-        if matches!(builtin, Builtin::Command | Builtin::Direct) {
+        if matches!(builtin, Builtin::Command | Builtin::Builtin) {
             // Functions and aliases are skipped.
             let args = &rest[at..];
             let text = args[0].text.clone();

@@ -9,7 +9,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
 use crate::programs::call::{analyze_by_table, analyze_words};
-use crate::programs::function::function;
+use crate::programs::function::find_function;
 use crate::tables::{Program, matches};
 
 impl Interpreter<'_> {
@@ -57,7 +57,7 @@ impl Interpreter<'_> {
     fn run_call_in_folder(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         let mut continuation = Continuation::Table;
         if let Some(name) = &call.program.function {
-            let analysis = function(name)(&self.context(), call, whole, input);
+            let analysis = find_function(name)(&self.context(), call, whole, input);
             continuation = analysis.continuation;
             let output = self.perform(analysis.actions, analysis.output);
             if continuation == Continuation::Done {

@@ -14,7 +14,7 @@ use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_numeric_parameter};
 use crate::options::call::Call;
 use crate::programs::builtins::Builtin;
-use crate::programs::file_roles::prints_facts;
+use crate::programs::file_roles::prints_only_metadata;
 use crate::programs::output_kind::{
     has_known_output, output_kind, prints_only_words, reads_no_files,
 };
@@ -228,7 +228,7 @@ impl Interpreter<'_> {
         }
         let program = self.tables.program(plain_program(&name.text));
         let call = program.map(|program| Call::read(&name.text, program, &args[1..]));
-        call.is_some_and(|call| prints_facts(&call))
+        call.is_some_and(|call| prints_only_metadata(&call))
     }
 
     /// Returns `true` if a word names a program that prints its words, or a part of them.
@@ -294,7 +294,7 @@ fn redirects_shell(args: &[Arg]) -> bool {
     let word = |arg: &Arg| {
         matches!(
             builtin(arg),
-            Some(Builtin::Exec | Builtin::Command | Builtin::Direct)
+            Some(Builtin::Exec | Builtin::Command | Builtin::Builtin)
         ) || arg.text.starts_with('-')
     };
     args.iter().any(|arg| builtin(arg) == Some(Builtin::Exec)) && args.iter().all(word)
