@@ -1,4 +1,4 @@
-//! Format of program files: TOML in, entries with all keys spelled out ([`Raw`]) out, or a mistake with
+//! Format of program files: TOML in, entries with all keys spelled out ([`RawProgram`]) out, or a mistake with
 //! its line.
 //!
 //! A file states each fact once. The returned entries repeat it: the keys of `every_command` in each
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue, ValueDeserializer};
 
-use crate::raw::Raw;
+use crate::raw::RawProgram;
 use crate::read::{Mistake, Source, line};
 
 /// Keys that state the effect of a plain call, and the effect of each.
@@ -28,7 +28,7 @@ pub(crate) const EFFECTS: [(&str, &str); 6] = [
 const MAX_COPIES: usize = 8;
 
 /// Reads the programs of a file: one program with its keys at the top, or a list named `program`.
-pub(crate) fn programs(source: &Source) -> Result<Vec<Raw>, Mistake> {
+pub(crate) fn programs(source: &Source) -> Result<Vec<RawProgram>, Mistake> {
     let parsed = DeTable::parse(&source.text).map_err(|error| of_toml(source, 0, &error))?;
     let mut table = Table::new(source, 0, parsed.into_inner());
     let Some(list) = table.take_value("program") else {
@@ -187,12 +187,12 @@ struct Node {
 }
 
 enum States {
-    Entry(Box<Raw>),
+    Entry(Box<RawProgram>),
     /// Path of the command whose entry is copied.
     SameAs(String),
 }
 
-fn program<'a>(mut table: Table<'a>, file_name: Option<&str>) -> Result<Raw, Mistake> {
+fn program<'a>(mut table: Table<'a>, file_name: Option<&str>) -> Result<RawProgram, Mistake> {
     let source = table.source;
     let start = table.mistake("");
     let mut names: Vec<String> = match (table.take("names")?, file_name) {
@@ -306,7 +306,7 @@ fn entry<'a>(
     names: Vec<String>,
     every: &Every<'a>,
     groups: &Groups,
-) -> Result<Raw, Mistake> {
+) -> Result<RawProgram, Mistake> {
     let (source, at) = (table.source, table.at);
     let mut stated = EFFECTS.iter().filter(|(key, _)| table.has(key)).copied();
     let (Some((key, effect)), None) = (stated.next(), stated.next()) else {
@@ -330,8 +330,8 @@ fn entry<'a>(
     if table.take("negatable")? == Some(true) {
         options = negatable(&options);
     }
-    let raw: Raw = table.into_entry()?;
-    Ok(Raw {
+    let raw: RawProgram = table.into_entry()?;
+    Ok(RawProgram {
         names,
         does,
         effect: effect.to_owned(),
@@ -376,12 +376,12 @@ fn spelled_out(
     nodes: &[Node],
     tree: &[Node],
     copies: usize,
-) -> Result<Vec<Raw>, Mistake> {
+) -> Result<Vec<RawProgram>, Mistake> {
     let one = |node: &Node| {
         let mut raw = match &node.states {
-            States::Entry(raw) => Raw {
+            States::Entry(raw) => RawProgram {
                 command: spelled_out(source, &node.below, tree, copies)?,
-                ..Raw::clone(raw)
+                ..RawProgram::clone(raw)
             },
             States::SameAs(path) => {
                 let found = find(tree, path).filter(|_| copies < MAX_COPIES);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::Spanned;
 
-use crate::model::{Language, List};
+use crate::model::{LanguageDef, WordList};
 use crate::read::{Mistake, Source, line, read};
 
 /// A file of `languages/`, and the static item that is made of it.
@@ -27,13 +27,13 @@ pub(crate) const FILES: &[LanguageFile] = &[
     },
     LanguageFile {
         file: "languages/awk.toml",
-        item: ("AWK", "Awk"),
+        item: ("AWK", "AwkWords"),
         ordered: &[],
         sets: &["prints", "before_an_operand", "before_either", "shells"],
     },
     LanguageFile {
         file: "languages/cmd.toml",
-        item: ("CMD", "Cmd"),
+        item: ("CMD", "CmdCommands"),
         ordered: &[],
         sets: &[
             "deletes",
@@ -55,13 +55,13 @@ pub(crate) const FILES: &[LanguageFile] = &[
     },
     LanguageFile {
         file: "languages/mongo.toml",
-        item: ("MONGO", "Mongo"),
+        item: ("MONGO", "MongoMethods"),
         ordered: &["deletes", "updates", "creates", "reaches"],
         sets: &["reads"],
     },
     LanguageFile {
         file: "languages/powershell.toml",
-        item: ("POWERSHELL", "PowerShell"),
+        item: ("POWERSHELL", "PowerShellNames"),
         ordered: &[],
         sets: &[
             "reads",
@@ -98,13 +98,13 @@ pub(crate) const FILES: &[LanguageFile] = &[
     },
     LanguageFile {
         file: "languages/sql.toml",
-        item: ("SQL", "Sql"),
+        item: ("SQL", "SqlFunctions"),
         ordered: &["pure_kinds"],
         sets: &["pure"],
     },
     LanguageFile {
         file: "languages/syntax.toml",
-        item: ("SYNTAX", "Syntax"),
+        item: ("SYNTAX", "SyntaxKinds"),
         ordered: &[],
         sets: &[
             "python_kinds",
@@ -116,14 +116,14 @@ pub(crate) const FILES: &[LanguageFile] = &[
     },
     LanguageFile {
         file: "languages/words.toml",
-        item: ("WORDS", "Words"),
+        item: ("WORDS", "LineWords"),
         ordered: &[],
         sets: &["perl", "perl_before_an_operand", "ruby", "php", "lua"],
     },
 ];
 
 /// Loads a file of `languages/`.
-pub(crate) fn language(source: &Source) -> Result<Language, Mistake> {
+pub(crate) fn language(source: &Source) -> Result<LanguageDef, Mistake> {
     let mistake = |line: Option<usize>, what: String| Mistake {
         file: source.file.clone(),
         line,
@@ -142,7 +142,7 @@ pub(crate) fn language(source: &Source) -> Result<Language, Mistake> {
             let Some(words) = raw.remove(*key) else {
                 return Err(mistake(None, format!("the list `{key}` is missing")));
             };
-            lists.push(List {
+            lists.push(WordList {
                 key,
                 is_set,
                 words: words.into_inner(),
@@ -154,7 +154,7 @@ pub(crate) fn language(source: &Source) -> Result<Language, Mistake> {
         return Err(mistake(Some(line), format!("unknown list `{key}`")));
     }
     let (item, type_name) = known.item;
-    Ok(Language {
+    Ok(LanguageDef {
         item,
         type_name,
         lists,

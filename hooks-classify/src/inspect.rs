@@ -6,7 +6,7 @@ use crate::model::arg::Arg;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;
-use crate::tables::{CHECKED, Checked, Opt, Program, Tables, Takes};
+use crate::tables::{CHECKED, OptionSpec, Program, TableCheck, Tables, ValueArity};
 
 /// A program of the tables.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct ProgramEntry {
     /// `true` if all calls have one effect.
     pub has_single_effect: bool,
     /// When its table was last compared with the program itself.
-    pub last_check: Option<&'static Checked>,
+    pub last_check: Option<&'static TableCheck>,
 }
 
 /// Returns all programs of the embedded tables.
@@ -34,7 +34,7 @@ pub fn programs() -> Vec<ProgramEntry> {
             None => {
                 let entry = ProgramEntry {
                     names: vec![name.to_owned()],
-                    has_single_effect: program.single(),
+                    has_single_effect: program.has_single_effect(),
                     last_check: None,
                 };
                 entries.push((key, entry));
@@ -42,7 +42,8 @@ pub fn programs() -> Vec<ProgramEntry> {
         }
     }
     let with_origin = |(_, mut entry): (_, ProgramEntry)| {
-        let of_entry = |checked: &&Checked| entry.names.iter().any(|name| name == checked.program);
+        let of_entry =
+            |checked: &&TableCheck| entry.names.iter().any(|name| name == checked.program);
         entry.last_check = CHECKED.iter().find(of_entry);
         entry
     };
@@ -113,12 +114,12 @@ pub fn options_of(path: &str) -> Option<(String, Vec<OptionEntry>)> {
     for word in words {
         program = program.command(program, word)?;
     }
-    let entry = |(name, option): (&str, &Opt)| OptionEntry {
+    let entry = |(name, option): (&str, &OptionSpec)| OptionEntry {
         name: name.to_owned(),
-        requires_value: option.takes == Takes::Value,
-        may_have_value: option.takes == Takes::Maybe,
+        requires_value: option.arity == ValueArity::Required,
+        may_have_value: option.arity == ValueArity::Joined,
         takes_command: matches!(option.role, Role::Argv { .. }),
-        makes_harmless: option.exempts(),
+        makes_harmless: option.makes_harmless(),
     };
     let mut entries: Vec<_> = program.options.iter().map(entry).collect();
     entries.sort_by(|a, b| a.name.cmp(&b.name));

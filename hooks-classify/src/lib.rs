@@ -77,7 +77,7 @@ pub use model::parts::{
 pub use model::program_name::plain_program;
 pub use model::terminal_input::TerminalInput;
 pub use model::unseen_code::UnseenCode;
-pub use tables::{Checked, Tables};
+pub use tables::{TableCheck, Tables};
 pub use verdict::{Classification, Decision, Finding, Judgement, Method, ToolEffect};
 
 use model::trace::Trace;
@@ -215,7 +215,7 @@ impl Classifier {
     /// Returns `true` if a path is known to contain secrets, for example `~/.ssh/id_rsa` or `.env`.
     #[must_use]
     pub fn holds_secrets(&self, path: &str) -> bool {
-        self.tables.secret(path)
+        self.tables.is_secret(path)
     }
 
     /// Checks that a text is a command with a context that can be classified.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use hooks_classify::{Checked, Classifier, Crud, Decision, Language, programs};
+use hooks_classify::{Classifier, Crud, Decision, Language, TableCheck, programs};
 
 #[path = "support/languages.rs"]
 mod languages;
@@ -177,7 +177,7 @@ fn programs_that_were_checked_stand_in_the_book() {
     let mut rows = Vec::new();
     for program in programs() {
         if let Some(checked) = program.last_check {
-            let Checked {
+            let TableCheck {
                 program,
                 version,
                 by,

@@ -26,7 +26,7 @@ mod words;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use model::{Entry, Opt};
+use model::{NamedProgram, OptionDef};
 use raw::{Family, RawSecrets, RawVariables};
 use read::Source;
 
@@ -38,7 +38,7 @@ fn source(file: &str, text: &str) -> Source {
 }
 
 /// Returns the programs of the file `programs/family/x.toml`, or its mistakes.
-fn load(text: &str) -> Result<Vec<Entry>, Vec<String>> {
+fn load(text: &str) -> Result<Vec<NamedProgram>, Vec<String>> {
     let source = source("programs/family/x.toml", text);
     let loaded = load::programs_of(&source, Family::default());
     loaded.map_err(|mistakes| mistakes.iter().map(ToString::to_string).collect())
@@ -52,13 +52,13 @@ fn mistakes(rest: &str) -> Vec<String> {
 }
 
 /// Returns the options of the command at a path, as the tables contain them.
-fn options(entries: &[Entry], path: &str) -> Vec<String> {
+fn options(entries: &[NamedProgram], path: &str) -> Vec<String> {
     let mut program = &entries[0].program;
     for word in path.split_whitespace() {
         program = &program.commands[word];
     }
-    let shown = |(name, option): (&String, &Opt)| {
-        let (takes, verb) = (option.takes, option.effect.as_deref().unwrap_or("-"));
+    let shown = |(name, option): (&String, &OptionDef)| {
+        let (takes, verb) = (option.arity, option.effect.as_deref().unwrap_or("-"));
         format!("{name} {takes:?} {verb}")
     };
     program.options.iter().map(shown).collect()

@@ -18,7 +18,7 @@ impl Context<'_> {
     pub(crate) fn possible_path(&self, path: &str) -> PossiblePath {
         let mut places = self.environment.candidate_paths(path);
         let secret = places.any(|place| {
-            self.tables.secret_within(&place) || self.tables.reads_secrets_below(&place)
+            self.tables.may_read_secrets(&place) || self.tables.may_read_secrets_below(&place)
         });
         PossiblePath {
             path: path.to_owned(),

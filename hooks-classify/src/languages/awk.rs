@@ -16,7 +16,7 @@ enum AwkToken {
 }
 
 /// Returns the effects of a program.
-pub(super) fn read(arg: &Arg) -> Analysis {
+pub(super) fn analyze(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     if !arg.is_known() {
         analysis.add_finding(
@@ -25,7 +25,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
             "`awk` runs a program that is only known when it runs",
         );
     }
-    let Some(tokens) = tokens(&arg.text) else {
+    let Some(tokens) = tokenize(&arg.text) else {
         analysis.add_finding(
             Effect::Unknown,
             arg.span,
@@ -98,7 +98,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
                     "`awk` calls a function by a name that it computes",
                 ),
                 ">" | ">>" if printing && depth == 0 => match next {
-                    Some(AwkToken::Text(file)) if nowhere(file) => {}
+                    Some(AwkToken::Text(file)) if is_unstored_output(file) => {}
                     Some(AwkToken::Text(file)) => {
                         let effect = if text == ">" {
                             Effect::Create
@@ -175,7 +175,7 @@ pub(crate) fn is_connection(file: &str) -> bool {
         .any(|folder| file.starts_with(folder))
 }
 
-fn nowhere(file: &str) -> bool {
+fn is_unstored_output(file: &str) -> bool {
     matches!(file, "/dev/stdout" | "/dev/stderr" | "/dev/null" | "-")
 }
 
@@ -183,7 +183,7 @@ fn run_command(analysis: &mut Analysis, arg: &Arg, text: &str) {
     analysis.run_shell_text(&arg.with_text(text), &Input::Inherited);
 }
 
-fn tokens(text: &str) -> Option<Vec<AwkToken>> {
+fn tokenize(text: &str) -> Option<Vec<AwkToken>> {
     let characters: Vec<char> = text.chars().collect();
     let mut out: Vec<AwkToken> = Vec::new();
     // For each open bracket, true if it contains a condition, after which a statement begins.

@@ -7,7 +7,7 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 
 /// Returns the effects of a text.
-pub(super) fn read(arg: &Arg) -> Analysis {
+pub(super) fn analyze(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     // A caret escapes the next character.
     let text = arg
@@ -23,13 +23,13 @@ pub(super) fn read(arg: &Arg) -> Analysis {
         analysis.add_finding(Effect::Code, arg.span, "a part is only known when it runs");
     }
     for part in text.split(['&', '|', '\n', '(', ')']) {
-        read_command(&mut analysis, arg, part);
+        analyze_command(&mut analysis, arg, part);
     }
     analysis
 }
 
 /// Adds the effect of a command.
-fn read_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
+fn analyze_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
     let part = part.trim().trim_start_matches(['"', '@']).trim();
     if part.is_empty() {
         return;
@@ -52,10 +52,10 @@ fn read_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
             return;
         }
         "if" => {
-            read_command(analysis, arg, &behind_condition(rest));
+            analyze_command(analysis, arg, &command_after_condition(rest));
             Effect::Read
         }
-        _ => match effect(first) {
+        _ => match effect_of_command(first) {
             Some(effect) => effect,
             None => {
                 analysis.run_shell_text(&arg.with_text(part), &Input::Unknown);
@@ -68,7 +68,7 @@ fn read_command(analysis: &mut Analysis, arg: &Arg, part: &str) {
 }
 
 /// Returns the command after the condition of an `if`.
-fn behind_condition(text: &str) -> String {
+fn command_after_condition(text: &str) -> String {
     let mut words = text.split_whitespace().peekable();
     let prefix = |word: &&str| matches!(word.to_ascii_lowercase().as_str(), "/i" | "not");
     while words.next_if(prefix).is_some() {}
@@ -83,7 +83,7 @@ fn behind_condition(text: &str) -> String {
 }
 
 /// Returns the effect of a command, if it is one of the command shell.
-fn effect(name: &str) -> Option<Effect> {
+fn effect_of_command(name: &str) -> Option<Effect> {
     let lists = [
         (CMD.deletes, Effect::Delete),
         (CMD.reads, Effect::Read),

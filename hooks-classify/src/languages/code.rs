@@ -11,7 +11,7 @@ use super::javascript;
 use super::names;
 #[cfg(feature = "python")]
 use super::python;
-use super::unread::unread;
+use super::unread::missing_feature;
 use super::words;
 use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
@@ -20,7 +20,7 @@ use crate::model::io::Input;
 use crate::model::language::Language;
 
 /// Returns the effects of a script.
-pub(super) fn read(language: Language, arg: &Arg) -> Analysis {
+pub(super) fn analyze(language: Language, arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     let text = &arg.text;
     if !text.contains(UNKNOWN) && is_harmless(language, text) {
@@ -30,14 +30,15 @@ pub(super) fn read(language: Language, arg: &Arg) -> Analysis {
             let end = at + part.len();
             let before = text[..at].strip_suffix(['\'', '"']).unwrap_or("");
             let after = text.get(end + 1..).unwrap_or("");
-            if !names::ANY.says_facts(before, after) {
+            if !names::ANY.reads_only_metadata(before, after) {
                 analysis.read_file(&arg.with_text(part));
             }
             at = end + 1;
         }
         return analysis;
     }
-    let reason = unread(language).unwrap_or_else(|| "runs code that may do anything".to_owned());
+    let reason =
+        missing_feature(language).unwrap_or_else(|| "runs code that may do anything".to_owned());
     analysis.add_finding(Effect::Code, arg.span, reason);
     raise_by_words(&mut analysis, language, arg);
     for opening in names::ANY.shells {

@@ -133,7 +133,7 @@ const UPDATE: &[&str] = &[
 ];
 
 /// A script calls commands by their names.
-fn script(analysis: &mut Analysis, arg: &Arg, line: &str) {
+fn analyze_lua(analysis: &mut Analysis, arg: &Arg, line: &str) {
     let calls: Vec<&str> = line
         .match_indices("call(")
         .map(|(at, mark)| &line[at + mark.len()..])
@@ -144,7 +144,7 @@ fn script(analysis: &mut Analysis, arg: &Arg, line: &str) {
             continue;
         };
         let name = call[1..].split(quote).next().unwrap_or("");
-        read_into(analysis, &arg.with_text(name));
+        analyze_into(analysis, &arg.with_text(name));
     }
     // Every mention of a function that runs commands is a call, and no other name leads to commands.
     let elsewhere = ["_G", "_ENV", "fenv", "load", "require"];
@@ -157,20 +157,20 @@ fn script(analysis: &mut Analysis, arg: &Arg, line: &str) {
 }
 
 /// Returns the effects of commands.
-pub(super) fn read(arg: &Arg) -> Analysis {
+pub(super) fn analyze(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
-    read_into(&mut analysis, arg);
+    analyze_into(&mut analysis, arg);
     analysis
 }
 
-fn read_into(analysis: &mut Analysis, arg: &Arg) {
+fn analyze_into(analysis: &mut Analysis, arg: &Arg) {
     for line in arg.text.lines().filter(|line| !line.trim().is_empty()) {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or("").to_ascii_uppercase();
         let second = words.next().unwrap_or("").to_ascii_uppercase();
         let is = |list: &[&str]| list.contains(&name.as_str());
         if name == "EVAL" || name == "EVAL_RO" {
-            script(analysis, arg, line);
+            analyze_lua(analysis, arg, line);
             continue;
         }
         let effect = if name.contains(UNKNOWN) {

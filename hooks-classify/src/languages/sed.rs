@@ -6,7 +6,7 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 
 /// Returns the effects of a script.
-pub(super) fn read(arg: &Arg) -> Analysis {
+pub(super) fn analyze(arg: &Arg) -> Analysis {
     let mut analysis = Analysis::new();
     if !arg.is_known() {
         // `s/a/$X/` with an unknown text may end the command and start another.
@@ -25,7 +25,7 @@ pub(super) fn read(arg: &Arg) -> Analysis {
         text: &characters,
         at: 0,
     };
-    if reader.script(&mut analysis, arg).is_none() {
+    if reader.read_script(&mut analysis, arg).is_none() {
         analysis.add_finding(
             Effect::Unknown,
             arg.span,
@@ -164,7 +164,7 @@ impl SedReader<'_> {
         }
     }
 
-    fn script(&mut self, analysis: &mut Analysis, arg: &Arg) -> Option<()> {
+    fn read_script(&mut self, analysis: &mut Analysis, arg: &Arg) -> Option<()> {
         loop {
             self.skip(&[' ', ';', '{', '}']);
             if self.peek().is_none() {
@@ -212,7 +212,7 @@ impl SedReader<'_> {
                 }
                 'w' | 'W' => {
                     let file = self.line();
-                    writes_file(analysis, arg, file.trim());
+                    note_written_file(analysis, arg, file.trim());
                 }
                 'e' => {
                     let text = self.line();
@@ -255,7 +255,7 @@ impl SedReader<'_> {
                             }
                             'w' => {
                                 let file = self.line();
-                                writes_file(analysis, arg, file.trim());
+                                note_written_file(analysis, arg, file.trim());
                                 break;
                             }
                             ' ' | ';' | '\n' | '}' | '\t' => {
@@ -275,7 +275,7 @@ impl SedReader<'_> {
     }
 }
 
-fn writes_file(analysis: &mut Analysis, arg: &Arg, file: &str) {
+fn note_written_file(analysis: &mut Analysis, arg: &Arg, file: &str) {
     if !matches!(file, "/dev/stdout" | "/dev/stderr" | "/dev/null") {
         analysis.add_finding(Effect::Create, arg.span, format!("`sed` writes `{file}`"));
     }

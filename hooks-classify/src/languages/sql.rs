@@ -14,20 +14,20 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::sql_dialect::SqlDialect;
 
-use client::read_client_command;
-use dialect::readings;
+use client::analyze_client_command;
+use dialect::parse_alternatives;
 use finder::statement_effect;
-use words::effect_of_words;
+use words::effect_by_keywords;
 
 /// Returns the effects of the statements in a text.
-pub(super) fn read(arg: &Arg, dialect: SqlDialect) -> Analysis {
+pub(super) fn analyze(arg: &Arg, dialect: SqlDialect) -> Analysis {
     let mut analysis = Analysis::new();
     let mut rest = String::new();
     for line in arg.text.lines() {
         let line = line.trim();
         let is_dotted = dialect == SqlDialect::Sqlite && line.starts_with('.');
         if line.starts_with('\\') || is_dotted {
-            read_client_command(&mut analysis, arg, dialect, line);
+            analyze_client_command(&mut analysis, arg, dialect, line);
         } else {
             rest.push_str(line);
             rest.push('\n');
@@ -53,15 +53,15 @@ pub(super) fn read(arg: &Arg, dialect: SqlDialect) -> Analysis {
         .replace("\\gx", ";")
         .replace("\\G", ";")
         .replace("\\g", ";");
-    for reading in readings(dialect, &text) {
+    for reading in parse_alternatives(dialect, &text) {
         match reading {
             Some(statements) => {
                 for statement in &statements {
-                    read_statement(&mut analysis, arg, statement);
+                    analyze_statement(&mut analysis, arg, statement);
                 }
             }
             None => {
-                let (effect, reason) = effect_of_words(&text);
+                let (effect, reason) = effect_by_keywords(&text);
                 analysis.add_finding(effect, arg.span, reason);
             }
         }
@@ -77,7 +77,7 @@ fn has_target(line: &str) -> bool {
     })
 }
 
-fn read_statement(analysis: &mut Analysis, arg: &Arg, statement: &Statement) {
+fn analyze_statement(analysis: &mut Analysis, arg: &Arg, statement: &Statement) {
     if let Statement::Copy {
         target: CopyTarget::Program { command },
         ..

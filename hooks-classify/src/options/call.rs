@@ -6,7 +6,7 @@ use crate::model::arg::Arg;
 use crate::model::device::is_unstored_output;
 use crate::model::role::Role;
 use crate::model::span::Span;
-use crate::tables::{Opt, Program, RunsInput};
+use crate::tables::{OptionSpec, Program, StdinUse};
 
 /// A command line as its program reads it.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Call {
 pub(crate) struct ParsedOption {
     /// The name in the table: an abbreviation is written out.
     pub(crate) name: String,
-    pub(crate) spec: Opt,
+    pub(crate) spec: OptionSpec,
     pub(crate) value: Option<Arg>,
     /// The words that follow, if the option takes a whole command.
     pub(crate) command: Vec<Arg>,
@@ -68,7 +68,7 @@ fn is_stdin(file: &str) -> bool {
 impl Call {
     /// Returns how the call may run its standard input, which an option may name as a file of
     /// code.
-    pub(crate) fn runs_input(&self) -> RunsInput {
+    pub(crate) fn stdin_use(&self) -> StdinUse {
         let named = self.options.iter().any(|opt| {
             opt.spec.role == Role::ScriptFile
                 && opt
@@ -77,14 +77,14 @@ impl Call {
                     .is_some_and(|value| is_stdin(&value.text))
         });
         match named {
-            true => RunsInput::Yes,
-            false => self.program.runs_input(),
+            true => StdinUse::MayRun,
+            false => self.program.stdin_use(),
         }
     }
 
     /// Returns `true` if the program has an option for a host, and the call does not use it.
-    pub(crate) fn connects_here(&self) -> bool {
-        let is_host = |option: &Opt| option.role == Role::Host;
+    pub(crate) fn connects_to_localhost(&self) -> bool {
+        let is_host = |option: &OptionSpec| option.role == Role::Host;
         self.program.options.values().any(is_host)
             && !self.options.iter().any(|opt| is_host(&opt.spec))
     }

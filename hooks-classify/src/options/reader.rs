@@ -11,7 +11,7 @@ use crate::model::arg::Arg;
 use crate::model::effect::OptionEffect;
 use crate::model::role::Role;
 use crate::model::span::Span;
-use crate::tables::{Opt, Program, Style, Takes};
+use crate::tables::{OptionSpec, Program, Style, ValueArity};
 
 impl Call {
     /// Reads `args`, the words after the name of the program.
@@ -202,7 +202,7 @@ impl OptionReader {
                     RequestMember::Text(text) => Some(request.with_text(&text)),
                 };
                 if let Some(found) = scope.by_exact_name(&name) {
-                    let value = value.filter(|_| found.spec.takes != Takes::Nothing);
+                    let value = value.filter(|_| found.spec.arity != ValueArity::None);
                     self.add_option(&found, value, request.span, &mut RemainingArgs::none());
                 }
             }
@@ -216,7 +216,7 @@ impl OptionReader {
         let with_value = |opt: &ParsedOption| {
             let value = opt.value.as_ref().filter(|value| value.is_known())?;
             let found = scope.by_exact_name(&format!("{}={}", opt.name, value.text))?;
-            (!found.spec.exempts()).then_some((found, opt.span, opt.words_left))
+            (!found.spec.makes_harmless()).then_some((found, opt.span, opt.words_left))
         };
         let found: Vec<_> = self.call.options.iter().filter_map(with_value).collect();
         for (found, span, words_left) in found {
@@ -281,7 +281,7 @@ impl OptionReader {
         let one_dash = rules.long_names == LongNameSyntax::OneDash;
         let letter = !one_dash && !name.starts_with("--") && name.chars().count() == 2;
         let named = scope.by_name(name, rules.long_names).filter(|found| {
-            let takes = found.spec.takes != Takes::Nothing;
+            let takes = found.spec.arity != ValueArity::None;
             let joined = takes && (!letter || rules.drops_equals);
             value.is_none() || joined || one_dash || name.starts_with("--")
         });
@@ -296,7 +296,7 @@ impl OptionReader {
         };
         // An entry with a name comes before a wildcard.
         if (long || one_dash)
-            && !fitting.iter().any(|found| found.spec.changes())
+            && !fitting.iter().any(|found| found.spec.does_more_than_read())
             && let Some(found) = scope.wildcard(text, rules.long_names)
         {
             let value = value.map(|value| arg.with_text(value));
@@ -346,7 +346,7 @@ impl OptionReader {
         text: &str,
         next: &mut RemainingArgs<'_>,
     ) {
-        let flag = found.spec.takes == Takes::Nothing;
+        let flag = found.spec.arity == ValueArity::None;
         match (value, value.and_then(parse_bool)) {
             (_, Some(false)) if flag => {
                 // The flag is off, so it does not make the call harmless.
@@ -357,7 +357,7 @@ impl OptionReader {
                         | OptionEffect::ReplacesAndReveals,
                     ) => self.add_option(found, None, arg.span, next),
                     Some(_) => {
-                        let silent = Opt {
+                        let silent = OptionSpec {
                             effect: None,
                             ..*found.spec
                         };
@@ -391,17 +391,20 @@ impl OptionReader {
         next: &mut RemainingArgs<'_>,
     ) {
         // If an option changes something, harmless options do not count.
-        if found.iter().any(|found| found.spec.changes()) {
-            found.retain(|found| found.spec.changes());
+        if found.iter().any(|found| found.spec.does_more_than_read()) {
+            found.retain(|found| found.spec.does_more_than_read());
         }
-        let takes = found.first().map(|found| found.spec.takes == Takes::Value);
-        let alike = |found: &MatchedOption<'_>| Some(found.spec.takes == Takes::Value) == takes;
+        let takes = found
+            .first()
+            .map(|found| found.spec.arity == ValueArity::Required);
+        let alike =
+            |found: &MatchedOption<'_>| Some(found.spec.arity == ValueArity::Required) == takes;
         let alike = found.iter().all(alike);
-        let flag = |found: &MatchedOption<'_>| found.spec.takes == Takes::Nothing;
+        let flag = |found: &MatchedOption<'_>| found.spec.arity == ValueArity::None;
         if found.is_empty() || !alike || (value.is_some() && found.iter().any(flag)) {
             self.add_unknown_option(name, arg.span);
             // An ambiguous abbreviation never makes a call harmless.
-            found.retain(|found| found.spec.changes());
+            found.retain(|found| found.spec.does_more_than_read());
         }
         let mut value = value.map(|value| arg.with_text(value));
         if value.is_none() && takes == Some(true) {
@@ -413,7 +416,9 @@ impl OptionReader {
         }
         let mut nothing = RemainingArgs::none();
         for found in found {
-            let value = value.clone().filter(|_| found.spec.takes != Takes::Nothing);
+            let value = value
+                .clone()
+                .filter(|_| found.spec.arity != ValueArity::None);
             let next = if alike { &mut *next } else { &mut nothing };
             self.add_option(&found, value, arg.span, next);
         }
@@ -438,17 +443,21 @@ impl OptionReader {
                 return;
             };
             let rest = &letters[at + letter.len_utf8()..];
-            match found.spec.takes {
-                Takes::Nothing => {
+            match found.spec.arity {
+                ValueArity::None => {
                     self.add_option(&found, None, arg.span, next);
                     if rest.starts_with('=') {
                         self.add_unknown_option(&arg.text, arg.span);
                         return;
                     }
                 }
-                Takes::Value if values_behind => self.add_option(&found, None, arg.span, next),
-                Takes::Maybe if values_behind => self.add_option(&found, None, arg.span, next),
-                Takes::Maybe | Takes::Value => {
+                ValueArity::Required if values_behind => {
+                    self.add_option(&found, None, arg.span, next)
+                }
+                ValueArity::Joined if values_behind => {
+                    self.add_option(&found, None, arg.span, next)
+                }
+                ValueArity::Joined | ValueArity::Required => {
                     let joined = (!rest.is_empty()).then(|| {
                         let value = rest.strip_prefix('=').filter(|_| rules.drops_equals);
                         arg.with_text(value.unwrap_or(rest))
@@ -486,19 +495,19 @@ impl OptionReader {
     ) {
         let option = found.spec;
         let ends = |style| StyleRules::of(style).operands == OperandOrder::EndHarmless;
-        if option.exempts()
+        if option.makes_harmless()
             && (self.version_dependent
                 || self.follows_operand && (ends(self.call.program.style) || ends(found.style)))
         {
             self.ignored_harmless = true;
             return;
         }
-        if self.version_dependent && !option.changes() && option.role == Role::Text {
+        if self.version_dependent && !option.does_more_than_read() && option.role == Role::Text {
             return;
         }
         let mut value = value;
         let mut rest = Vec::new();
-        if option.takes == Takes::Value && value.is_none() {
+        if option.arity == ValueArity::Required && value.is_none() {
             value = next.take();
             if value.is_none() {
                 let reason = format!("`{}` has no value", found.name);

@@ -2,7 +2,7 @@
 //! line.
 
 use super::rules::LongNameSyntax;
-use crate::tables::{Opt, Program, Style};
+use crate::tables::{OptionSpec, Program, Style};
 
 /// Options of a command, and of the programs above it whose tables have `options_anywhere`.
 pub(super) struct OptionScope<'a> {
@@ -13,7 +13,7 @@ pub(super) struct OptionScope<'a> {
 /// An option of a table under one of its names.
 pub(super) struct MatchedOption<'a> {
     pub(super) name: String,
-    pub(super) spec: &'a Opt,
+    pub(super) spec: &'a OptionSpec,
     /// The style of the table that lists it.
     pub(super) style: Style,
 }

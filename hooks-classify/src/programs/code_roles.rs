@@ -62,7 +62,7 @@ pub(super) fn run_pagers(
     pagers: &[Arg],
 ) {
     for pager in pagers {
-        let variable = context.tables.variable("PAGER", Some(&pager.text));
+        let variable = context.tables.variable_rule("PAGER", Some(&pager.text));
         if !pager.is_known() || variable.is_some() {
             analysis.record_role(Role::Program, std::slice::from_ref(pager));
             run_program(analysis, path, pager);

@@ -132,9 +132,9 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
         let mut at = 1;
         for letter in first.text.chars() {
             let name = format!("-{letter}");
-            let takes = call.program.options.get(&name).map(|o| o.takes);
+            let takes = call.program.options.get(&name).map(|o| o.arity);
             words.push(first.with_text(&name));
-            if takes == Some(crate::tables::Takes::Value) {
+            if takes == Some(crate::tables::ValueArity::Required) {
                 words.extend(call.args.get(at).cloned());
                 at += 1;
             }

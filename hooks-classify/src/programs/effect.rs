@@ -5,7 +5,7 @@ use crate::model::arg::Arg;
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::span::Span;
 use crate::options::call::{Call, ParsedOption};
-use crate::tables::Takes;
+use crate::tables::ValueArity;
 
 /// Returns the words of the operands of a call.
 pub(super) fn operand_words(call: &Call) -> Vec<Arg> {
@@ -151,7 +151,7 @@ const COMPRESSION_OPTIONS: &[&str] = &["-z", "--compress", "-d", "--decompress",
 fn is_negated(call: &Call, at: usize) -> bool {
     let opt = &call.options[at];
     let off = |value: &Arg| NEGATING_WORDS.contains(&value.text.to_ascii_lowercase().as_str());
-    if opt.spec.takes == Takes::Maybe && opt.value.as_ref().is_some_and(off) {
+    if opt.spec.arity == ValueArity::Joined && opt.value.as_ref().is_some_and(off) {
         return true;
     }
     if let Some(place) = opt.index_in(call) {

@@ -39,7 +39,7 @@ pub(super) fn read_matching_files(
         for pattern in patterns_of_filter(&filter.text) {
             analysis.read_file(&filter.with_text(&pattern));
             let name = pattern.rsplit('/').next().unwrap_or("");
-            if context.tables.is_searched(name) && !context.tables.is_source(name) {
+            if context.tables.matches_secret_names(name) && !context.tables.is_source(name) {
                 let reason = format!("reads files `{pattern}`, a name of secrets");
                 analysis.require_confirmation(filter.span, reason);
             }

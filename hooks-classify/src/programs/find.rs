@@ -109,7 +109,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
                     .get(text)
                     .or_else(|| call.program.options.get(&other))
                 {
-                    Some(option) if option.takes == crate::tables::Takes::Value => at += 1,
+                    Some(option) if option.arity == crate::tables::ValueArity::Required => at += 1,
                     Some(_) => {}
                     None => {
                         analysis.add_finding(
@@ -132,7 +132,11 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
 /// Returns the files that are found: secrets by their names, or else the folders that are searched.
 fn found_files(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<PossiblePath> {
     let named: Vec<&str> = tested_names(args);
-    if !named.is_empty() && named.iter().all(|name| context.tables.harmless(name)) {
+    if !named.is_empty()
+        && named
+            .iter()
+            .all(|name| context.tables.is_harmless_file(name))
+    {
         return Vec::new();
     }
     let by_name = found_by_name(context, args, folders);
@@ -167,7 +171,10 @@ fn found_path(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<St
         return None;
     }
     let named = tested_names(args);
-    let harmless = !named.is_empty() && named.iter().all(|name| context.tables.harmless(name));
+    let harmless = !named.is_empty()
+        && named
+            .iter()
+            .all(|name| context.tables.is_harmless_file(name));
     let end = match (harmless, finds_source(context, args)) {
         (true, _) => ".pub",
         (_, true) => ".rs",
@@ -246,7 +253,7 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
         let below = name.trim_start_matches(['*', '.']);
         let searched = [name.as_str(), below]
             .iter()
-            .any(|name| context.tables.is_searched(name));
+            .any(|name| context.tables.matches_secret_names(name));
         let hit = tests.contains(&test.text.as_str())
             && !negated
             && !context.tables.is_source(&name)
@@ -257,7 +264,7 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
         return searched;
     }
     let named = tested_names(args);
-    let secret = |text: &str| context.tables.secret_within(text);
+    let secret = |text: &str| context.tables.may_read_secrets(text);
     // `/proc` and `environ`: at any depth.
     let below = folders.iter().find_map(|folder| {
         let folder = folder.text.trim_end_matches('/');
@@ -303,10 +310,14 @@ fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<PossiblePath> {
     // A pattern is a part of a name, most often its beginning.
     let parts = |name: &str| [format!("{name}*"), format!("*{name}*")];
     let searched = |name: &String| {
-        tables.is_searched(name) || parts(name).iter().any(|part| tables.is_searched(part))
+        tables.matches_secret_names(name)
+            || parts(name)
+                .iter()
+                .any(|part| tables.matches_secret_names(part))
     };
-    let secret =
-        |name: &&String| !tables.is_source(name) && (tables.secret_within(name) || searched(name));
+    let secret = |name: &&String| {
+        !tables.is_source(name) && (tables.may_read_secrets(name) || searched(name))
+    };
     let by_name = names.iter().find(secret).map(|name| PossiblePath {
         path: name.clone(),
         secret: true,

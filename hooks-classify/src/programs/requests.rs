@@ -108,7 +108,7 @@ pub(super) fn check_metadata_address(
         let decimal = host::plain(&parts.collect::<Vec<_>>().join("."));
         if let Some(host) = [normalized, decimal]
             .into_iter()
-            .find(|host| context.tables.gives_keys(host))
+            .find(|host| context.tables.is_metadata_host(host))
         {
             confirm_metadata_host(analysis, address, &host);
             return;
@@ -127,7 +127,7 @@ pub(super) fn check_metadata_address(
 /// Requires confirmation for hosts in a word from which a machine in a cloud gets its own keys.
 fn check_metadata_hosts(analysis: &mut Analysis, context: &Context<'_>, word: &Arg) {
     // A name of one word may be anything else.
-    let keys = |host: &str| host.contains(['.', ':']) && context.tables.gives_keys(host);
+    let keys = |host: &str| host.contains(['.', ':']) && context.tables.is_metadata_host(host);
     let read = |host| {
         let host = host::plain(host);
         host::address(&host).map_or(host, |address| address.to_string())
@@ -136,7 +136,7 @@ fn check_metadata_hosts(analysis: &mut Analysis, context: &Context<'_>, word: &A
     let mut hosts = host::candidates(&word_hosts).map(read);
     let found = hosts.find(|host| keys(host));
     let text = host::decoded(&word_hosts).to_ascii_lowercase();
-    let found = found.or_else(|| context.tables.names_keys(&text).map(str::to_owned));
+    let found = found.or_else(|| context.tables.find_metadata_host(&text).map(str::to_owned));
     if let Some(host) = found {
         confirm_metadata_host(analysis, word, &host);
     }

@@ -237,7 +237,7 @@ pub(super) fn arithmetic(context: &Context<'_>, call: &Call, whole: Span, _: &In
         analysis.evaluate_expression(arg);
         if let Some((name, _)) = arg.text.split_once('=') {
             let name = name.trim_end_matches(['+', '-', '*', '/', '%']);
-            if context.tables.variable(name, None).is_some() {
+            if context.tables.variable_rule(name, None).is_some() {
                 analysis.add_finding(
                     Effect::Code,
                     arg.span,

@@ -103,7 +103,7 @@ pub(super) fn powershell(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         }
         if begins("encodedcommand", 1) || option == "ec" {
             match call.args.get(at) {
-                Some(value) => match powershell::decoded(&value.text) {
+                Some(value) => match powershell::decode_command(&value.text) {
                     Some(text) => {
                         analysis.add_finding(Effect::Code, value.span, "an encoded command");
                         analysis.run_script(Language::PowerShell, &value.with_text(&text), call);

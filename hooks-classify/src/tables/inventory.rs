@@ -10,10 +10,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use super::{Details, Program, SqlDialect, Tables};
+use super::{Program, ProgramDetails, SqlDialect, Tables};
 
 /// Facts of the tables about one program or command: a line for the entry, and one for each option.
-struct Facts {
+struct EntryRecord {
     path: String,
     effect: String,
     keys: Vec<String>,
@@ -21,14 +21,14 @@ struct Facts {
 }
 
 /// Returns the facts of all programs and commands, in the order of their names.
-fn facts() -> Vec<Facts> {
+fn records() -> Vec<EntryRecord> {
     let tables = Tables::embedded();
     let mut facts = Vec::new();
     let programs = tables
         .names()
         .filter_map(|name| Some((name, tables.program(name)?)));
     for (names, program) in by_entry(programs) {
-        add(&names, program, &mut facts);
+        add_records(&names, program, &mut facts);
     }
     facts
 }
@@ -51,7 +51,7 @@ fn by_entry<'a>(
     entries
 }
 
-fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
+fn add_records(path: &str, program: &Program, facts: &mut Vec<EntryRecord>) {
     let Program {
         does,
         effect,
@@ -63,7 +63,7 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         commands,
         details,
     } = program;
-    let Details {
+    let ProgramDetails {
         commands_of,
         options_anywhere,
         reveals,
@@ -97,7 +97,9 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         replaces_files,
     } = details;
     let mut keys = vec![
-        format!("does {does:?} given {given:?} style {style:?} judge {function:?} help {help:?}"),
+        format!(
+            "does {does:?} given {given:?} style {style:?} function {function:?} help {help:?}"
+        ),
         format!("operands {operands:?}"),
         format!("commands_of {commands_of:?} options_anywhere {options_anywhere}"),
         format!("reveals {reveals:?} {reveals_given:?} shows {shows:?} finds {finds:?}"),
@@ -140,12 +142,12 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
     let mut options: Vec<String> = options
         .iter()
         .map(|(name, option)| {
-            let (takes, role, effect) = (option.takes, option.role, option.effect);
-            format!("{name} {takes:?} {role:?} {effect:?}")
+            let (arity, role, effect) = (option.arity, option.role, option.effect);
+            format!("{name} {arity:?} {role:?} {effect:?}")
         })
         .collect();
     options.sort();
-    facts.push(Facts {
+    facts.push(EntryRecord {
         path: path.to_owned(),
         effect: format!("{effect:?}").to_lowercase(),
         keys,
@@ -155,7 +157,7 @@ fn add(path: &str, program: &Program, facts: &mut Vec<Facts>) {
         .names()
         .filter_map(|name| Some((name, commands.get(name)?)));
     for (names, command) in by_entry(plain.chain(commands.patterns())) {
-        add(&format!("{path} {names}"), command, facts);
+        add_records(&format!("{path} {names}"), command, facts);
     }
 }
 
@@ -174,7 +176,7 @@ fn digest(lines: &[&[String]]) -> u64 {
 
 #[test]
 fn no_program_command_or_option_is_lost() {
-    let facts = facts();
+    let facts = records();
     if let Some(file) = env::var_os("HOOKS_TABLES") {
         let mut text = String::new();
         for fact in &facts {

@@ -165,9 +165,9 @@ impl Interpreter<'_> {
         let list = (plain != name || inner.is_some())
             .then(|| format!("({}", inner.unwrap_or(value.text.as_str())));
         let name = plain;
-        let found = self.tables.variable(name, known).or_else(|| {
+        let found = self.tables.variable_rule(name, known).or_else(|| {
             self.tables
-                .special_value(name, list.as_deref().unwrap_or(&value.text))
+                .special_value_rule(name, list.as_deref().unwrap_or(&value.text))
         });
         let Some(variable) = found else {
             return;
@@ -216,8 +216,9 @@ impl Interpreter<'_> {
             ),
         }
         let lower = value.path().to_lowercase();
-        let secret =
-            |path: &str| self.tables.secret_within(path) || self.tables.reads_secrets_below(path);
+        let secret = |path: &str| {
+            self.tables.may_read_secrets(path) || self.tables.may_read_secrets_below(path)
+        };
         // A list: each of its words.
         let list = value.path().strip_prefix('(');
         let words = list

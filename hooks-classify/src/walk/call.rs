@@ -47,7 +47,7 @@ impl Interpreter<'_> {
             let patterns = call.program.details.variables.iter();
             let own = patterns.into_iter().any(|pattern| matches(pattern, &name));
             let known = value.is_known().then_some(value.text.as_str());
-            if own && self.tables.variable(&name, None).is_none() && known != Some("") {
+            if own && self.tables.variable_rule(&name, None).is_none() && known != Some("") {
                 let reason = format!("sets `{name}`, which changes what `{}` runs", call.path);
                 self.add_finding(Effect::Code, value.span, reason);
             }

@@ -131,7 +131,7 @@ impl<'t> Interpreter<'t> {
                 if self.cursor.depth == 1
                     && text
                         .split(|c: char| !(c.is_alphanumeric() || c == '-'))
-                        .any(powershell::cmdlet)
+                        .any(powershell::is_cmdlet)
                     || text.contains("$_")
                 {
                     self.run_powershell(&Arg::new(text, span));

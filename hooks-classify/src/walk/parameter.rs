@@ -198,7 +198,8 @@ impl Interpreter<'_> {
                         .get(name)
                         .map(String::as_str);
                     let set = self.shell.environment.variables.contains_key(name);
-                    let known = own.or_else(|| tables.known_place(name).filter(|_| !set));
+                    let known =
+                        own.or_else(|| tables.default_path_of_variable(name).filter(|_| !set));
                     out.prefix_start = out.chars.len();
                     out.path_of_prefix = known.map(str::to_owned);
                 }

@@ -30,13 +30,13 @@ impl Interpreter<'_> {
         script: &Arg,
         dialect: SqlDialect,
     ) {
-        let analysis = languages::read(language, script, dialect, self.tables);
+        let analysis = languages::analyze_script(language, script, dialect, self.tables);
         self.perform_script(analysis);
     }
 
     /// Runs a text in PowerShell that a command is itself.
     pub(crate) fn run_powershell(&mut self, text: &Arg) {
-        let analysis = languages::powershell::read(text, self.tables);
+        let analysis = languages::powershell::analyze(text, self.tables);
         self.perform_script(analysis);
     }
 

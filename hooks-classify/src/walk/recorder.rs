@@ -12,7 +12,7 @@ use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
 use crate::options::call::{Call, ParsedOption};
-use crate::tables::{Decides, RunsInput};
+use crate::tables::{FileLocator, StdinUse};
 
 /// Limit of parts; the commands of a loop count each time that they are followed.
 const MAX_PARTS: usize = 2000;
@@ -144,7 +144,7 @@ impl Recorder {
             operands: call.operands.iter().map(|o| Word::of(&o.arg)).collect(),
             understood: call.unrecognized.is_empty(),
             connects: call.program.connects(),
-            connects_here: call.connects_here(),
+            connects_here: call.connects_to_localhost(),
         };
         let (mut path_effects, mut hosts) = (Vec::new(), Vec::new());
         for (role, args) in call.roles().0 {
@@ -158,12 +158,12 @@ impl Recorder {
             let value = opt.value.iter();
             hosts.extend(value.filter_map(|arg| named_host(call, role, arg, false)));
         }
-        let runs_input = call.runs_input();
-        if runs_input == RunsInput::ByCommand {
+        let runs_input = call.stdin_use();
+        if runs_input == StdinUse::PassedToCommand {
             self.wrappers.extend(self.open_parts.last().copied());
         }
         if let Some(part) = self.innermost_part() {
-            part.runs_input |= runs_input == RunsInput::Yes;
+            part.runs_input |= runs_input == StdinUse::MayRun;
             add_manifests(part, call);
             part.calls.push(read);
             part.touches.append(&mut path_effects);
@@ -353,7 +353,7 @@ fn add_manifests(part: &mut Part, call: &Call) {
             false => &mut part.settings_files,
         };
         match entry {
-            Decides::Options(names) => {
+            FileLocator::Options(names) => {
                 let matching = call
                     .options
                     .iter()
@@ -361,15 +361,17 @@ fn add_manifests(part: &mut Part, call: &Call) {
                 let values = matching.filter_map(|opt| opt.value.as_ref());
                 words.extend(values.map(Word::of));
             }
-            Decides::Operand => words.extend(operands.take(1).map(Word::of)),
-            Decides::Operands => words.extend(operands.map(Word::of)),
-            Decides::InOperand(pattern) => part.manifests.extend(operands.map(|arg| Manifest {
-                pattern: (*pattern).to_owned(),
-                folder: Some(Word::of(arg)),
-                needed: false,
-            })),
-            Decides::UnknownCommand(_) if call.unrecognized.is_empty() => {}
-            Decides::UnknownCommand(pattern) | Decides::Manifest(pattern) => {
+            FileLocator::Operand => words.extend(operands.take(1).map(Word::of)),
+            FileLocator::Operands => words.extend(operands.map(Word::of)),
+            FileLocator::InOperand(pattern) => {
+                part.manifests.extend(operands.map(|arg| Manifest {
+                    pattern: (*pattern).to_owned(),
+                    folder: Some(Word::of(arg)),
+                    needed: false,
+                }))
+            }
+            FileLocator::UnknownCommand(_) if call.unrecognized.is_empty() => {}
+            FileLocator::UnknownCommand(pattern) | FileLocator::Manifest(pattern) => {
                 part.manifests.push(Manifest {
                     pattern: (*pattern).to_owned(),
                     folder: None,

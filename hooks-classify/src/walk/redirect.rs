@@ -257,10 +257,10 @@ impl Interpreter<'_> {
             .shell
             .environment
             .candidate_paths(&path)
-            .any(|path| tables.secret_within(&path));
+            .any(|path| tables.may_read_secrets(&path));
         let private = |path: String| match below {
-            true => tables.reads_secrets_below(&path),
-            false => tables.may_be_private(&path),
+            true => tables.may_read_secrets_below(&path),
+            false => tables.may_be_private_file(&path),
         };
         if secret {
             let reason = format!("reads `{}`, which holds secrets", display_text(file));

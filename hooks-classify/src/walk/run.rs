@@ -4,7 +4,7 @@
 
 use super::cursor::SpanMap;
 use super::interpreter::Interpreter;
-use crate::languages::powershell::cmdlet;
+use crate::languages::powershell::is_cmdlet;
 use crate::model::arg::{Arg, UNKNOWN, shell_quoted};
 use crate::model::effect::Effect;
 use crate::model::environment::FileContents;
@@ -45,7 +45,7 @@ impl Interpreter<'_> {
         }
         let prints_paths = self.tables.prints_paths(&name.text);
         for arg in &args[1..] {
-            if prints_paths || self.tables.secret_within(arg.path()) {
+            if prints_paths || self.tables.may_read_secrets(arg.path()) {
                 self.add_printed_path(arg);
             }
         }
@@ -190,7 +190,7 @@ impl Interpreter<'_> {
             self.shell.runs_in_child_process = outer;
             return output;
         }
-        if cmdlet(name) {
+        if is_cmdlet(name) {
             return self.run_cmdlet(args, whole);
         }
         let span = args[0].span;

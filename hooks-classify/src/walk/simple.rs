@@ -103,7 +103,7 @@ impl Interpreter<'_> {
             .flat_map(|word| &word.pieces)
             .any(is_last_argument);
         names.extend(self.shell.last_secret_path.clone().filter(|_| repeats));
-        let secret = |arg: &&Arg| self.tables.secret_within(arg.path());
+        let secret = |arg: &&Arg| self.tables.may_read_secrets(arg.path());
         let last_secret = args.iter().skip(1).find(secret).map(|arg| PossiblePath {
             path: arg.path().to_owned(),
             secret: true,

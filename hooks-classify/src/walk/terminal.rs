@@ -5,7 +5,7 @@ use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
 use crate::model::terminal_input::TerminalInput;
 use crate::options::call::Call;
-use crate::tables::{Keyboard, Pager, Terminal};
+use crate::tables::{CommandSource, InteractiveRule, PagerRule};
 
 impl Interpreter<'_> {
     /// Runs something whose output reaches no terminal if it is `captured`.
@@ -24,13 +24,13 @@ impl Interpreter<'_> {
     /// Records if text that is typed into the terminal of a call can run other commands.
     pub(crate) fn record_terminal_input(&mut self, call: &Call, input: &Input) {
         let program = &call.program;
-        let reaches = |terminal: &Terminal| match terminal.reads {
-            Keyboard::Input => *input == Input::Inherited,
-            Keyboard::Keys => true,
-            Keyboard::Screen => !self.cursor.stdout_captured,
+        let reaches = |terminal: &InteractiveRule| match terminal.source {
+            CommandSource::Stdin => *input == Input::Inherited,
+            CommandSource::Terminal => true,
+            CommandSource::TerminalOfStdout => !self.cursor.stdout_captured,
         };
-        let own = |terminal: &Terminal| reaches(terminal) && takes_commands(terminal, call);
-        let pages = |pager: &Pager| !self.cursor.stdout_captured && starts_pager(pager, call);
+        let own = |terminal: &InteractiveRule| reaches(terminal) && takes_commands(terminal, call);
+        let pages = |pager: &PagerRule| !self.cursor.stdout_captured && starts_pager(pager, call);
         let takes = if program.details.terminal.as_ref().is_some_and(own) {
             TerminalInput::Commands
         } else if program.details.pager.as_ref().is_some_and(pages) {
@@ -42,7 +42,7 @@ impl Interpreter<'_> {
     }
 }
 
-fn takes_commands(terminal: &Terminal, call: &Call) -> bool {
+fn takes_commands(terminal: &InteractiveRule, call: &Call) -> bool {
     let enough = terminal
         .operands
         .is_some_and(|operands| call.operands.len() >= operands);
@@ -50,7 +50,7 @@ fn takes_commands(terminal: &Terminal, call: &Call) -> bool {
         || !(enough || call.has_option(terminal.off) || prints_help_or_version(call))
 }
 
-fn starts_pager(pager: &Pager, call: &Call) -> bool {
+fn starts_pager(pager: &PagerRule, call: &Call) -> bool {
     let by_itself =
         (pager.off).is_some_and(|off| !call.has_option(off) && !prints_help_or_version(call));
     by_itself || call.has_option(pager.on)

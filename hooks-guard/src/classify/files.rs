@@ -28,8 +28,8 @@ impl FileAccess {
             let reads = self.effect == Crud::Read && !crate::protocol::lists(tool);
             let below = reads && crate::protocol::searches(tool);
             let secret = |path: &str| {
-                let folder = || tables.secret_within(path) || tables.reads_secrets_below(path);
-                tables.secret(path) || reads && tables.may_be_private(path) || below && folder()
+                let folder = || tables.may_read_secrets(path) || tables.may_read_secrets_below(path);
+                tables.is_secret(path) || reads && tables.may_be_private_file(path) || below && folder()
             };
             if path.to_str().is_none_or(secret) {
                 let reason = format!("`{tool}` accesses secrets in `{shown}`");

@@ -154,7 +154,7 @@ impl Rule {
                 .iter()
                 .any(|touch| touch.effect == Crud::Read);
         let runs = part.runs_input
-            || part.calls.is_empty() && Tables::embedded().names_an_interpreter(name);
+            || part.calls.is_empty() && Tables::embedded().is_interpreter(name);
         if piped && runs && !wanted.redirections.pipes {
             return Err("the program may run its input, which needs `|` in `redirections`");
         }

@@ -1,26 +1,26 @@
 //! Commands of PowerShell: a text in, the effects of its commands by their verbs and aliases out.
 
 use super::super::{names::POWERSHELL, variables};
-use super::encoded::decoded;
+use super::encoded::decode_command;
 use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::language::Language;
-use crate::tables::{Set, Tables};
+use crate::tables::{Tables, WordSet};
 
 /// Adds the effects of a text.
-pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
+pub(super) fn analyze_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
     analysis.record_script(Language::PowerShell, &arg.text);
     if !arg.text.contains(char::is_whitespace)
         && arg.text.len() >= 8
-        && let Some(text) = decoded(&arg.text)
+        && let Some(text) = decode_command(&arg.text)
     {
         analysis.add_finding(Effect::Code, arg.span, "an encoded command");
-        read_into(analysis, &arg.with_text(&text), tables);
+        analyze_into(analysis, &arg.with_text(&text), tables);
         return;
     }
-    analysis.append(variables::read(Language::PowerShell, arg));
+    analysis.append(variables::analyze(Language::PowerShell, arg));
     let plain = arg
         .text
         .replace("2>$null", "")
@@ -68,7 +68,7 @@ pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
             && words.len() > 1
             && !part.contains(['$', '"', '\''])
         {
-            read_into(analysis, &arg.with_text(&words[1..].join(" ")), tables);
+            analyze_into(analysis, &arg.with_text(&words[1..].join(" ")), tables);
             continue;
         }
         if may_be_program(&first, &words) && tables.program(&first).is_some() {
@@ -115,7 +115,7 @@ fn check_secrets(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tab
         let word = word
             .replace("$env:USERPROFILE", "~")
             .replace("$env:HOME", "~");
-        if tables.secret_within(&word) || tables.may_be_private(&word) {
+        if tables.may_read_secrets(&word) || tables.may_be_private_file(&word) {
             analysis.require_confirmation(
                 arg.span,
                 format!("PowerShell: `{name}` reads `{word}`, which holds secrets"),
@@ -289,7 +289,7 @@ fn verb_effect(name: &str, verb: &str, words: &[&str]) -> Effect {
 }
 
 /// Returns the effect of the first list that contains a name.
-fn in_lists(name: &str, lists: &[(Set, Effect)]) -> Option<Effect> {
+fn in_lists(name: &str, lists: &[(WordSet, Effect)]) -> Option<Effect> {
     let found = lists.iter().find(|(names, _)| names.contains(name));
     found.map(|(_, effect)| *effect)
 }

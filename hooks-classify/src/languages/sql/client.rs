@@ -6,10 +6,10 @@ use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::sql_dialect::SqlDialect;
 
-use super::read;
+use super::analyze;
 
 /// Adds the effect of a line.
-pub(super) fn read_client_command(
+pub(super) fn analyze_client_command(
     analysis: &mut Analysis,
     arg: &Arg,
     dialect: SqlDialect,
@@ -24,10 +24,10 @@ pub(super) fn read_client_command(
         && let Some(at) = rest.find('\\')
     {
         let (own, next) = rest.split_at(at);
-        read_client_command(analysis, arg, dialect, &format!("{name} {own}"));
+        analyze_client_command(analysis, arg, dialect, &format!("{name} {own}"));
         match next.strip_prefix("\\\\") {
-            Some(statements) => analysis.append(read(&arg.with_text(statements), dialect)),
-            None => read_client_command(analysis, arg, dialect, next),
+            Some(statements) => analysis.append(analyze(&arg.with_text(statements), dialect)),
+            None => analyze_client_command(analysis, arg, dialect, next),
         }
         return;
     }

@@ -14,7 +14,7 @@ use crate::model::effect::Effect;
 pub(super) fn statement_effect(statement: &Statement) -> (Effect, String) {
     let mut finder = EffectFinder {
         effect: Effect::Read,
-        what: String::new(),
+        reason: String::new(),
     };
     let own = own_effect(statement);
     let _ = statement.visit(&mut finder);
@@ -25,7 +25,10 @@ pub(super) fn statement_effect(statement: &Statement) -> (Effect, String) {
         .collect::<Vec<_>>()
         .join(" ");
     if finder.effect > own {
-        return (finder.effect, format!("the SQL `{first}` {}", finder.what));
+        return (
+            finder.effect,
+            format!("the SQL `{first}` {}", finder.reason),
+        );
     }
     let what = match own {
         Effect::Read => "only reads",
@@ -40,11 +43,11 @@ pub(super) fn statement_effect(statement: &Statement) -> (Effect, String) {
 /// Finds calls of functions that change something, and statements within others.
 struct EffectFinder {
     effect: Effect,
-    what: String,
+    reason: String,
 }
 
 impl EffectFinder {
-    fn function(&mut self, name: &ObjectName) {
+    fn check_function(&mut self, name: &ObjectName) {
         let name = name.to_string().to_ascii_lowercase();
         let name = name
             .rsplit('.')
@@ -95,7 +98,7 @@ impl EffectFinder {
         };
         if effect > self.effect {
             self.effect = effect;
-            self.what = format!("calls `{name}`, which does more than read");
+            self.reason = format!("calls `{name}`, which does more than read");
         }
     }
 }
@@ -105,7 +108,7 @@ impl Visitor for EffectFinder {
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         if let Expr::Function(function) = expr {
-            self.function(&function.name);
+            self.check_function(&function.name);
         }
         ControlFlow::Continue(())
     }
@@ -117,7 +120,7 @@ impl Visitor for EffectFinder {
                 args: Some(_),
                 ..
             }
-            | TableFactor::Function { name, .. } => self.function(name),
+            | TableFactor::Function { name, .. } => self.check_function(name),
             _ => {}
         }
         ControlFlow::Continue(())
@@ -127,7 +130,7 @@ impl Visitor for EffectFinder {
         let effect = query_effect(query);
         if effect > self.effect {
             self.effect = effect;
-            self.what = "writes inside a query".into();
+            self.reason = "writes inside a query".into();
         }
         ControlFlow::Continue(())
     }

@@ -6,7 +6,7 @@ use super::statement::{PRAGMAS, pragma_writes};
 use crate::model::effect::Effect;
 
 /// Returns the effect of a text, and the reason.
-pub(super) fn effect_of_words(text: &str) -> (Effect, &'static str) {
+pub(super) fn effect_by_keywords(text: &str) -> (Effect, &'static str) {
     let is_single = !text.trim_end_matches([';', '\n', ' ']).contains(';');
     let mut strongest = Effect::Unknown;
     let mut effects = Vec::new();

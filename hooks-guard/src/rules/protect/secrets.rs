@@ -62,7 +62,7 @@ fn at_home(scene: &Scene<'_>, path: &str) -> String {
 
 fn is_secret(path: &str, below: bool) -> bool {
     let tables = Tables::embedded();
-    tables.secret_within(path)
-        || tables.may_be_private(path)
-        || below && tables.reads_secrets_below(path)
+    tables.may_read_secrets(path)
+        || tables.may_be_private_file(path)
+        || below && tables.may_read_secrets_below(path)
 }
