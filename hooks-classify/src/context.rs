@@ -56,7 +56,9 @@ mod tests {
 
     fn within(command: &str, context: &str) -> Classification {
         let classifier = Classifier::new();
-        let verdict = classifier.classify_in(command, Some(context)).unwrap();
+        let verdict = classifier
+            .classify_in_context(command, Some(context))
+            .unwrap();
         let plain = classifier.classify(command).unwrap();
         assert!(verdict.crud >= plain.crud, "{command}");
         assert_eq!(verdict.decision, plain.decision, "{command}");

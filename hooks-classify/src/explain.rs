@@ -226,7 +226,7 @@ impl Tree {
         let mut seen: HashMap<Line, usize> = HashMap::new();
         let mut line_of: Vec<Option<usize>> = Vec::with_capacity(parts.all.len());
         for part in &parts.all {
-            let parent = part.within.and_then(|within| *line_of.get(within)?);
+            let parent = part.parent.and_then(|within| *line_of.get(within)?);
             if part.words.is_empty() {
                 // A group around other parts is not a program.
                 line_of.push(parent);

@@ -8,7 +8,7 @@
 //! ```
 //! use hooks_classify::{Classifier, Crud, Decision};
 //!
-//! let judgement = Classifier::new().judge("git push --force && ls")?;
+//! let judgement = Classifier::new().analyze("git push --force && ls")?;
 //! assert_eq!(judgement.classification.crud, Crud::Delete);
 //! assert_eq!(judgement.classification.decision, Decision::RequiresConfirmation);
 //! let programs: Vec<_> = judgement.parts.runs().filter_map(|part| part.program()).collect();
@@ -19,7 +19,7 @@
 //! | Type | Description |
 //! |---|---|
 //! | [`Classifier`] | classifies commands; cheap to create and to clone |
-//! | [`Judgement`] | classification and parts of one command |
+//! | [`CommandAnalysis`] | classification and parts of one command |
 //! | [`Classification`], [`Finding`] | class, decision, confidence; effect and reason of each span |
 //! | [`Parts`], [`Part`] | programs with words, options, files, hosts, redirections, variables |
 //! | [`Explanation`] | the command with its findings, for a terminal |
@@ -74,11 +74,11 @@ pub use model::language::Language;
 pub use model::parts::{
     FileRead, Manifest, Part, PartAssignment, PartCall, PartHost, Parts, PathEffect, Script, Word,
 };
-pub use model::program_name::plain_program;
+pub use model::program_name::without_system_folder;
 pub use model::terminal_input::TerminalInput;
 pub use model::unseen_code::UnseenCode;
 pub use tables::{TableCheck, Tables};
-pub use verdict::{Classification, Decision, Finding, Judgement, Method, ToolEffect};
+pub use verdict::{Classification, CommandAnalysis, Decision, Finding, Method, ToolEffect};
 
 use model::trace::Trace;
 use thiserror::Error;
@@ -154,7 +154,7 @@ impl Classifier {
     /// # Errors
     /// Returns an error if the command is empty, too long or contains a NUL.
     pub fn classify(&self, command: &str) -> Result<Classification, InputError> {
-        self.classify_in(command, None)
+        self.classify_in_context(command, None)
     }
 
     /// Classifies a command that may not be UTF-8.
@@ -173,14 +173,14 @@ impl Classifier {
     ///
     /// # Errors
     /// As [`classify`](Self::classify), and if the context is too long.
-    pub fn classify_in(
+    pub fn classify_in_context(
         &self,
         command: &str,
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
         Ok(self
             .classify_with_tables(command, context, Recorder::default())?
-            .verdict)
+            .classification)
     }
 
     /// Classifies a command and returns its parts: programs with their options, files and hosts.
@@ -188,7 +188,7 @@ impl Classifier {
     /// ```
     /// use hooks_classify::{Classifier, Crud};
     ///
-    /// let judgement = Classifier::new().judge("curl https://example.com/a > a.html")?;
+    /// let judgement = Classifier::new().analyze("curl https://example.com/a > a.html")?;
     /// let part = &judgement.parts.all[0];
     /// assert_eq!(part.hosts[0].name, "example.com");
     /// assert_eq!(part.redirections[0].path.value(), Some("a.html"));
@@ -198,23 +198,32 @@ impl Classifier {
     ///
     /// # Errors
     /// As [`classify`](Self::classify).
-    pub fn judge(&self, command: &str) -> Result<Judgement, InputError> {
-        self.judge_in(command, None)
+    pub fn analyze(&self, command: &str) -> Result<CommandAnalysis, InputError> {
+        self.analyze_in_context(command, None)
     }
 
-    /// As [`judge`](Self::judge), with the context of [`classify_in`](Self::classify_in).
+    /// As [`analyze`](Self::analyze), with the context of [`classify_in_context`](Self::classify_in_context).
     ///
     /// # Errors
-    /// As [`classify_in`](Self::classify_in).
-    pub fn judge_in(&self, command: &str, context: Option<&str>) -> Result<Judgement, InputError> {
-        let TableVerdict { verdict, trace } =
-            self.classify_with_tables(command, context, Recorder::enabled())?;
-        Ok(Judgement::new(verdict, trace.map(|trace| trace.parts)))
+    /// As [`classify_in_context`](Self::classify_in_context).
+    pub fn analyze_in_context(
+        &self,
+        command: &str,
+        context: Option<&str>,
+    ) -> Result<CommandAnalysis, InputError> {
+        let TracedClassification {
+            classification: verdict,
+            trace,
+        } = self.classify_with_tables(command, context, Recorder::enabled())?;
+        Ok(CommandAnalysis::new(
+            verdict,
+            trace.map(|trace| trace.parts),
+        ))
     }
 
     /// Returns `true` if a path is known to contain secrets, for example `~/.ssh/id_rsa` or `.env`.
     #[must_use]
-    pub fn holds_secrets(&self, path: &str) -> bool {
+    pub fn is_secret_path(&self, path: &str) -> bool {
         self.tables.is_secret(path)
     }
 
@@ -241,13 +250,13 @@ impl Classifier {
         command: &str,
         context: Option<&str>,
         parts: Recorder,
-    ) -> Result<TableVerdict, InputError> {
+    ) -> Result<TracedClassification, InputError> {
         Self::check_input(command, context)?;
         let trace = self.trace(command, parts);
         let mut verdict = match &trace {
             Some(trace) => Classification {
                 terminal_input: trace.terminal_input,
-                ..Classification::new(command, &trace.findings, trace.agreed)
+                ..Classification::new(command, &trace.findings, trace.parsers_agree)
             },
             None => Classification::fallback("the command could not be analysed"),
         };
@@ -256,12 +265,15 @@ impl Classifier {
             && let Some(inner) = self.trace(&text, Recorder::default())
         {
             let terminal_input = verdict.terminal_input.max(inner.terminal_input);
-            let inner = Classification::new(&text, &inner.findings, inner.agreed);
+            let inner = Classification::new(&text, &inner.findings, inner.parsers_agree);
             verdict = context::raised(verdict, context.unwrap_or_default().trim(), &inner);
             verdict.terminal_input = terminal_input;
         }
         verdict.context = context.map(str::to_owned);
-        Ok(TableVerdict { verdict, trace })
+        Ok(TracedClassification {
+            classification: verdict,
+            trace,
+        })
     }
 
     /// Returns the parts of a text, whose length is not limited. Returns `None` if the analysis
@@ -277,8 +289,10 @@ impl Classifier {
     /// # Errors
     /// As [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
-        let TableVerdict { verdict, trace } =
-            self.classify_with_tables(command, None, Recorder::enabled())?;
+        let TracedClassification {
+            classification: verdict,
+            trace,
+        } = self.classify_with_tables(command, None, Recorder::enabled())?;
         Ok(Explanation::new(command, verdict, trace))
     }
 
@@ -305,8 +319,8 @@ impl Classifier {
 }
 
 /// Verdict by the tables, with the trace that it came from.
-struct TableVerdict {
-    verdict: Classification,
+struct TracedClassification {
+    classification: Classification,
     /// `None` if the walk panicked.
     trace: Option<Trace>,
 }

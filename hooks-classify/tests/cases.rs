@@ -95,7 +95,7 @@ fn every_case_is_judged_as_it_says() {
     let mut count = 0;
     let mut unread: BTreeMap<String, usize> = BTreeMap::new();
     for case in &cases {
-        let judgement = classifier.judge(&case.command).expect("a command");
+        let judgement = classifier.analyze(&case.command).expect("a command");
         let verdict = judgement.classification;
         let ask = verdict.decision == Decision::RequiresConfirmation;
         if let Some(language) = languages::unread_in(&judgement.parts) {

@@ -202,13 +202,13 @@ fn prefixes_do_not_panic() {
 fn the_context_never_lowers_a_class() {
     let classifier = Classifier::new();
     let verdict = classifier
-        .classify_in("rm x", Some("read only"))
+        .classify_in_context("rm x", Some("read only"))
         .expect("a command");
     assert_eq!(verdict.crud, Crud::Delete);
     assert_eq!(verdict.context.as_deref(), Some("read only"));
     assert!(
         classifier
-            .classify_in("ls", Some(&"x".repeat(101)))
+            .classify_in_context("ls", Some(&"x".repeat(101)))
             .is_err()
     );
 }

@@ -2,7 +2,7 @@
 //! words that are sent to it contain unknown values.
 
 use crate::analysis::{Analysis, OutputAction};
-use crate::host::{is_this_machine, parted};
+use crate::host::{is_localhost, split_url};
 use crate::model::arg::{Arg, UNKNOWN, display_text};
 use crate::model::role::Role;
 use crate::model::span::Span;
@@ -110,11 +110,11 @@ pub(super) fn host_of_remote_path(arg: &Arg) -> Option<String> {
 /// `http://localhost:$PORT/`, is not sent to another machine.
 pub(super) fn sends_unknown_value(word: &Arg) -> bool {
     let own_port = || {
-        let (scheme, authority, rest) = parted(&word.text)?;
+        let (scheme, authority, rest) = split_url(&word.text)?;
         let (host, port) = authority.rsplit_once(':')?;
         let open = port.chars().all(|c| c == UNKNOWN);
         let known = !scheme.contains(UNKNOWN) && !rest.contains(UNKNOWN);
-        Some(word.inert && open && known && is_this_machine(host))
+        Some(word.inert && open && known && is_localhost(host))
     };
     !word.is_known() && own_port() != Some(true)
 }
@@ -134,7 +134,7 @@ pub(super) fn as_address(host: &Arg) -> Arg {
 
 /// Returns the machine that an address names, unless it is this machine or wholly unknown.
 pub(crate) fn remote_host(address: &Arg) -> Option<String> {
-    let (scheme, authority, _) = parted(&address.text)?;
+    let (scheme, authority, _) = split_url(&address.text)?;
     let of_scheme = |c: char| c.is_ascii_alphanumeric() || c == UNKNOWN || "+-.".contains(c);
     if !scheme.chars().all(of_scheme) || scheme.eq_ignore_ascii_case("file") {
         return None;
@@ -150,5 +150,5 @@ pub(crate) fn remote_host(address: &Arg) -> Option<String> {
     let known = host.contains(|c: char| c.is_ascii_alphanumeric()) && !host.contains('{');
     // Libraries of databases read another host after the path.
     let another = address.text.to_ascii_lowercase().contains("host=");
-    (another || known && !is_this_machine(host)).then(|| display_text(&address.with_text(host)))
+    (another || known && !is_localhost(host)).then(|| display_text(&address.with_text(host)))
 }

@@ -3,7 +3,7 @@
 use crate::model::arg::Arg;
 use crate::model::environment::{Environment, is_numeric};
 use crate::model::io::OutputKind;
-use crate::model::program_name::plain_program;
+use crate::model::program_name::without_system_folder;
 
 /// Returns `true` if a command prints its words and nothing else, not even errors.
 pub(crate) fn prints_only_words(command: &str) -> bool {
@@ -61,7 +61,7 @@ pub(crate) fn output_kind(
         true => is_numeric(&arg.text),
         false => arg.inert,
     };
-    let name = plain_program(&name.text);
+    let name = without_system_folder(&name.text);
     let flags_within = |letters: &str| {
         flags
             .iter()

@@ -88,24 +88,24 @@ pub(super) fn check_metadata_address(
     address: &Arg,
 ) {
     check_metadata_hosts(analysis, context, address);
-    let written = host::of_address(&address.text).to_ascii_lowercase();
+    let written = host::of_url(&address.text).to_ascii_lowercase();
     // A host in brackets is an IPv6 address, unless it is a pattern.
-    let authority = host::without_paths(&address.text);
+    let authority = host::without_url_paths(&address.text);
     let authority = authority.rsplit("//").next().unwrap_or("");
     let authority = authority.rsplit('@').next().unwrap_or("");
-    let Some(hosts) = host::of_pattern(&authority.to_ascii_lowercase()) else {
+    let Some(hosts) = host::expand_pattern(&authority.to_ascii_lowercase()) else {
         analysis.require_confirmation(address.span, "the pattern stands for too many hosts");
         return;
     };
     let hosts = hosts
         .iter()
-        .map(|host| host::of_address(host))
+        .map(|host| host::of_url(host))
         .chain([written.as_str()]);
     for host in hosts {
-        let normalized = host::plain(host);
+        let normalized = host::normalize(host);
         // Some programs ignore leading zeros.
         let parts = host.split('.').map(|part| part.trim_start_matches('0'));
-        let decimal = host::plain(&parts.collect::<Vec<_>>().join("."));
+        let decimal = host::normalize(&parts.collect::<Vec<_>>().join("."));
         if let Some(host) = [normalized, decimal]
             .into_iter()
             .find(|host| context.tables.is_metadata_host(host))
@@ -129,13 +129,13 @@ fn check_metadata_hosts(analysis: &mut Analysis, context: &Context<'_>, word: &A
     // A name of one word may be anything else.
     let keys = |host: &str| host.contains(['.', ':']) && context.tables.is_metadata_host(host);
     let read = |host| {
-        let host = host::plain(host);
-        host::address(&host).map_or(host, |address| address.to_string())
+        let host = host::normalize(host);
+        host::ip_address(&host).map_or(host, |address| address.to_string())
     };
-    let word_hosts = host::without_paths(&word.text);
+    let word_hosts = host::without_url_paths(&word.text);
     let mut hosts = host::candidates(&word_hosts).map(read);
     let found = hosts.find(|host| keys(host));
-    let text = host::decoded(&word_hosts).to_ascii_lowercase();
+    let text = host::percent_decoded(&word_hosts).to_ascii_lowercase();
     let found = found.or_else(|| context.tables.find_metadata_host(&text).map(str::to_owned));
     if let Some(host) = found {
         confirm_metadata_host(analysis, word, &host);
@@ -172,7 +172,7 @@ fn method_of_word(word: &str) -> Option<Effect> {
         Some((address, _)) if is_one_address(word, address) => address,
         _ => word,
     };
-    let text = host::decoded(word).to_ascii_lowercase();
+    let text = host::percent_decoded(word).to_ascii_lowercase();
     let headers = text.replace('_', "-");
     let separates = |c: char| c.is_whitespace() || "'\"]:=>".contains(c);
     let names = METHOD_HEADERS.iter().map(|name| (name, &headers));

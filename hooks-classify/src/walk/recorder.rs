@@ -43,24 +43,24 @@ impl Recorder {
 
     /// Returns the recorded parts.
     pub(crate) fn into_parts(mut self, command: &str, agreed: bool, complete: bool) -> Parts {
-        self.parts.agreed = agreed;
+        self.parts.parsers_agree = agreed;
         self.parts.complete = complete && !self.limit_reached;
         for word in self.parts.all.iter_mut().flat_map(Part::every_word) {
             let place = Span::new(word.start, word.end).within(command);
             (word.start, word.end) = (place.start, place.end);
         }
         for at in self.wrappers {
-            let runs_command = |part: &Part| part.within == Some(at) && !part.words.is_empty();
+            let runs_command = |part: &Part| part.parent == Some(at) && !part.words.is_empty();
             let is_alone = !self.parts.all.iter().skip(at + 1).any(runs_command);
             self.parts.all[at].runs_input |= is_alone;
         }
         // A part precedes the parts that it runs.
         for at in (0..self.parts.all.len()).rev() {
             let part = &mut self.parts.all[at];
-            part.effect_in_all = part.effect_in_all.max(part.effect);
-            let (effect, within) = (part.effect_in_all, part.within);
+            part.effect_with_children = part.effect_with_children.max(part.effect);
+            let (effect, within) = (part.effect_with_children, part.parent);
             if let Some(around) = within.and_then(|within| self.parts.all.get_mut(within)) {
-                around.effect_in_all = around.effect_in_all.max(effect);
+                around.effect_with_children = around.effect_with_children.max(effect);
             }
         }
         self.parts
@@ -76,7 +76,7 @@ impl Recorder {
             return;
         }
         let mut part = Part::new(span);
-        part.within = self.open_parts.last().copied();
+        part.parent = self.open_parts.last().copied();
         if self.parts.all.len() >= MAX_PARTS {
             self.limit_reached = true;
             // Later parts are recorded in the last one; incomplete parts match no rule that allows.
@@ -144,7 +144,7 @@ impl Recorder {
             operands: call.operands.iter().map(|o| Word::of(&o.arg)).collect(),
             understood: call.unrecognized.is_empty(),
             connects: call.program.connects(),
-            connects_here: call.connects_to_localhost(),
+            connects_to_localhost: call.connects_to_localhost(),
         };
         let (mut path_effects, mut hosts) = (Vec::new(), Vec::new());
         for (role, args) in call.roles().0 {
@@ -166,7 +166,7 @@ impl Recorder {
             part.runs_input |= runs_input == StdinUse::MayRun;
             add_manifests(part, call);
             part.calls.push(read);
-            part.touches.append(&mut path_effects);
+            part.path_effects.append(&mut path_effects);
             part.hosts.append(&mut hosts);
         }
     }
@@ -194,7 +194,7 @@ impl Recorder {
             part.manifests.push(Manifest {
                 pattern: file.to_owned(),
                 folder: None,
-                needed: false,
+                required: false,
             });
         }
     }
@@ -217,7 +217,7 @@ impl Recorder {
     /// Records words in a role.
     pub(crate) fn record_role(&mut self, role: Role, args: &[Arg]) {
         if let Some(part) = self.innermost_part() {
-            push_path_effects(role, args, &mut part.touches);
+            push_path_effects(role, args, &mut part.path_effects);
         }
     }
 
@@ -231,16 +231,20 @@ impl Recorder {
             let open = path.contains(['*', '?', '[', UNKNOWN]);
             let path = Word {
                 known: !open,
-                pattern: open && !path.contains(UNKNOWN),
-                ..Word::of(file).with(path)
+                is_glob: open && !path.contains(UNKNOWN),
+                ..Word::of(file).with_text(path)
             };
-            part.reads.push(FileRead { path, below });
+            part.file_reads.push(FileRead {
+                path,
+                recursive: below,
+            });
         }
     }
 
     pub(crate) fn record_redirection(&mut self, target: &Arg, effect: Crud) {
         if let Some(part) = self.innermost_part() {
-            if let Some(host) = host::of_device(&target.text).filter(|host| !host.is_empty()) {
+            if let Some(host) = host::of_dev_tcp_path(&target.text).filter(|host| !host.is_empty())
+            {
                 part.hosts.push(PartHost::new(host, target));
             }
             part.redirections.push(PathEffect::of(target, effect));
@@ -249,7 +253,7 @@ impl Recorder {
 
     pub(crate) fn record_here_document(&mut self, text: &Arg) {
         if let Some(part) = self.innermost_part() {
-            part.documents.push(Word::of(text));
+            part.here_documents.push(Word::of(text));
         }
     }
 
@@ -264,8 +268,8 @@ impl Recorder {
 
     pub(crate) fn record_substitution(&mut self) {
         match self.innermost_part() {
-            Some(part) => part.substitutions = true,
-            None => self.parts.substitutions = true,
+            Some(part) => part.has_substitutions = true,
+            None => self.parts.has_substitutions = true,
         }
     }
 
@@ -283,7 +287,7 @@ impl Recorder {
     }
 
     pub(crate) fn record_function_definition(&mut self) {
-        self.parts.functions = true;
+        self.parts.defines_functions = true;
     }
 
     pub(crate) fn record_config_override(&mut self) {
@@ -296,7 +300,7 @@ impl Recorder {
     pub(crate) fn record_effect(&mut self, effect: Crud, ask: bool, known: bool) {
         match self.innermost_part() {
             Some(part) => {
-                part.code |= ask && !known && effect > Crud::Read;
+                part.is_opaque |= ask && !known && effect > Crud::Read;
                 part.effect = part.effect.max(effect);
                 part.ask |= ask;
             }
@@ -315,10 +319,10 @@ fn named_host(call: &Call, role: Role, arg: &Arg, is_operand: bool) -> Option<Pa
     }
     let text = arg.text.as_str();
     let host = match role {
-        Role::Url | Role::Host | Role::Endpoint => host::of_address(text),
+        Role::Url | Role::Host | Role::Endpoint => host::of_url(text),
         Role::Argv { .. } | Role::Shell | Role::Script(_) | Role::Format | Role::Header => "",
-        _ if text.contains("://") => host::of_address(text),
-        _ if is_operand && call.program.details.hosts => host::of_place(text)?,
+        _ if text.contains("://") => host::of_url(text),
+        _ if is_operand && call.program.details.hosts => host::of_remote_path(text)?,
         _ => "",
     };
     let is_file = text.starts_with("file:");
@@ -367,7 +371,7 @@ fn add_manifests(part: &mut Part, call: &Call) {
                 part.manifests.extend(operands.map(|arg| Manifest {
                     pattern: (*pattern).to_owned(),
                     folder: Some(Word::of(arg)),
-                    needed: false,
+                    required: false,
                 }))
             }
             FileLocator::UnknownCommand(_) if call.unrecognized.is_empty() => {}
@@ -375,7 +379,7 @@ fn add_manifests(part: &mut Part, call: &Call) {
                 part.manifests.push(Manifest {
                     pattern: (*pattern).to_owned(),
                     folder: None,
-                    needed,
+                    required: needed,
                 })
             }
         }

@@ -8,7 +8,7 @@ use crate::model::effect::Effect;
 use crate::model::environment::is_numeric;
 use crate::model::io::{Input, Output, OutputKind};
 use crate::model::named::PossiblePath;
-use crate::model::program_name::plain_program;
+use crate::model::program_name::without_system_folder;
 use crate::model::script::{ParameterOperator, Redirect, ShellWord, WordPiece};
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_numeric_parameter};
@@ -226,7 +226,7 @@ impl Interpreter<'_> {
         {
             return false;
         }
-        let program = self.tables.program(plain_program(&name.text));
+        let program = self.tables.program(without_system_folder(&name.text));
         let call = program.map(|program| Call::read(&name.text, program, &args[1..]));
         call.is_some_and(|call| prints_only_metadata(&call))
     }

@@ -44,7 +44,7 @@ impl Sink {
             parts: self
                 .recorder
                 .into_parts(command, self.parsers_agree, self.complete),
-            agreed: self.parsers_agree,
+            parsers_agree: self.parsers_agree,
             terminal_input: self.terminal_input,
         }
     }

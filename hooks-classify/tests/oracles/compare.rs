@@ -37,9 +37,9 @@ pub(crate) fn compare(classifier: &Classifier, commands: &[Described], figures: 
     for command in commands {
         figures.commands += 1;
         let path = command.path.join(" ");
-        let plain = classifier.judge(&path).expect("a command");
+        let plain = classifier.analyze(&path).expect("a command");
         let call = |text: &str| {
-            let judgement = classifier.judge(text).expect("a command");
+            let judgement = classifier.analyze(text).expect("a command");
             let part = judgement.parts.runs().next().cloned();
             part.and_then(|part| part.calls.last().cloned())
         };

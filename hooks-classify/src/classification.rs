@@ -81,7 +81,7 @@ pub struct Finding {
 /// Classification of a command, with the parts that it follows from.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Judgement {
+pub struct CommandAnalysis {
     /// Effects of the command.
     pub classification: Classification,
     /// Parts of the command. If the analysis failed, there are none, and they are not
@@ -89,7 +89,7 @@ pub struct Judgement {
     pub parts: Parts,
 }
 
-impl Judgement {
+impl CommandAnalysis {
     pub(crate) fn new(classification: Classification, parts: Option<Parts>) -> Self {
         Self {
             classification,
@@ -99,7 +99,7 @@ impl Judgement {
 }
 
 /// Returns a judgement without parts, which no rule of a user can allow.
-impl From<Classification> for Judgement {
+impl From<Classification> for CommandAnalysis {
     fn from(classification: Classification) -> Self {
         Self::new(classification, None)
     }
@@ -181,12 +181,14 @@ impl Classification {
             .iter()
             .enumerate()
             .filter(|(_, finding)| finding.effect == crud)
-            .min_by_key(|(at, finding)| (ask && !finding.ask, order(finding.certainty), *at))
+            .min_by_key(|(at, finding)| {
+                (ask && !finding.ask, certainty_rank(finding.certainty), *at)
+            })
             .map_or(0, |(at, _)| at);
-        let characters = Characters::of(command);
+        let characters = CharPositions::of(command);
         let mut findings: Vec<Finding> = found
             .iter()
-            .map(|finding| public(command, &characters, finding))
+            .map(|finding| public_finding(command, &characters, finding))
             .collect();
         if !findings.is_empty() {
             findings[..=deciding].rotate_right(1);
@@ -286,7 +288,7 @@ fn confidence(crud: Crud, sure: Certainty, agreed: bool) -> f64 {
     }
 }
 
-fn order(sure: Certainty) -> u8 {
+fn certainty_rank(sure: Certainty) -> u8 {
     match sure {
         Certainty::Known => 0,
         Certainty::Likely => 1,
@@ -295,28 +297,28 @@ fn order(sure: Certainty) -> u8 {
 }
 
 /// Byte positions of the characters of a text; `None` if every character is one byte.
-struct Characters(Option<Vec<usize>>);
+struct CharPositions(Option<Vec<usize>>);
 
-impl Characters {
+impl CharPositions {
     fn of(text: &str) -> Self {
         Self((!text.is_ascii()).then(|| text.char_indices().map(|(at, _)| at).collect()))
     }
 
     /// Returns the number of characters that begin before a byte.
-    fn before(&self, byte: usize) -> usize {
+    fn count_before(&self, byte: usize) -> usize {
         self.0
             .as_ref()
             .map_or(byte, |starts| starts.partition_point(|start| *start < byte))
     }
 }
 
-fn public(command: &str, characters: &Characters, finding: &SpanFinding) -> Finding {
+fn public_finding(command: &str, characters: &CharPositions, finding: &SpanFinding) -> Finding {
     let Range { start, end } = finding.span.within(command);
     Finding {
         start,
         end,
-        start_character: characters.before(start),
-        end_character: characters.before(end),
+        start_character: characters.count_before(start),
+        end_character: characters.count_before(end),
         part: command[start..end].to_owned(),
         effect: finding.effect,
         ask: finding.ask,
