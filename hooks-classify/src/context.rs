@@ -3,8 +3,8 @@
 //!
 //! The context is not trusted: it can only make a class stronger.
 
+use crate::classification::{Classification, Decision};
 use crate::model::effect::Crud;
-use crate::verdict::{Classification, Decision};
 
 /// Returns a command as the words of the program that the context names: `git tag -d v1` for
 /// `tag -d v1` in the context `git`.

@@ -6,11 +6,11 @@ use std::fmt::{self, Write as _};
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
+use crate::classification::{Classification, Finding};
 use crate::model::arg::UNKNOWN;
 use crate::model::effect::Crud;
 use crate::model::parts::{Part, Parts, Word};
 use crate::model::trace::Trace;
-use crate::verdict::{Classification, Finding};
 
 /// Maximum number of findings that are drawn.
 const MAX_FINDINGS: usize = 50;

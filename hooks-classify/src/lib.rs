@@ -53,7 +53,7 @@ mod programs;
 // The interpreter: a script in, findings and parts out. Performs each analysis.
 mod walk;
 // Findings in, class, decision, confidence and reason out.
-mod verdict;
+mod classification;
 // A classification and the context of the caller in, an equal or stronger class out.
 mod context;
 // A classification and its parts in, text for a terminal out.
@@ -63,6 +63,7 @@ mod inspect;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+pub use classification::{Classification, CommandAnalysis, Decision, Finding, Method, ToolEffect};
 pub use explain::Explanation;
 #[doc(hidden)]
 pub use inspect::{
@@ -78,7 +79,6 @@ pub use model::program_name::without_system_folder;
 pub use model::terminal_input::TerminalInput;
 pub use model::unseen_code::UnseenCode;
 pub use tables::{TableCheck, Tables};
-pub use verdict::{Classification, CommandAnalysis, Decision, Finding, Method, ToolEffect};
 
 use model::trace::Trace;
 use thiserror::Error;

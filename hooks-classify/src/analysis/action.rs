@@ -6,7 +6,7 @@ use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::Input;
 use crate::model::language::Language;
-use crate::model::named::PossiblePath;
+use crate::model::possible_path::PossiblePath;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::sql_dialect::SqlDialect;

@@ -1,7 +1,7 @@
 //! Context of a call or a text: the tables and the environment in, facts about paths out.
 
 use crate::model::environment::Environment;
-use crate::model::named::PossiblePath;
+use crate::model::possible_path::PossiblePath;
 use crate::tables::Tables;
 
 /// The facts that a function of `programs/` or `languages/` may read, as they are before the first

@@ -13,7 +13,7 @@ use crate::model::effect::Effect;
 use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
-use crate::model::named::PossiblePath;
+use crate::model::possible_path::PossiblePath;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;

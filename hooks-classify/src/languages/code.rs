@@ -8,10 +8,10 @@
 
 #[cfg(feature = "javascript")]
 use super::javascript;
+use super::missing_feature::missing_feature;
 use super::names;
 #[cfg(feature = "python")]
 use super::python;
-use super::unread::missing_feature;
 use super::words;
 use crate::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};

@@ -7,6 +7,7 @@ mod cmd;
 mod code;
 #[cfg(feature = "javascript")]
 mod javascript;
+mod missing_feature;
 mod mongo;
 #[cfg_attr(
     not(all(
@@ -30,7 +31,6 @@ mod sed;
 mod sql;
 #[cfg(any(feature = "javascript", feature = "python"))]
 mod syntax;
-mod unread;
 mod variables;
 mod words;
 
@@ -84,7 +84,7 @@ use sql::analyze as sql;
 #[cfg(not(feature = "sql"))]
 fn sql(script: &Arg, _: SqlDialect) -> Analysis {
     let mut analysis = Analysis::new();
-    let reason = unread::missing_feature(Language::Sql).unwrap_or_default();
+    let reason = missing_feature::missing_feature(Language::Sql).unwrap_or_default();
     analysis.add_finding(crate::model::effect::Effect::Code, script.span, reason);
     analysis
 }

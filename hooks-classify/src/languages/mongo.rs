@@ -2,8 +2,8 @@
 
 #[cfg(feature = "javascript")]
 use super::javascript::calls_only;
+use super::missing_feature::missing_feature;
 use super::names::MONGO;
-use super::unread::missing_feature;
 use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;

@@ -9,7 +9,7 @@ pub(crate) use cmdlet::is_cmdlet;
 pub(crate) use encoded::decode_command;
 
 #[cfg(not(feature = "powershell"))]
-use super::{unread::missing_feature, variables};
+use super::{missing_feature::missing_feature, variables};
 use crate::analysis::Analysis;
 use crate::model::arg::Arg;
 #[cfg(not(feature = "powershell"))]

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::arg::{Arg, UNKNOWN};
-use super::named::PossiblePath;
+use super::possible_path::PossiblePath;
 use super::script::Command;
 
 /// Limit of folders in which the shell may be; more are not followed.

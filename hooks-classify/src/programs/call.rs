@@ -7,7 +7,7 @@
 use super::addresses::check_exfiltration;
 use super::effect::{note_effect, note_unrecognized, operand_words, prints_help_or_version};
 use super::file_roles::reads_recursively;
-use super::printed::known_output;
+use super::known_output::known_output;
 use super::requests::note_requests;
 use super::roles::{note_option_values, note_role};
 use super::words::{note_files_in_words, note_remotes, note_services};

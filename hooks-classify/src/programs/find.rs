@@ -5,7 +5,7 @@ use crate::analysis::{Analysis, Context, PathSource};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
-use crate::model::named::PossiblePath;
+use crate::model::possible_path::PossiblePath;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::options::call::Call;

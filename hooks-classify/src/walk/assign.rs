@@ -6,7 +6,7 @@ use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::environment::{SHELL_VARIABLES, Value, is_numeric};
 use crate::model::io::Input;
-use crate::model::named::PossiblePath;
+use crate::model::possible_path::PossiblePath;
 use crate::model::script::{ParameterOperator, ShellWord, WordPiece};
 use crate::model::span::Span;
 use crate::model::variable_name::{base_name, is_variable_name};

@@ -1,6 +1,6 @@
 //! Parameters: an expansion such as `${name:-word}` in, the cells of its value out.
 
-use super::cells::ExpandedWord;
+use super::expanded_word::ExpandedWord;
 use super::interpreter::Interpreter;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;

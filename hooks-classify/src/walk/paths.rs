@@ -5,7 +5,7 @@ use super::interpreter::Interpreter;
 use crate::model::arg::Arg;
 use crate::model::environment::FileContents;
 use crate::model::io::Input;
-use crate::model::named::PossiblePath;
+use crate::model::possible_path::PossiblePath;
 
 /// Limit of names in one pipeline.
 const MAX_PIPELINE_PATHS: usize = 64;

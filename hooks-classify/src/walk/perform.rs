@@ -10,7 +10,7 @@ use crate::model::effect::Crud;
 use crate::model::environment::{FileContents, Value};
 use crate::model::io::{Input, Output};
 use crate::model::language::Language;
-use crate::model::named::PossiblePath;
+use crate::model::possible_path::PossiblePath;
 use crate::model::sql_dialect::SqlDialect;
 use crate::tables::matches;
 

@@ -2,11 +2,11 @@
 //! that they read out.
 
 use super::interpreter::Interpreter;
-use super::names::DESCRIPTORS;
+use super::paths::DESCRIPTORS;
 use crate::model::arg::Arg;
 use crate::model::environment::Value;
 use crate::model::io::{Input, Output};
-use crate::model::named::PossiblePath;
+use crate::model::possible_path::PossiblePath;
 use crate::model::role::Role;
 use crate::model::span::Span;
 use crate::model::variable_name::is_variable_name;

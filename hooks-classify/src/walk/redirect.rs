@@ -2,13 +2,13 @@
 //! of its output out.
 
 use super::interpreter::Interpreter;
-use super::names::DESCRIPTORS;
+use super::paths::DESCRIPTORS;
 use crate::model::arg::{Arg, display_text};
 use crate::model::device::{is_device, is_kernel_setting, is_unstored_output};
 use crate::model::effect::{Crud, Effect};
 use crate::model::environment::FileContents;
 use crate::model::io::{Input, Output};
-use crate::model::named::PossiblePath;
+use crate::model::possible_path::PossiblePath;
 use crate::model::script::{Redirect, RedirectOperator};
 
 /// Effect of the redirections of a command.

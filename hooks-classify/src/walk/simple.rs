@@ -1,13 +1,13 @@
 //! Simple commands: assignments, words and redirections in, effects and output out.
 
 use super::interpreter::Interpreter;
-use super::names::DESCRIPTORS;
+use super::paths::DESCRIPTORS;
 use super::redirect::{RedirectContext, Stdout};
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::environment::is_numeric;
 use crate::model::io::{Input, Output, OutputKind};
-use crate::model::named::PossiblePath;
+use crate::model::possible_path::PossiblePath;
 use crate::model::program_name::without_system_folder;
 use crate::model::script::{ParameterOperator, Redirect, ShellWord, WordPiece};
 use crate::model::span::Span;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::model::arg::Arg;
 use crate::model::environment::{Environment, INPUT_VARIABLES, SHELL_VARIABLES, Value, is_numeric};
 use crate::model::io::OutputKind;
-use crate::model::named::PossiblePath;
+use crate::model::possible_path::PossiblePath;
 use crate::model::variable_name::is_numeric_parameter;
 
 /// Limit of names that one variable may contain.

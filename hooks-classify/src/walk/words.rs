@@ -1,7 +1,7 @@
 //! Word expansion: a word of the script in, the words after expansion out, with unknown parts
 //! marked.
 
-use super::cells::{ExpandedChar, ExpandedWord, split_words, text_of};
+use super::expanded_word::{ExpandedChar, ExpandedWord, split_words, text_of};
 use super::interpreter::Interpreter;
 use crate::model::arg::Arg;
 use crate::model::environment::FileContents;
