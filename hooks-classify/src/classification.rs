@@ -1,4 +1,4 @@
-//! Verdict: findings in, [`Classification`] out: class, decision, confidence and reason.
+//! Classification: findings in, [`Classification`] out: class, decision, confidence and reason.
 
 use std::fmt;
 use std::ops::Range;
@@ -98,7 +98,7 @@ impl CommandAnalysis {
     }
 }
 
-/// Returns a judgement without parts, which no rule of a user can allow.
+/// Returns an analysis without parts, which no rule of a user can allow.
 impl From<Classification> for CommandAnalysis {
     fn from(classification: Classification) -> Self {
         Self::new(classification, None)

@@ -8,10 +8,10 @@
 //! ```
 //! use hooks_classify::{Classifier, Crud, Decision};
 //!
-//! let judgement = Classifier::new().analyze("git push --force && ls")?;
-//! assert_eq!(judgement.classification.crud, Crud::Delete);
-//! assert_eq!(judgement.classification.decision, Decision::RequiresConfirmation);
-//! let programs: Vec<_> = judgement.parts.runs().filter_map(|part| part.program()).collect();
+//! let analysis = Classifier::new().analyze("git push --force && ls")?;
+//! assert_eq!(analysis.classification.crud, Crud::Delete);
+//! assert_eq!(analysis.classification.decision, Decision::RequiresConfirmation);
+//! let programs: Vec<_> = analysis.parts.runs().filter_map(|part| part.program()).collect();
 //! assert_eq!(programs, ["git", "ls"]);
 //! # Ok::<(), hooks_classify::InputError>(())
 //! ```
@@ -108,14 +108,14 @@ pub enum InputError {
     #[error("the command is empty; pass a command")]
     Empty,
     /// The command or the context is too long.
-    #[error("the {field} has {length} characters; at most {most} are allowed")]
+    #[error("the {field} has {length} characters; at most {max} are allowed")]
     TooLong {
         /// Name of the field: `command` or `context`.
         field: &'static str,
         /// Length in characters.
         length: usize,
         /// Maximum length in characters.
-        most: usize,
+        max: usize,
     },
     /// The command has a NUL, which no shell accepts.
     #[error("the command has a NUL character in it; remove it")]
@@ -188,8 +188,8 @@ impl Classifier {
     /// ```
     /// use hooks_classify::{Classifier, Crud};
     ///
-    /// let judgement = Classifier::new().analyze("curl https://example.com/a > a.html")?;
-    /// let part = &judgement.parts.all[0];
+    /// let analysis = Classifier::new().analyze("curl https://example.com/a > a.html")?;
+    /// let part = &analysis.parts.all[0];
     /// assert_eq!(part.hosts[0].name, "example.com");
     /// assert_eq!(part.redirections[0].path.value(), Some("a.html"));
     /// assert_eq!(part.redirections[0].effect, Crud::Create);
@@ -212,11 +212,11 @@ impl Classifier {
         context: Option<&str>,
     ) -> Result<CommandAnalysis, InputError> {
         let TracedClassification {
-            classification: verdict,
+            classification,
             trace,
         } = self.classify_with_tables(command, context, Recorder::enabled())?;
         Ok(CommandAnalysis::new(
-            verdict,
+            classification,
             trace.map(|trace| trace.parts),
         ))
     }
@@ -239,7 +239,7 @@ impl Classifier {
             return Err(InputError::TooLong {
                 field: "context",
                 length,
-                most: MAX_CONTEXT_CHARS,
+                max: MAX_CONTEXT_CHARS,
             });
         }
         Ok(())
@@ -253,7 +253,7 @@ impl Classifier {
     ) -> Result<TracedClassification, InputError> {
         Self::check_input(command, context)?;
         let trace = self.trace(command, parts);
-        let mut verdict = match &trace {
+        let mut classification = match &trace {
             Some(trace) => Classification {
                 terminal_input: trace.terminal_input,
                 ..Classification::new(command, &trace.findings, trace.parsers_agree)
@@ -261,17 +261,21 @@ impl Classifier {
             None => Classification::fallback("the command could not be analysed"),
         };
         let known = |name: &str| self.tables.program(name).is_some();
-        if let Some(text) = context::within(command, context, &verdict, known)
+        if let Some(text) = context::command_in_context(command, context, &classification, known)
             && let Some(inner) = self.trace(&text, Recorder::default())
         {
-            let terminal_input = verdict.terminal_input.max(inner.terminal_input);
+            let terminal_input = classification.terminal_input.max(inner.terminal_input);
             let inner = Classification::new(&text, &inner.findings, inner.parsers_agree);
-            verdict = context::raised(verdict, context.unwrap_or_default().trim(), &inner);
-            verdict.terminal_input = terminal_input;
+            classification = context::raise_by_context(
+                classification,
+                context.unwrap_or_default().trim(),
+                &inner,
+            );
+            classification.terminal_input = terminal_input;
         }
-        verdict.context = context.map(str::to_owned);
+        classification.context = context.map(str::to_owned);
         Ok(TracedClassification {
-            classification: verdict,
+            classification,
             trace,
         })
     }
@@ -290,10 +294,10 @@ impl Classifier {
     /// As [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
         let TracedClassification {
-            classification: verdict,
+            classification,
             trace,
         } = self.classify_with_tables(command, None, Recorder::enabled())?;
-        Ok(Explanation::new(command, verdict, trace))
+        Ok(Explanation::new(command, classification, trace))
     }
 
     fn trace(&self, command: &str, parts: Recorder) -> Option<Trace> {
@@ -318,7 +322,7 @@ impl Classifier {
     }
 }
 
-/// Verdict by the tables, with the trace that it came from.
+/// Classification by the tables, with the trace that it came from.
 struct TracedClassification {
     classification: Classification,
     /// `None` if the walk panicked.
@@ -335,7 +339,7 @@ fn check(command: &str) -> Result<(), InputError> {
             return Err(InputError::TooLong {
                 field: "command",
                 length,
-                most: MAX_COMMAND_CHARS,
+                max: MAX_COMMAND_CHARS,
             });
         }
     }

@@ -95,10 +95,10 @@ fn every_case_is_judged_as_it_says() {
     let mut count = 0;
     let mut unread: BTreeMap<String, usize> = BTreeMap::new();
     for case in &cases {
-        let judgement = classifier.analyze(&case.command).expect("a command");
-        let verdict = judgement.classification;
-        let ask = verdict.decision == Decision::RequiresConfirmation;
-        if let Some(language) = languages::unread_in(&judgement.parts) {
+        let analysis = classifier.analyze(&case.command).expect("a command");
+        let classification = analysis.classification;
+        let ask = classification.decision == Decision::RequiresConfirmation;
+        if let Some(language) = languages::unread_in(&analysis.parts) {
             assert!(
                 ask,
                 "{language:?} is not read, but allowed: {:?}",
@@ -107,7 +107,7 @@ fn every_case_is_judged_as_it_says() {
             *unread.entry(format!("{language:?}")).or_default() += 1;
             continue;
         }
-        if verdict.crud != case.want || ask != case.ask {
+        if classification.crud != case.want || ask != case.ask {
             count += 1;
             let Case {
                 file,
@@ -124,9 +124,9 @@ fn every_case_is_judged_as_it_says() {
             let _ = writeln!(
                 wrong,
                 "{file}:{line}: want {want}{mark}, is {}{}: {command:?}\n    {}",
-                verdict.crud,
+                classification.crud,
                 if ask { " to be confirmed" } else { "" },
-                verdict.reasoning
+                classification.reasoning
             );
         }
     }

@@ -228,8 +228,8 @@ fn characters_that_hide_text_reach_no_terminal() {
 #[test]
 fn hosts_of_a_part_are_read_as_urls() {
     let hosts = |command: &str| -> Vec<String> {
-        let judgement = Classifier::new().analyze(command).unwrap();
-        let parts = judgement.parts.all.iter();
+        let analysis = Classifier::new().analyze(command).unwrap();
+        let parts = analysis.parts.all.iter();
         parts
             .flat_map(|part| &part.hosts)
             .map(|host| host.name.clone())
@@ -252,8 +252,8 @@ fn hosts_of_a_part_are_read_as_urls() {
         hosts("git status; echo http://a.example; cat file:///etc/hosts"),
         [""; 0]
     );
-    let judgement = Classifier::new().analyze("curl http://a.example/").unwrap();
-    let word = &judgement.parts.all[0].hosts[0].word;
+    let analysis = Classifier::new().analyze("curl http://a.example/").unwrap();
+    let word = &analysis.parts.all[0].hosts[0].word;
     assert_eq!((word.start, word.end), (5, 22));
 }
 

@@ -207,9 +207,9 @@ mod tests {
         ] {
             for name in names {
                 let command = format!("{name} {words}");
-                let verdict = Classifier::new().classify(&command).unwrap();
+                let classification = Classifier::new().classify(&command).unwrap();
                 assert_eq!(
-                    verdict.decision,
+                    classification.decision,
                     Decision::RequiresConfirmation,
                     "{command}"
                 );

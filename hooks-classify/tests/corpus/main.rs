@@ -70,9 +70,9 @@ fn the_corpus_is_judged_as_it_is_labelled() {
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let line: Line = serde_json::from_str(line).expect("a labelled command");
             assert_eq!(line.must_confirm, line.label != "READ", "{}", line.command);
-            let verdict = classifier.classify(&line.command).expect("a command");
-            let allowed = verdict.decision == Decision::AutoAllowed;
-            let class = verdict.crud.to_string();
+            let classification = classifier.classify(&line.command).expect("a command");
+            let allowed = classification.decision == Decision::AutoAllowed;
+            let class = classification.crud.to_string();
             let right = class == line.label
                 || line
                     .tags
@@ -87,7 +87,7 @@ fn the_corpus_is_judged_as_it_is_labelled() {
             };
             count(&mut total);
             count(&mut own);
-            let hundredths = (verdict.confidence * 100.0).round() as u8;
+            let hundredths = (classification.confidence * 100.0).round() as u8;
             count(counts.confidence.entry(hundredths).or_default());
             for tag in line.tags.iter().filter(|tag| !tag.starts_with("alt:")) {
                 count(counts.tags.entry(tag.clone()).or_default());
@@ -98,7 +98,7 @@ fn the_corpus_is_judged_as_it_is_labelled() {
                 let _ = writeln!(
                     report,
                     "{} {class} {:?}: {}",
-                    line.label, line.command, verdict.reasoning
+                    line.label, line.command, classification.reasoning
                 );
             }
         }

@@ -431,7 +431,7 @@ fn finish(mut child: Child) {
 fn allowed(classifier: &Classifier, text: &str) -> bool {
     classifier
         .classify(text)
-        .is_ok_and(|verdict| verdict.decision != Decision::RequiresConfirmation)
+        .is_ok_and(|classification| classification.decision != Decision::RequiresConfirmation)
 }
 
 /// Returns `true` if the program of a command path is installed.

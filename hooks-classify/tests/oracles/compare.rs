@@ -39,8 +39,8 @@ pub(crate) fn compare(classifier: &Classifier, commands: &[Described], figures: 
         let path = command.path.join(" ");
         let plain = classifier.analyze(&path).expect("a command");
         let call = |text: &str| {
-            let judgement = classifier.analyze(text).expect("a command");
-            let part = judgement.parts.runs().next().cloned();
+            let analysis = classifier.analyze(text).expect("a command");
+            let part = analysis.parts.runs().next().cloned();
             part.and_then(|part| part.calls.last().cloned())
         };
         let Some(known) = call(&path) else {

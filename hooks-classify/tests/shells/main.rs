@@ -137,8 +137,8 @@ fn p_01_what_is_allowed_changes_nothing_in_a_real_shell() {
     let mut allowed = 0;
     for _ in 0..count {
         let command = commands.command();
-        let verdict = classifier.classify(&command).expect("a command");
-        if verdict.decision != Decision::AutoAllowed {
+        let classification = classifier.classify(&command).expect("a command");
+        if classification.decision != Decision::AutoAllowed {
             continue;
         }
         allowed += 1;
