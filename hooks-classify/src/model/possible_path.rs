@@ -1,4 +1,4 @@
-//! [`Named`]: a file whose name a command gets when it runs.
+//! [`PossiblePath`]: a file whose name a command gets when it runs.
 
 /// File or folder that an unknown word may name, or the folder of such a file.
 #[derive(Clone, Debug, PartialEq)]

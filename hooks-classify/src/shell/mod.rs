@@ -1,6 +1,6 @@
 //! Shell text: a text in, its script out.
 //!
-//! [`parse`] reads every text with two parsers and lowers both results to a script; [`Reading`]
+//! [`parse`] reads every text with two parsers and lowers both results to a script; [`ParseResult`]
 //! returns if the scripts are equal. A substitution stays text: the interpreter parses it in its
 //! turn.
 
