@@ -197,10 +197,10 @@ impl Classification {
             Some(first) => first.reason.clone(),
             None => "nothing in it changes anything".to_owned(),
         };
-        let sure = found
+        let certainty = found
             .get(deciding)
             .map_or(Certainty::Known, |finding| finding.certainty);
-        let confidence = confidence(crud, sure, agreed);
+        let confidence = confidence(crud, certainty, agreed);
         let explanation = explanation(crud, ask, &findings);
         let decision = if ask {
             Decision::RequiresConfirmation

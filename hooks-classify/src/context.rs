@@ -18,8 +18,8 @@ pub(super) fn command_in_context(
     known: impl Fn(&str) -> bool,
 ) -> Option<String> {
     let program = context?.trim();
-    let open = !classification.understood() && classification.crud < Crud::Delete;
-    (open && known(program)).then(|| format!("{program} {command}"))
+    let may_be_raised = !classification.understood() && classification.crud < Crud::Delete;
+    (may_be_raised && known(program)).then(|| format!("{program} {command}"))
 }
 
 /// Returns a classification, raised to the classification on the command as the words of a program.

@@ -100,7 +100,7 @@ pub(crate) fn is_localhost(host: &str) -> bool {
 /// server on the local network remain: it may fetch the resources that they name.
 pub fn without_url_paths(word: &str) -> String {
     let separates = |c: char| c.is_whitespace() || "'\",".contains(c);
-    let kept = word.split_inclusive(separates).map(|piece| {
+    let without_paths = word.split_inclusive(separates).map(|piece| {
         let slashes = |at: &usize| piece[at + 1..].starts_with(['/', '\\']);
         let scheme = piece.match_indices(':').map(|(at, _)| at).find(slashes);
         let start = scheme.map_or(0, |at| at + 1);
@@ -117,7 +117,7 @@ pub fn without_url_paths(word: &str) -> String {
             false => &piece[..start + end],
         }
     });
-    kept.collect::<Vec<_>>().join(" ")
+    without_paths.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns `true` if an authority names a server on the local network: this machine, a private

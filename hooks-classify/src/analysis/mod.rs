@@ -120,12 +120,9 @@ impl Analysis {
     }
 
     /// Reads a file, or with `below` a folder and all files below it.
-    pub(crate) fn read_path(&mut self, file: &Arg, below: bool) {
+    pub(crate) fn read_path(&mut self, file: &Arg, recursive: bool) {
         let file = file.clone();
-        self.push(Action::ReadFile {
-            file,
-            recursive: below,
-        });
+        self.push(Action::ReadFile { file, recursive });
     }
 
     /// Reads the files that are named in a file.

@@ -36,8 +36,8 @@ pub(super) fn analyze(arg: &Arg) -> Analysis {
 #[cfg(feature = "javascript")]
 fn only_reads(text: &str) -> bool {
     let shown = text.trim().strip_prefix("show ").unwrap_or_default();
-    let shows = !shown.is_empty() && shown.chars().all(char::is_alphanumeric);
-    shows || calls_only(&MONGO.reads, text)
+    let is_show_command = !shown.is_empty() && shown.chars().all(char::is_alphanumeric);
+    is_show_command || calls_only(&MONGO.reads, text)
 }
 
 /// Without a parser of JavaScript no text is known to read only.

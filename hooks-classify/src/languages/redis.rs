@@ -168,20 +168,20 @@ fn analyze_into(analysis: &mut Analysis, arg: &Arg) {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or("").to_ascii_uppercase();
         let second = words.next().unwrap_or("").to_ascii_uppercase();
-        let is = |list: &[&str]| list.contains(&name.as_str());
+        let is_in = |list: &[&str]| list.contains(&name.as_str());
         if name == "EVAL" || name == "EVAL_RO" {
             analyze_lua(analysis, arg, line);
             continue;
         }
         let effect = if name.contains(UNKNOWN) {
             Effect::Unknown
-        } else if is(READ) {
+        } else if is_in(READ) {
             Effect::Read
-        } else if is(DELETE) {
+        } else if is_in(DELETE) {
             Effect::Delete
-        } else if is(CREATE) {
+        } else if is_in(CREATE) {
             Effect::Create
-        } else if is(UPDATE) {
+        } else if is_in(UPDATE) {
             Effect::Update
         } else {
             match (name.as_str(), second.as_str()) {

@@ -41,12 +41,12 @@ pub(super) fn analyze(language: Language, script: &Arg) -> Analysis {
         words.push((start, end));
         rest = end;
     }
-    let reaches = |&(start, end): &(usize, usize)| {
+    let is_environment = |&(start, end): &(usize, usize)| {
         let name = text[start..end].to_ascii_lowercase();
         let member = text[..start].ends_with(['.', '"']) || text[end..].starts_with(':');
         ANY.environments.contains(name.as_str()) && !(language == Language::Jq && member)
     };
-    if !words.iter().any(reaches) {
+    if !words.iter().any(is_environment) {
         return analysis;
     }
     for (start, end) in words {

@@ -36,20 +36,20 @@ impl PartialEq for Arg {
             text,
             span: _,
             glob,
-            overridable: maybe,
-            may_split: many,
+            overridable,
+            may_split,
             inert,
-            has_guessed_number: guess,
-            is_array_literal: compound,
-            resolved_path: place,
-            path_of_prefix: prefix,
+            has_guessed_number,
+            is_array_literal,
+            resolved_path,
+            path_of_prefix,
         } = other;
         self.text == *text
-            && (self.glob, self.overridable, self.may_split) == (*glob, *maybe, *many)
+            && (self.glob, self.overridable, self.may_split) == (*glob, *overridable, *may_split)
             && (self.inert, self.has_guessed_number, self.is_array_literal)
-                == (*inert, *guess, *compound)
-            && self.resolved_path == *place
-            && self.path_of_prefix == *prefix
+                == (*inert, *has_guessed_number, *is_array_literal)
+            && self.resolved_path == *resolved_path
+            && self.path_of_prefix == *path_of_prefix
     }
 }
 
@@ -84,13 +84,13 @@ impl Arg {
 
     /// Returns the word with a part of its text.
     pub(crate) fn with_text(&self, text: &str) -> Self {
-        let place = match self.text == text {
+        let resolved_path = match self.text == text {
             true => self.resolved_path.clone(),
             false => resolve_prefix(self.path_of_prefix.as_deref(), text),
         };
         Self {
             text: text.to_owned(),
-            resolved_path: place,
+            resolved_path,
             ..self.clone()
         }
     }

@@ -295,8 +295,8 @@ impl Environment {
         }
         let contents = self.files.get(&source).cloned();
         let contents = contents.unwrap_or(FileContents::CopyOf(source));
-        let short = target.trim_start_matches("./").to_owned();
-        self.files.insert(short, contents.clone());
+        let without_dot = target.trim_start_matches("./").to_owned();
+        self.files.insert(without_dot, contents.clone());
         self.files.insert(target, contents);
     }
 

@@ -90,12 +90,12 @@ impl OptionReader {
             }
             let reason = format!("unknown {} subcommand `{word}`", self.call.path);
             self.call.unrecognized.push((reason, span));
-            let behind = rest[used..].iter().enumerate().map(|(at, arg)| Operand {
+            let following_operands = rest[used..].iter().enumerate().map(|(at, arg)| Operand {
                 arg: arg.clone(),
                 after_double_dash: true,
                 words_left: rest.len() - used - at,
             });
-            self.call.operands.extend(behind);
+            self.call.operands.extend(following_operands);
             return;
         }
     }
@@ -174,8 +174,14 @@ impl OptionReader {
                 continue;
             }
             // The words of a command that an option takes are not its value.
-            let most = if letters { args.len() } else { 1 };
-            for (place, taken) in args.iter().enumerate().take(next.at).skip(at).take(most) {
+            let max_taken = if letters { args.len() } else { 1 };
+            for (place, taken) in args
+                .iter()
+                .enumerate()
+                .take(next.at)
+                .skip(at)
+                .take(max_taken)
+            {
                 self.words_left = args.len() - place;
                 self.read_value_as_option(&scope, taken, &next);
             }
@@ -281,8 +287,8 @@ impl OptionReader {
         let one_dash = rules.long_names == LongNameSyntax::OneDash;
         let letter = !one_dash && !name.starts_with("--") && name.chars().count() == 2;
         let named = scope.by_name(name, rules.long_names).filter(|found| {
-            let takes = found.spec.arity != ValueArity::None;
-            let joined = takes && (!letter || rules.drops_equals);
+            let takes_value = found.spec.arity != ValueArity::None;
+            let joined = takes_value && (!letter || rules.drops_equals);
             value.is_none() || joined || one_dash || name.starts_with("--")
         });
         if let Some(found) = named {
@@ -397,18 +403,18 @@ impl OptionReader {
         let takes = found
             .first()
             .map(|found| found.spec.arity == ValueArity::Required);
-        let alike =
+        let is_same_option =
             |found: &MatchedOption<'_>| Some(found.spec.arity == ValueArity::Required) == takes;
-        let alike = found.iter().all(alike);
+        let are_same_option = found.iter().all(is_same_option);
         let flag = |found: &MatchedOption<'_>| found.spec.arity == ValueArity::None;
-        if found.is_empty() || !alike || (value.is_some() && found.iter().any(flag)) {
+        if found.is_empty() || !are_same_option || (value.is_some() && found.iter().any(flag)) {
             self.add_unknown_option(name, arg.span);
             // An ambiguous abbreviation never makes a call harmless.
             found.retain(|found| found.spec.does_more_than_read());
         }
         let mut value = value.map(|value| arg.with_text(value));
         if value.is_none() && takes == Some(true) {
-            value = match alike {
+            value = match are_same_option {
                 true => next.take(),
                 // The word remains an operand too.
                 false => next.args.get(next.at).cloned(),
@@ -419,7 +425,11 @@ impl OptionReader {
             let value = value
                 .clone()
                 .filter(|_| found.spec.arity != ValueArity::None);
-            let next = if alike { &mut *next } else { &mut nothing };
+            let next = if are_same_option {
+                &mut *next
+            } else {
+                &mut nothing
+            };
             self.add_option(&found, value, arg.span, next);
         }
     }

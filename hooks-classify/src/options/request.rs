@@ -54,14 +54,14 @@ fn yaml_members(text: &str) -> Option<Vec<(String, RequestMember)>> {
                 false => value,
             };
             // YAML may read another value than the line shows.
-            let shown = !inner.contains(['"', '\'', '\\'])
+            let is_literal = !inner.contains(['"', '\'', '\\'])
                 && (quote
                     || !inner.starts_with(['&', '*', '!', '|', '>', '{', '[', '%', '@', '`']));
             let member = match inner.parse() {
                 Ok(flag) if !quote => RequestMember::Flag(flag),
                 _ => RequestMember::Text(inner.to_owned()),
             };
-            (name.chars().all(plain) && shown).then(|| (option_of_member(name), member))
+            (name.chars().all(plain) && is_literal).then(|| (option_of_member(name), member))
         })
         .collect();
     members.filter(|members| !members.is_empty())

@@ -76,14 +76,14 @@ impl<'a> OptionScope<'a> {
             return Vec::new();
         }
         // An entry for an option with a value (`--dry-run=client`) applies to that value only.
-        let fits = |long: &str| match long.split_once('=') {
+        let is_abbreviated = |long: &str| match long.split_once('=') {
             Some((long, own)) => long.starts_with(name) && value == Some(own),
             None => long.starts_with(name) && !long.ends_with('*'),
         };
         let mut found: Vec<MatchedOption<'_>> = self
             .programs()
             .flat_map(|program| program.options.iter().map(|entry| (program.style, entry)))
-            .filter(|(_, (long, _))| fits(long))
+            .filter(|(_, (long, _))| is_abbreviated(long))
             .map(|(style, (long, option))| MatchedOption {
                 name: long.to_owned(),
                 spec: option,

@@ -15,18 +15,21 @@ pub(super) fn check_exfiltration(analysis: &mut Analysis, call: &Call, whole: Sp
         return;
     }
     // Options before the name of a command do not belong to the command.
-    let outer = call
+    let global_options = call
         .options
         .iter()
         .filter(|opt| opt.index_in(call).is_none());
-    let before = outer.filter_map(|opt| opt.value.as_ref());
-    let held: Vec<_> = before
+    let before = global_options.filter_map(|opt| opt.value.as_ref());
+    let unknown_words: Vec<_> = before
         .chain(&call.args)
         .filter(|arg| !arg.is_known())
         .collect();
     let path = &call.path;
     if program.details.sends {
-        for arg in held.into_iter().filter(|arg| sends_unknown_value(arg)) {
+        for arg in unknown_words
+            .into_iter()
+            .filter(|arg| sends_unknown_value(arg))
+        {
             let reason = format!("`{path}` sends the value of an expansion over the network");
             analysis.require_confirmation(arg.span, reason);
         }
@@ -34,7 +37,7 @@ pub(super) fn check_exfiltration(analysis: &mut Analysis, call: &Call, whole: Sp
     }
     let ask = |analysis: &mut Analysis, shows_variable: bool| {
         if let Some((span, host)) =
-            recipient_of_unknown_words(call, &held, shows_variable.then_some(whole), whole)
+            recipient_of_unknown_words(call, &unknown_words, shows_variable.then_some(whole), whole)
         {
             let reason = format!("`{path}` may send the value of an expansion to `{host}`");
             analysis.require_confirmation(span, reason);
@@ -56,18 +59,21 @@ pub(super) fn check_exfiltration(analysis: &mut Analysis, call: &Call, whole: Sp
 /// words or shows a variable.
 fn recipient_of_unknown_words(
     call: &Call,
-    held: &[&Arg],
+    unknown_words: &[&Arg],
     shows_variable: Option<Span>,
     whole: Span,
 ) -> Option<(Span, String)> {
-    if held.is_empty() && shows_variable.is_none() {
+    if unknown_words.is_empty() && shows_variable.is_none() {
         return None;
     }
     if let Some(host) = remote_host_of_call(call) {
-        return Some((held.first().map_or(whole, |arg| arg.span), host));
+        return Some((unknown_words.first().map_or(whole, |arg| arg.span), host));
     }
     // Everyday calls name a server in a variable, so inherited variables may be sent there.
-    let printed = held.iter().find(|arg| !arg.inert).map(|arg| arg.span);
+    let printed = unknown_words
+        .iter()
+        .find(|arg| !arg.inert)
+        .map(|arg| arg.span);
     let span = printed.or(shows_variable)?;
     Some((span, remote_host_of_option(call)?))
 }
@@ -112,9 +118,9 @@ pub(super) fn sends_unknown_value(word: &Arg) -> bool {
     let own_port = || {
         let (scheme, authority, rest) = split_url(&word.text)?;
         let (host, port) = authority.rsplit_once(':')?;
-        let open = port.chars().all(|c| c == UNKNOWN);
+        let is_unknown = port.chars().all(|c| c == UNKNOWN);
         let known = !scheme.contains(UNKNOWN) && !rest.contains(UNKNOWN);
-        Some(word.inert && open && known && is_localhost(host))
+        Some(word.inert && is_unknown && known && is_localhost(host))
     };
     !word.is_known() && own_port() != Some(true)
 }

@@ -178,7 +178,7 @@ pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
             }
             operands += 1;
         } else {
-            let fine = matches!(
+            let is_harmless = matches!(
                 *word,
                 "-fsyntax-only"
                     | "-E"
@@ -215,7 +215,7 @@ pub(super) fn cc(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
                     && word
                         .chars()
                         .all(|c| c.is_alphanumeric() || "-=".contains(c)));
-            if !fine {
+            if !is_harmless {
                 return analysis.with_effect(Effect::Create);
             }
         }

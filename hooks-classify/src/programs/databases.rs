@@ -28,9 +28,9 @@ pub(super) fn flyway(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
         .max();
     match effect {
         Some(effect) => {
-            let own = call.program.effect.max(effect);
+            let own_effect = call.program.effect.max(effect);
             analysis.add_finding(
-                own,
+                own_effect,
                 call.operands[0].arg.span,
                 format!("`{}` and what follows it", call.path),
             );
@@ -44,7 +44,7 @@ pub(super) fn flyway(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> 
 /// its words.
 pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
-    let settled = call.options.iter().any(|opt| {
+    let ignores_input = call.options.iter().any(|opt| {
         matches!(
             opt.spec.effect,
             Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
@@ -71,17 +71,17 @@ pub(super) fn sql_client(_: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     let scripted = roles
         .iter()
         .any(|(role, _)| matches!(role, Role::Script(_) | Role::ScriptFile));
-    if scripted && !settled {
+    if scripted && !ignores_input {
         return analysis.with_effect(Effect::Read);
     }
-    if settled {
-        let means = call.options.iter().any(|opt| {
+    if ignores_input {
+        let has_replacing_option = call.options.iter().any(|opt| {
             matches!(
                 opt.spec.effect,
                 Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
             )
         });
-        return if means {
+        return if has_replacing_option {
             analysis
         } else {
             analysis.with_effect(Effect::Read)

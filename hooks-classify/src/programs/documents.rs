@@ -15,7 +15,7 @@ use crate::options::call::Call;
 pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> Analysis {
     let mut analysis = Analysis::new();
     let mut rest = Vec::new();
-    let mut asked = false;
+    let mut skips_args = false;
     for arg in &call.args {
         let text = arg.text.as_str();
         let name = text.trim_start_matches('-');
@@ -26,7 +26,7 @@ pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input)
                 arg.span,
                 format!("`exiftool` writes `{name}`"),
             );
-            asked = true;
+            skips_args = true;
         } else if dash
             && name.len() > 2
             && name.starts_with(|c: char| c.is_ascii_uppercase())
@@ -38,12 +38,12 @@ pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input)
                 .iter()
                 .any(|option| name.to_ascii_lowercase().starts_with(option))
         {
-            asked = true;
+            skips_args = true;
         } else {
             rest.push(arg.clone());
         }
     }
-    if asked {
+    if skips_args {
         let inner = Call::read(&call.path, call.program, &rest);
         let output = analysis.run_call(inner, whole, input);
         return analysis.done_with(output);
@@ -132,9 +132,9 @@ pub(super) fn tar(context: &Context<'_>, call: &Call, whole: Span, input: &Input
         let mut at = 1;
         for letter in first.text.chars() {
             let name = format!("-{letter}");
-            let takes = call.program.options.get(&name).map(|o| o.arity);
+            let arity = call.program.options.get(&name).map(|o| o.arity);
             words.push(first.with_text(&name));
-            if takes == Some(crate::tables::ValueArity::Required) {
+            if arity == Some(crate::tables::ValueArity::Required) {
                 words.extend(call.args.get(at).cloned());
                 at += 1;
             }

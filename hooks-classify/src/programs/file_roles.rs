@@ -151,11 +151,11 @@ fn reads_only_source(context: &Context<'_>, call: &Call) -> bool {
 /// Returns `true` if a call prints the contents of the files that it names.
 fn prints_contents(call: &Call) -> bool {
     // Options before the name of a command do not belong to the command.
-    let own = || {
+    let own_options = || {
         let options = call.options.iter();
         options.filter(|opt| opt.index_in(call).is_some())
     };
-    let has_any = |names: &[&str]| own().any(|opt| names.contains(&opt.name.as_str()));
+    let has_any = |names: &[&str]| own_options().any(|opt| names.contains(&opt.name.as_str()));
     call.program
         .details
         .contents
@@ -174,8 +174,8 @@ pub(crate) fn reads_recursively(call: &Call) -> bool {
             .iter()
             .any(|opt| names.contains(&opt.name.as_str()))
     };
-    let own = call.program.details.recurses.as_ref();
-    own.is_some_and(|own| {
+    let rule = call.program.details.recurses.as_ref();
+    rule.is_some_and(|own| {
         let always = own.on.is_empty() || own.names.contains(&call.path.as_str());
         !has_any(own.off) && (always || has_any(own.on))
     })

@@ -60,11 +60,11 @@ pub(super) fn truncate(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> 
     {
         let Some(value) = &opt.value else { continue };
         let text = value.text.trim();
-        let grows = text.starts_with(['+', '>']);
-        let bare = text.trim_start_matches(['<', '/', '%', ' ']);
-        let zero = bare.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let only_grows = text.starts_with(['+', '>']);
+        let size = text.trim_start_matches(['<', '/', '%', ' ']);
+        let zero = size.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let empties = !zero.is_empty() && zero.chars().all(|c| c == '0');
-        if !grows && (empties || text.starts_with('-') || text.contains(UNKNOWN)) {
+        if !only_grows && (empties || text.starts_with('-') || text.contains(UNKNOWN)) {
             analysis.add_finding(
                 Effect::Delete,
                 whole,
@@ -91,7 +91,8 @@ pub(super) fn dd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
     if is_unstored_output(&target.text) {
         return analysis;
     }
-    let kept = value("conv=").is_some_and(|conv| conv.text.split(',').any(|c| c == "notrunc"));
+    let keeps_contents =
+        value("conv=").is_some_and(|conv| conv.text.split(',').any(|c| c == "notrunc"));
     let empty = value("if=").is_some_and(|file| file.text == "/dev/null")
         || value("count=").is_some_and(|count| count.text == "0");
     if is_device(&target.text) {
@@ -100,7 +101,7 @@ pub(super) fn dd(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analys
             target.span,
             format!("`dd` overwrites the device `{}`", target.text),
         );
-    } else if kept {
+    } else if keeps_contents {
         analysis.add_finding(
             Effect::Update,
             target.span,

@@ -21,8 +21,8 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
         at += 1;
     }
     // One unknown word is most likely a folder; more words may be actions.
-    let several = |(at, arg): &(usize, &Arg)| !arg.is_known() && (*at > 0 || arg.may_split);
-    if let Some((_, arg)) = folders.iter().enumerate().find(several) {
+    let may_be_several = |(at, arg): &(usize, &Arg)| !arg.is_known() && (*at > 0 || arg.may_split);
+    if let Some((_, arg)) = folders.iter().enumerate().find(may_be_several) {
         analysis.add_finding(
             Effect::Unknown,
             arg.span,
@@ -383,22 +383,22 @@ pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input)
     words.extend_from_slice(&args[start + 1..end]);
     let batch = text.starts_with("--exec-batch") || (!text.starts_with("--") && text.contains('X'));
     let mut placed = false;
-    let mut several = None;
+    let mut index_of_files = None;
     for (at, word) in words.iter_mut().enumerate() {
         for mark in ["{}", "{/}", "{//}", "{.}", "{/.}"] {
             if word.text.contains(mark) {
                 placed = true;
-                several = Some(at);
+                index_of_files = Some(at);
                 word.text = word.text.replace(mark, &UNKNOWN.to_string());
             }
         }
     }
     if !placed {
-        several = Some(words.len());
+        index_of_files = Some(words.len());
         words.push(Arg::unknown(args[start].span));
     }
     // As many as fit, in one call.
-    if let Some(at) = several.filter(|_| batch) {
+    if let Some(at) = index_of_files.filter(|_| batch) {
         words.insert(at, words[at].clone());
     }
     analysis.with_paths(PathSource::Known(found), |inner| {

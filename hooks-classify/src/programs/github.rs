@@ -71,7 +71,7 @@ pub(super) fn api(_: &Context<'_>, call: &Call, whole: Span, _: &Input) -> Analy
 fn graphql(text: &str) -> Effect {
     let mut depth = 0usize;
     let mut word = String::new();
-    let mut worst = Effect::Read;
+    let mut strongest = Effect::Read;
     let mut fields = Vec::new();
     for c in text.chars().chain([' ']) {
         if c.is_alphanumeric() || c == '_' {
@@ -79,7 +79,7 @@ fn graphql(text: &str) -> Effect {
             continue;
         }
         if depth == 0 && matches!(word.as_str(), "mutation" | "subscription") {
-            worst = Effect::Update;
+            strongest = Effect::Update;
         }
         if depth == 1 && !word.is_empty() {
             fields.push(word.to_ascii_lowercase());
@@ -91,12 +91,12 @@ fn graphql(text: &str) -> Effect {
             _ => {}
         }
     }
-    if worst == Effect::Update
+    if strongest == Effect::Update
         && fields
             .iter()
             .any(|f| f.starts_with("delete") || f.starts_with("remove"))
     {
         return Effect::Delete;
     }
-    worst
+    strongest
 }

@@ -123,11 +123,11 @@ pub(super) fn curl(context: &Context<'_>, call: &Call, _: Span, _: &Input) -> An
     for address in &addresses {
         check_file_url(&mut analysis, address, files);
     }
-    let strange = addresses
+    let other_protocol = addresses
         .into_iter()
         .filter(|address| !only_downloads(&address.text));
     let default = default.filter(|scheme| !only_downloads(&format!("{}://", scheme.text)));
-    for arg in strange.chain(default) {
+    for arg in other_protocol.chain(default) {
         let reason = "`curl` speaks a protocol that may change something";
         analysis.add_finding(Effect::Unknown, arg.span, reason);
     }
@@ -203,11 +203,11 @@ pub(super) fn httpie(context: &Context<'_>, call: &Call, whole: Span, input: &In
         .first()
         .map_or("", |arg| arg.text.as_str())
         .to_owned();
-    let standard = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+    let is_standard_method = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
         .contains(&first.to_ascii_uppercase().as_str());
-    let capital =
+    let looks_like_method =
         !first.is_empty() && first.chars().all(|c| c.is_ascii_uppercase()) && operands.len() > 1;
-    let named = (standard || capital).then(|| operands.remove(0).text);
+    let named = (is_standard_method || looks_like_method).then(|| operands.remove(0).text);
     let mut body = matches!(input, Input::Known(_) | Input::Unknown)
         && !call.has_option(&["--ignore-stdin", "-I"]);
     if body {

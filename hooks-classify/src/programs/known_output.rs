@@ -196,7 +196,7 @@ fn unescape(text: &str, place: EscapeContext) -> Option<String> {
             bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
             continue;
         }
-        let most = |first: char| match (place, first) {
+        let max_digits = |first: char| match (place, first) {
             (EscapeContext::Format, _) | (EscapeContext::Word, '1'..='7') => Some(3),
             (EscapeContext::Word | EscapeContext::Echo, '0') => Some(4),
             (EscapeContext::Echo | EscapeContext::Word, _) => None,
@@ -211,7 +211,7 @@ fn unescape(text: &str, place: EscapeContext) -> Option<String> {
                 }
                 bytes.push(byte);
             }
-            first @ '0'..='7' => bytes.push(take_number(&mut characters, 8, most(first)?)?),
+            first @ '0'..='7' => bytes.push(take_number(&mut characters, 8, max_digits(first)?)?),
             other => {
                 characters.next();
                 bytes.push(match other {
@@ -234,9 +234,9 @@ fn unescape(text: &str, place: EscapeContext) -> Option<String> {
 }
 
 /// Reads a number of one to `most` digits.
-fn take_number(characters: &mut Peekable<Chars<'_>>, radix: u32, most: usize) -> Option<u8> {
+fn take_number(characters: &mut Peekable<Chars<'_>>, radix: u32, max_digits: usize) -> Option<u8> {
     let mut value = None;
-    for _ in 0..most {
+    for _ in 0..max_digits {
         let Some(digit) = characters.peek().and_then(|c| c.to_digit(radix)) else {
             break;
         };

@@ -38,7 +38,7 @@ fn capture_with(call: &Call, whole: Span, shows_contents: bool) -> Analysis {
     if from_file || call.options.iter().any(prints) {
         return analysis;
     }
-    let own = |name: &str| {
+    let is_local_interface = |name: &str| {
         let name = name.to_ascii_lowercase();
         name.starts_with("lo")
             || ["any", "all", "pktap", "nflog", "loopback", "dbus"]
@@ -48,11 +48,11 @@ fn capture_with(call: &Call, whole: Span, shows_contents: bool) -> Analysis {
             || name.contains(UNKNOWN)
     };
     let mut interfaces = value(&["-i", "--interface", "-d"]).peekable();
-    let asked = match interfaces.peek() {
-        Some(_) => interfaces.any(|interface| own(&interface.text)),
+    let shows_local_traffic = match interfaces.peek() {
+        Some(_) => interfaces.any(|interface| is_local_interface(&interface.text)),
         None => shows_contents,
     };
-    if asked {
+    if shows_local_traffic {
         let reason = format!("`{}` shows what programs of this machine send", call.path);
         analysis.require_confirmation(whole, reason);
     }

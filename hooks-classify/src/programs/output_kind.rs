@@ -67,7 +67,7 @@ pub(crate) fn output_kind(
             .iter()
             .all(|flag| flag[1..].chars().all(|c| letters.contains(c)))
     };
-    let shows = match name {
+    let prints_numbers = match name {
         // These commands print nothing.
         "test" | "[" | "[[" | "true" | "false" | ":" | "sleep" | "exit" | "return" | "shift"
         | "break" | "continue" | "unset" | "read" | "let" | "wait" => true,
@@ -108,7 +108,7 @@ pub(crate) fn output_kind(
                 })
         }
         "curl" => {
-            let away = words
+            let discards_output = words
                 .windows(2)
                 .any(|pair| pair[0].ends_with('o') && pair[1] == "/dev/null");
             let format = words
@@ -119,7 +119,7 @@ pub(crate) fn output_kind(
             let plain = flags.iter().all(|flag| {
                 long.contains(flag) || flag[1..].chars().all(|c| "sSoLkfIXmw".contains(c))
             });
-            away && plain && format.is_some_and(|format| is_numeric_curl_format(format))
+            discards_output && plain && format.is_some_and(|format| is_numeric_curl_format(format))
         }
         "cut" => {
             let first = |words: &[&str]| matches!(words, ["-f1"] | ["-f", "1"]);
@@ -151,7 +151,7 @@ pub(crate) fn output_kind(
         _ => false,
     };
     match name {
-        _ if shows => OutputKind::Numbers,
+        _ if prints_numbers => OutputKind::Numbers,
         "wc" | "cksum" | "sum" if known && flags_within("clmwL") => OutputKind::Counted(' '),
         "du" if known && flags_within("sbkmacx") => OutputKind::Counted('\t'),
         "grep" | "egrep" | "fgrep"

@@ -49,13 +49,13 @@ pub(super) fn ssh(_: &Context<'_>, call: &Call, whole: Span, input: &Input) -> A
             }
         }
     }
-    let waits = call.has_option(&["-N", "-f"]);
-    if operands.len() > 1 && !waits {
+    let runs_no_command = call.has_option(&["-N", "-f"]);
+    if operands.len() > 1 && !runs_no_command {
         if !call.has_option(&["-n"]) {
             check_sent_input(&mut analysis, call, whole, input);
         }
         analysis.with_effect(Effect::Read)
-    } else if let (1, false, Input::Known(text)) = (operands.len(), waits, input)
+    } else if let (1, false, Input::Known(text)) = (operands.len(), runs_no_command, input)
         && !call.has_option(&["-W"])
     {
         // The shell there runs its input.

@@ -172,8 +172,8 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
         .iter()
         .map(|value| parallel_line(&text.text, value))
         .collect();
-    let puts_in = |line: &String| line.contains(UNKNOWN) && !line.starts_with(UNKNOWN);
-    if lines.iter().any(puts_in) {
+    let inserts_unknown = |line: &String| line.contains(UNKNOWN) && !line.starts_with(UNKNOWN);
+    if lines.iter().any(inserts_unknown) {
         // With words after a mark, it reads none from its input.
         let source = match rest.is_empty() {
             true => input.clone(),
@@ -182,7 +182,7 @@ pub(super) fn parallel(context: &Context<'_>, call: &Call, whole: Span, input: &
         analysis.with_paths(PathSource::Input(source), |inner| {
             for line in lines {
                 // The inserted word is quoted.
-                let line = match puts_in(&line) {
+                let line = match inserts_unknown(&line) {
                     true => Arg::new(line.replace(UNKNOWN, "\"$_\""), text.span),
                     false => text.with_text(&line),
                 };

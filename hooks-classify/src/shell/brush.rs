@@ -323,7 +323,7 @@ impl BrushLowering<'_> {
 
     fn redirect(&self, redirect: &ast::IoRedirect) -> Redirect {
         use ast::IoFileRedirectKind as File;
-        let said = |descriptor: &Option<ast::IoFd>| {
+        let written_descriptor = |descriptor: &Option<ast::IoFd>| {
             descriptor.map(|number| u32::try_from(number).unwrap_or(u32::MAX))
         };
         let (operator, descriptor, target) = match redirect {
@@ -338,7 +338,8 @@ impl BrushLowering<'_> {
             ),
             ast::IoRedirect::HereString(descriptor, word) => (
                 RedirectOperator::HereString,
-                said(descriptor).unwrap_or_else(|| RedirectOperator::default_descriptor("<<<")),
+                written_descriptor(descriptor)
+                    .unwrap_or_else(|| RedirectOperator::default_descriptor("<<<")),
                 self.word(word),
             ),
             ast::IoRedirect::HereDocument(descriptor, document) => {
@@ -352,7 +353,8 @@ impl BrushLowering<'_> {
                 }
                 (
                     RedirectOperator::HereDocument,
-                    said(descriptor).unwrap_or_else(|| RedirectOperator::default_descriptor("<<")),
+                    written_descriptor(descriptor)
+                        .unwrap_or_else(|| RedirectOperator::default_descriptor("<<")),
                     here_document_word(&text, document.requires_expansion, at),
                 )
             }
@@ -375,7 +377,11 @@ impl BrushLowering<'_> {
                     File::DuplicateOutput => (duplicate_operator(&word), ">&"),
                 };
                 let own = RedirectOperator::default_descriptor(sign);
-                (operator, said(descriptor).unwrap_or(own), word)
+                (
+                    operator,
+                    written_descriptor(descriptor).unwrap_or(own),
+                    word,
+                )
             }
         };
         Redirect {

@@ -266,7 +266,7 @@ impl Lexer<'_> {
         let name = inside[mark..mark + length].to_owned();
         let after = start + mark + length;
         let operator = self.source.get(after..end).unwrap_or("");
-        let change = if mark == 1 {
+        let operator = if mark == 1 {
             let rest = lex_word(self.source, after, end, QuoteMode::Expression, self.ends);
             match inside.starts_with('#') {
                 true => ParameterOperator::Length(rest),
@@ -302,7 +302,7 @@ impl Lexer<'_> {
         self.at = (end + 1).min(self.to);
         self.pieces.push(WordPiece::Variable {
             name,
-            operator: change,
+            operator,
             quoted,
         });
     }

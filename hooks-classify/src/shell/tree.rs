@@ -317,7 +317,7 @@ impl TreeLowering<'_> {
         following: &mut Vec<Command>,
     ) -> Option<()> {
         let mut start = "";
-        let mut open = 0;
+        let mut delimiter_end = 0;
         let mut body = None;
         let mut tabs = false;
         let command = pipeline.commands.last_mut()?;
@@ -329,7 +329,7 @@ impl TreeLowering<'_> {
                 "<<-" => tabs = true,
                 "heredoc_start" => {
                     start = self.slice(part);
-                    open = part.end_byte();
+                    delimiter_end = part.end_byte();
                 }
                 "heredoc_body" => body = Some(part),
                 "file_redirect" | "herestring_redirect" => {
@@ -345,7 +345,7 @@ impl TreeLowering<'_> {
                 // Words after the line of the `<<` belong to the document; the grammar removes them
                 // if the document begins with a backslash.
                 _ if field == Some("argument")
-                    && self.text[open..part.end_byte()].contains('\n') => {}
+                    && self.text[delimiter_end..part.end_byte()].contains('\n') => {}
                 _ if field == Some("argument") => {
                     let word = self.word(part);
                     self.append_words(command, vec![word]);
@@ -355,11 +355,12 @@ impl TreeLowering<'_> {
         }
         let at = body.map_or(span(node), |body| {
             // The grammar omits a first line that begins with a backslash.
-            let line = self.text[open..]
+            let line = self.text[delimiter_end..]
                 .find('\n')
-                .map_or(0, |line| open + line + 1);
-            let left_out =
-                open > 0 && line < body.start_byte() && self.text[line..].starts_with('\\');
+                .map_or(0, |line| delimiter_end + line + 1);
+            let left_out = delimiter_end > 0
+                && line < body.start_byte()
+                && self.text[line..].starts_with('\\');
             let start = if left_out { line } else { body.start_byte() };
             Span::new(start, body.end_byte())
         });

@@ -293,17 +293,17 @@ impl Program {
     /// Returns how the program may run its standard input. It follows from the roles of the table: an
     /// interpreter takes a script, a client takes statements, a wrapper takes a command.
     pub(crate) fn stdin_use(&self) -> StdinUse {
-        let takes = |role: Role| match role {
+        let takes_code = |role: Role| match role {
             Role::Script(language) => !language.reads_data_from_stdin(),
             Role::Shell | Role::ScriptFile | Role::Argv { more: true } => true,
             _ => false,
         };
         // A file of code as the value of an option is often a setting of a program that runs no code.
         let option =
-            |option: &OptionSpec| matches!(option.role, Role::Script(_)) && takes(option.role);
+            |option: &OptionSpec| matches!(option.role, Role::Script(_)) && takes_code(option.role);
         if self.details.runs_input
             || self.effect == Effect::Code
-            || self.operands.iter().any(|(role, _)| takes(*role))
+            || self.operands.iter().any(|(role, _)| takes_code(*role))
             || self.options.values().any(option)
         {
             return StdinUse::MayRun;
@@ -329,7 +329,7 @@ impl Program {
     /// Returns the command that a word names: by name, then by pattern, then among the commands of
     /// `commands_of`.
     pub(crate) fn command(&self, root: &Self, word: &str) -> Option<&'static Self> {
-        let own = |place: &Self| {
+        let own_command = |place: &Self| {
             let fits = |(pattern, _): &(&str, _)| matches(pattern, word);
             // An unknown word may be the name of another command.
             let by_pattern = || {
@@ -339,9 +339,11 @@ impl Program {
             let by_name = place.commands.get(word);
             by_name.or_else(|| by_pattern().map(|(_, command)| command))
         };
-        own(self).or_else(|| {
+        own_command(self).or_else(|| {
             let mut names = self.details.commands_of?.split_whitespace().skip(1);
-            own(names.try_fold(root, |place, name| place.commands.by_name_or_pattern(name))?)
+            own_command(
+                names.try_fold(root, |place, name| place.commands.by_name_or_pattern(name))?,
+            )
         })
     }
 
@@ -458,13 +460,13 @@ impl Tables {
     /// without a version: `python3.99` is a `python`. For programs without a table.
     #[must_use]
     pub fn is_interpreter(&self, name: &str) -> bool {
-        let runs = |name: &str| {
+        let runs_stdin = |name: &str| {
             let program = self.program(name);
             program.is_some_and(|program| program.stdin_use() != StdinUse::Data)
         };
         let digit = name.find(|c: char| c.is_ascii_digit());
         let stem = digit.map(|at| name[..at].trim_end_matches(['-', '.', '_']));
-        runs(name) || stem.is_some_and(runs)
+        runs_stdin(name) || stem.is_some_and(runs_stdin)
     }
 
     /// Returns the variable `name`, if the value changes the programs that run.
@@ -505,14 +507,14 @@ impl Tables {
         let unknown = value.contains(crate::model::arg::UNKNOWN);
         let list = value.starts_with('(');
         VARIABLES.iter().find(|variable| {
-            let counts = |only: &&str| match *only {
+            let is_special = |only: &&str| match *only {
                 "$" => unknown,
                 only if only.starts_with('(') && list && unknown => true,
                 only => matches(only, value),
             };
             !variable.only.is_empty()
                 && matches(variable.pattern, name)
-                && variable.only.iter().any(counts)
+                && variable.only.iter().any(is_special)
                 && !variable.harmless.iter().any(|text| matches(text, value))
         })
     }
@@ -571,7 +573,7 @@ impl Tables {
     /// longer name.
     pub(crate) fn find_metadata_host(&self, text: &str) -> Option<&str> {
         let of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
-        let whole = |at: usize, host: &str| {
+        let is_whole_name = |at: usize, host: &str| {
             let before = text[..at].chars().next_back();
             let mut after = text[at + host.len()..].chars();
             let ends = match after.next() {
@@ -583,7 +585,7 @@ impl Tables {
         let mut hosts = self.secrets.hosts.iter();
         let named = |host: &&&'static str| {
             let mut places = text.match_indices(**host);
-            host.contains(['.', ':']) && places.any(|(at, _)| whole(at, host))
+            host.contains(['.', ':']) && places.any(|(at, _)| is_whole_name(at, host))
         };
         hosts.find(named).copied()
     }

@@ -115,8 +115,8 @@ impl PrivateFolders {
 impl FolderPattern {
     /// Returns `true` if a path may be this folder or inside it.
     fn may_match(&self, root: PathRoot, parts: &[String]) -> bool {
-        let fit = |(part, pattern): (&String, &&str)| shell_glob_matches(part, pattern);
-        self.has_depth_of(root, parts) && parts.iter().zip(self.parts).all(fit)
+        let part_matches = |(part, pattern): (&String, &&str)| shell_glob_matches(part, pattern);
+        self.has_depth_of(root, parts) && parts.iter().zip(self.parts).all(part_matches)
     }
 
     /// Returns `true` if a path is inside this folder, or is the folder, for every value of its

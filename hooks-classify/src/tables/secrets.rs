@@ -29,10 +29,12 @@ impl SecretPaths {
     }
 
     pub(super) fn is_secret(&self, path: &str) -> bool {
-        let is = |path: &str| self.secret.matches(path) && !self.is_harmless(path);
+        let is_secret_path = |path: &str| self.secret.matches(path) && !self.is_harmless(path);
         // The written path of a folder may end with a `/`.
-        let as_path =
-            |path: &str| is(without_home(path)) || path.contains('/') && is(&normalized(path));
+        let as_path = |path: &str| {
+            is_secret_path(without_home(path))
+                || path.contains('/') && is_secret_path(&normalized(path))
+        };
         // `HEAD:.env.local`, `1,5:.env.local`, `host:.env.local`
         let inner = path.rsplit_once(':').map(|(_, inner)| inner);
         // `file:x.sqlite?mode=ro`
@@ -164,9 +166,10 @@ impl PathPatterns {
             .any(
                 |(above, last)| match word.contains(is_wildcard_or_unknown) {
                     true => {
-                        let meant =
+                        let is_in_home_folder =
                             home && !above.is_empty() && !parent.contains(is_wildcard_or_unknown);
-                        (meant || is_specific(word, above, last)) && shell_glob_matches(word, last)
+                        (is_in_home_folder || is_specific(word, above, last))
+                            && shell_glob_matches(word, last)
                     }
                     // Names without a folder were compared before.
                     false => !above.is_empty() && last == word,
@@ -200,19 +203,19 @@ fn is_specific(word: &str, above: &str, last: &str) -> bool {
     if !head.is_empty() {
         let stem = chunks[0];
         let known = stem.len().min(head.len());
-        let least = if above.is_empty() && !last.starts_with('.') {
+        let min_length = if above.is_empty() && !last.starts_with('.') {
             4
         } else {
             1
         };
-        return known >= least && stem.starts_with(&head[..known]);
+        return known >= min_length && stem.starts_with(&head[..known]);
     }
     let tail = last.rsplit('*').next().unwrap_or("");
     // `*.json` is not `*.tfvars.json`.
-    let most = |end: &&&str| end.len() >= 3 && end.len() > tail.len() / 2;
+    let is_most_of_tail = |end: &&&str| end.len() >= 3 && end.len() > tail.len() / 2;
     let ends = chunks
         .last()
-        .filter(most)
+        .filter(is_most_of_tail)
         .is_some_and(|end| tail.ends_with(end));
     ends || chunks.iter().any(|chunk| {
         let begins =

@@ -78,19 +78,14 @@ impl Interpreter<'_> {
     pub(crate) fn check_printed_variables(&mut self, words: &[ShellWord]) {
         for word in words {
             for piece in &word.pieces {
-                let WordPiece::Variable {
-                    name,
-                    operator: change,
-                    ..
-                } = piece
-                else {
+                let WordPiece::Variable { name, operator, .. } = piece else {
                     continue;
                 };
-                if replaces_value(change) {
+                if replaces_value(operator) {
                     continue;
                 }
                 let span = self.cursor.span_map.map(word.span);
-                for name in self.possible_variables(name, change) {
+                for name in self.possible_variables(name, operator) {
                     self.check_printed_variable(&name, span);
                     if self.shell.environment.secret_variables.contains(&name) {
                         self.require_confirmation(
@@ -120,17 +115,12 @@ impl Interpreter<'_> {
     pub(crate) fn track_secret_variable(&mut self, assigned: &Arg, words: &[ShellWord]) {
         let name = assigned.text.split('=').next().unwrap_or("");
         let secret = |piece: &WordPiece| {
-            let WordPiece::Variable {
-                name,
-                operator: change,
-                ..
-            } = piece
-            else {
+            let WordPiece::Variable { name, operator, .. } = piece else {
                 return false;
             };
             let environment = &self.shell.environment;
-            !replaces_value(change)
-                && self.possible_variables(name, change).iter().any(|name| {
+            !replaces_value(operator)
+                && self.possible_variables(name, operator).iter().any(|name| {
                     environment.secret_variables.contains(name)
                         || is_secret_name(name) && !environment.variables.contains_key(name)
                 })

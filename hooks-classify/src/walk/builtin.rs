@@ -24,8 +24,8 @@ impl Interpreter<'_> {
             Builtin::Declare(declaration) => self.declare(declaration, args, whole),
             Builtin::Null | Builtin::TrueOrFalse => Some(String::new()),
             Builtin::Exit | Builtin::Shift => {
-                let counts = rest.iter().filter(|arg| arg.text != "--");
-                counts.for_each(|count| self.evaluate_expression(count));
+                let numbers = rest.iter().filter(|arg| arg.text != "--");
+                numbers.for_each(|count| self.evaluate_expression(count));
                 if builtin == Builtin::Shift {
                     self.shell.shift_positional(match rest {
                         [] => Some(1),

@@ -45,9 +45,12 @@ impl Interpreter<'_> {
     fn check_exported_assignments(&mut self, call: &Call) {
         for (name, value) in self.shell.environment.exported_assignments.clone() {
             let patterns = call.program.details.variables.iter();
-            let own = patterns.into_iter().any(|pattern| matches(pattern, &name));
+            let is_program_variable = patterns.into_iter().any(|pattern| matches(pattern, &name));
             let known = value.is_known().then_some(value.text.as_str());
-            if own && self.tables.variable_rule(&name, None).is_none() && known != Some("") {
+            if is_program_variable
+                && self.tables.variable_rule(&name, None).is_none()
+                && known != Some("")
+            {
                 let reason = format!("sets `{name}`, which changes what `{}` runs", call.path);
                 self.add_finding(Effect::Code, value.span, reason);
             }

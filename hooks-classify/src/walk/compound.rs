@@ -47,14 +47,14 @@ impl Interpreter<'_> {
                 None
             }
             CommandKind::If(scripts) => {
-                let mut ways = Vec::new();
+                let mut possible_environments = Vec::new();
                 for (at, script) in scripts.iter().enumerate() {
                     let before = self.shell.environment.clone();
                     let rest = stdin_after_reader(input);
                     self.run_shell_script(script, if at == 0 { input } else { &rest });
-                    ways.push(before);
+                    possible_environments.push(before);
                 }
-                for way in &ways {
+                for way in &possible_environments {
                     self.shell.environment.merge(way);
                 }
                 None

@@ -1,4 +1,4 @@
-//! Cells: the characters of a word with their quotes and origin in, the words after splitting and
+//! Expanded words: the characters of a word with their quotes and origin in, the words after splitting and
 //! brace expansion out.
 
 use crate::model::arg::{Arg, UNKNOWN, resolve_prefix};
@@ -41,16 +41,22 @@ pub(crate) struct ExpandedWord {
 }
 
 impl ExpandedWord {
-    pub(crate) fn push(&mut self, text: &str, quoted: bool, value: bool) {
-        self.push_value(text, quoted, value, false);
+    pub(crate) fn push(&mut self, text: &str, quoted: bool, from_expansion: bool) {
+        self.push_value(text, quoted, from_expansion, false);
     }
 
-    pub(crate) fn push_value(&mut self, text: &str, quoted: bool, value: bool, inert: bool) {
+    pub(crate) fn push_value(
+        &mut self,
+        text: &str,
+        quoted: bool,
+        from_expansion: bool,
+        inert: bool,
+    ) {
         self.chars
             .extend(text.chars().map(|character| ExpandedChar {
                 character,
                 quoted,
-                from_expansion: value,
+                from_expansion,
                 inert,
                 is_guessed: false,
             }));
@@ -69,8 +75,8 @@ impl ExpandedWord {
 
     /// Replaces unknown numbers by unknown text.
     pub(crate) fn without_guessed_numbers(mut self) -> Self {
-        for cell in self.chars.iter_mut().filter(|cell| cell.is_guessed) {
-            cell.character = UNKNOWN;
+        for ch in self.chars.iter_mut().filter(|ch| ch.is_guessed) {
+            ch.character = UNKNOWN;
         }
         self
     }
@@ -94,17 +100,17 @@ impl ExpandedWord {
     }
 
     pub(crate) fn is_inert(&self) -> bool {
-        self.chars.iter().all(|cell| cell.is_inert())
+        self.chars.iter().all(|ch| ch.is_inert())
     }
 
-    /// Returns `true` if a path may begin after the present cells: `--folder=…`.
+    /// Returns `true` if a path may begin after the present characters: `--folder=…`.
     pub(crate) fn may_start_path(&self) -> bool {
         self.chars
             .last()
-            .is_none_or(|cell| matches!(cell.character, '=' | ':' | '@' | '(' | ' '))
+            .is_none_or(|ch| matches!(ch.character, '=' | ':' | '@' | '(' | ' '))
     }
 
-    /// Returns a text of the cells as a path, if it begins with a variable whose path is known.
+    /// Returns a text of the characters as a path, if it begins with a variable whose path is known.
     pub(crate) fn resolved_path(&self, text: &str, start: usize) -> Option<String> {
         let prefix = self.path_of_prefix.as_deref();
         resolve_prefix(prefix.filter(|_| self.prefix_start == start), text)
@@ -112,25 +118,25 @@ impl ExpandedWord {
 
     /// Returns the path of that variable, if it is the only unknown part of a text.
     pub(crate) fn path_of_only_prefix(&self, text: &str) -> Option<String> {
-        let alone = text.matches(UNKNOWN).count() == 1;
-        self.path_of_prefix.clone().filter(|_| alone)
+        let is_only_unknown = text.matches(UNKNOWN).count() == 1;
+        self.path_of_prefix.clone().filter(|_| is_only_unknown)
     }
 }
 
-pub(crate) fn text_of(cells: &[ExpandedChar]) -> String {
-    cells.iter().map(|cell| cell.character).collect()
+pub(crate) fn text_of(chars: &[ExpandedChar]) -> String {
+    chars.iter().map(|ch| ch.character).collect()
 }
 
-/// Splits cells into words, after brace expansion.
-pub(crate) fn split_words(cells: &ExpandedWord, span: Span) -> Vec<Arg> {
+/// Splits an expanded word into words, after brace expansion.
+pub(crate) fn split_words(expanded: &ExpandedWord, span: Span) -> Vec<Arg> {
     let mut out = Vec::new();
-    let many = cells
+    let has_too_many_braces = expanded
         .chars
         .iter()
         .filter(|c| c.character == '{' && !c.quoted && !c.from_expansion)
         .count()
         > MAX_BRACES;
-    let words = if many {
+    let words = if has_too_many_braces {
         vec![vec![ExpandedChar {
             character: UNKNOWN,
             quoted: true,
@@ -139,44 +145,44 @@ pub(crate) fn split_words(cells: &ExpandedWord, span: Span) -> Vec<Arg> {
             is_guessed: false,
         }]]
     } else {
-        expand_braces(&cells.chars)
+        expand_braces(&expanded.chars)
     };
     for word in words {
-        for field in split_fields(&word, cells.has_quotes) {
-            let place = cells.resolved_path(&text_of(&field), 0);
-            let prefix = cells.path_of_only_prefix(&text_of(&field));
+        for field in split_fields(&word, expanded.has_quotes) {
+            let resolved_path = expanded.resolved_path(&text_of(&field), 0);
+            let path_of_prefix = expanded.path_of_only_prefix(&text_of(&field));
             let glob = field
                 .iter()
-                .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
+                .any(|ch| !ch.quoted && matches!(ch.character, '*' | '?' | '['));
             out.push(Arg {
                 text: text_of(&field),
                 span,
                 glob,
-                overridable: cells.overridable,
-                may_split: glob || cells.may_split,
-                inert: field.iter().all(|cell| cell.is_inert()),
-                has_guessed_number: field.iter().any(|cell| cell.is_guessed),
+                overridable: expanded.overridable,
+                may_split: glob || expanded.may_split,
+                inert: field.iter().all(|ch| ch.is_inert()),
+                has_guessed_number: field.iter().any(|ch| ch.is_guessed),
                 is_array_literal: false,
-                resolved_path: place,
-                path_of_prefix: prefix,
+                resolved_path,
+                path_of_prefix,
             });
         }
     }
     out
 }
 
-fn split_fields(cells: &[ExpandedChar], quotes: bool) -> Vec<Vec<ExpandedChar>> {
+fn split_fields(chars: &[ExpandedChar], quotes: bool) -> Vec<Vec<ExpandedChar>> {
     let mut out = Vec::new();
     let mut current = Vec::new();
     let mut split = false;
-    for cell in cells {
-        if cell.from_expansion && !cell.quoted && cell.character.is_ascii_whitespace() {
+    for ch in chars {
+        if ch.from_expansion && !ch.quoted && ch.character.is_ascii_whitespace() {
             split = true;
             if !current.is_empty() {
                 out.push(std::mem::take(&mut current));
             }
         } else {
-            current.push(*cell);
+            current.push(*ch);
         }
     }
     if !current.is_empty() || (quotes && !split) || (quotes && out.is_empty()) {
@@ -186,11 +192,10 @@ fn split_fields(cells: &[ExpandedChar], quotes: bool) -> Vec<Vec<ExpandedChar>> 
 }
 
 /// Expands `a{b,c}` and `{1..3}`. An expansion of more than [`MAX_WORDS`] words is unknown.
-fn expand_braces(cells: &[ExpandedChar]) -> Vec<Vec<ExpandedChar>> {
-    let is =
-        |cell: &ExpandedChar, c: char| cell.character == c && !cell.quoted && !cell.from_expansion;
+fn expand_braces(chars: &[ExpandedChar]) -> Vec<Vec<ExpandedChar>> {
+    let is = |ch: &ExpandedChar, c: char| ch.character == c && !ch.quoted && !ch.from_expansion;
     let mut open = 0;
-    while let Some(start) = cells[open..]
+    while let Some(start) = chars[open..]
         .iter()
         .position(|c| is(c, '{'))
         .map(|i| i + open)
@@ -198,16 +203,16 @@ fn expand_braces(cells: &[ExpandedChar]) -> Vec<Vec<ExpandedChar>> {
         let mut depth = 0usize;
         let mut commas = Vec::new();
         let mut end = None;
-        for (at, cell) in cells.iter().enumerate().skip(start) {
-            if is(cell, '{') {
+        for (at, ch) in chars.iter().enumerate().skip(start) {
+            if is(ch, '{') {
                 depth += 1;
-            } else if is(cell, '}') {
+            } else if is(ch, '}') {
                 depth -= 1;
                 if depth == 0 {
                     end = Some(at);
                     break;
                 }
-            } else if is(cell, ',') && depth == 1 {
+            } else if is(ch, ',') && depth == 1 {
                 commas.push(at);
             }
         }
@@ -216,7 +221,7 @@ fn expand_braces(cells: &[ExpandedChar]) -> Vec<Vec<ExpandedChar>> {
             continue;
         };
         let middle: Vec<Vec<ExpandedChar>> = if commas.is_empty() {
-            match expand_sequence(&cells[start + 1..end]) {
+            match expand_sequence(&chars[start + 1..end]) {
                 Some(words) => words,
                 None => {
                     open = start + 1;
@@ -227,12 +232,12 @@ fn expand_braces(cells: &[ExpandedChar]) -> Vec<Vec<ExpandedChar>> {
             let mut from = start + 1;
             let mut parts = Vec::new();
             for at in commas.into_iter().chain([end]) {
-                parts.push(cells[from..at].to_vec());
+                parts.push(chars[from..at].to_vec());
                 from = at + 1;
             }
             parts
         };
-        let tails = expand_braces(&cells[end + 1..]);
+        let tails = expand_braces(&chars[end + 1..]);
         let mut out = Vec::new();
         for part in middle {
             for part in expand_braces(&part) {
@@ -246,7 +251,7 @@ fn expand_braces(cells: &[ExpandedChar]) -> Vec<Vec<ExpandedChar>> {
                             is_guessed: false,
                         }]];
                     }
-                    let mut word = cells[..start].to_vec();
+                    let mut word = chars[..start].to_vec();
                     word.extend_from_slice(&part);
                     word.extend_from_slice(tail);
                     out.push(word);
@@ -255,11 +260,11 @@ fn expand_braces(cells: &[ExpandedChar]) -> Vec<Vec<ExpandedChar>> {
         }
         return out;
     }
-    vec![cells.to_vec()]
+    vec![chars.to_vec()]
 }
 
-fn expand_sequence(cells: &[ExpandedChar]) -> Option<Vec<Vec<ExpandedChar>>> {
-    let text: String = cells.iter().map(|cell| cell.character).collect();
+fn expand_sequence(chars: &[ExpandedChar]) -> Option<Vec<Vec<ExpandedChar>>> {
+    let text: String = chars.iter().map(|ch| ch.character).collect();
     let mut parts = text.split("..");
     let (from, to) = (parts.next()?, parts.next()?);
     let step = parts

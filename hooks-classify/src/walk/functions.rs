@@ -50,7 +50,7 @@ impl Interpreter<'_> {
             return None;
         }
         self.shell.call_stack.push(name.to_owned());
-        let outer = self.shell.environment.positional.replace(args.to_vec());
+        let outer_positional = self.shell.environment.positional.replace(args.to_vec());
         let outer_locals = self.shell.locals.replace(HashMap::new());
         self.cursor.depth += 1;
         let names = self.paths_of_arguments(args);
@@ -60,7 +60,7 @@ impl Interpreter<'_> {
         });
         self.cursor.depth -= 1;
         self.shell.restore_locals(outer_locals);
-        self.shell.environment.positional = outer;
+        self.shell.environment.positional = outer_positional;
         self.shell.call_stack.pop();
         output
     }
@@ -73,14 +73,14 @@ impl Interpreter<'_> {
             if self.shell.environment.called_functions.contains(&name) {
                 continue;
             }
-            let odd = !name
+            let has_unusual_name = !name
                 .chars()
                 .all(|c| c.is_alphanumeric() || "_-.:".contains(c));
             let why = if self.shell.environment.exported_functions.contains(&name)
                 || is_shell_hook(&name)
             {
                 "exports"
-            } else if odd || self.tables.program(&name).is_some() {
+            } else if has_unusual_name || self.tables.program(&name).is_some() {
                 "shadows a program by"
             } else if self.cursor.saw_function_keyword {
                 // Some shells do not know the keyword, and run the body.

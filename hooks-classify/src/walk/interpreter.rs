@@ -93,7 +93,7 @@ impl<'t> Interpreter<'t> {
             self.add_finding(Effect::Unknown, span, "shells read `$'…\\'…'` differently");
         }
         self.cursor.saw_function_keyword |= text.contains("function");
-        let outer = std::mem::replace(&mut self.cursor.span_map, place);
+        let outer_span_map = std::mem::replace(&mut self.cursor.span_map, place);
         self.cursor.depth += 1;
         let reading = match parse(text) {
             ParseResult::Agreed(script) => ParseResult::Agreed(script),
@@ -140,7 +140,7 @@ impl<'t> Interpreter<'t> {
             }
         };
         self.cursor.depth -= 1;
-        self.cursor.span_map = outer;
+        self.cursor.span_map = outer_span_map;
         output
     }
 

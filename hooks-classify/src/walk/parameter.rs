@@ -1,4 +1,4 @@
-//! Parameters: an expansion such as `${name:-word}` in, the cells of its value out.
+//! Parameters: an expansion such as `${name:-word}` in, the characters of its value out.
 
 use super::expanded_word::ExpandedWord;
 use super::interpreter::Interpreter;
@@ -147,9 +147,9 @@ impl Interpreter<'_> {
                 self.check_variable(name, &value);
                 self.evaluate_if_integer(name, &value);
             }
-            let set = self.shell.environment.variables.contains_key(name);
-            if !set || known.as_deref() == Some("") {
-                out.overridable |= !set;
+            let is_set = self.shell.environment.variables.contains_key(name);
+            if !is_set || known.as_deref() == Some("") {
+                out.overridable |= !is_set;
                 let assigns = matches!(change, ParameterOperator::Assign(_));
                 let reshapes = assigns && self.shell.environment.formatted_variables.contains(name);
                 inert &= !assigns || !text.contains(['[', '$', '`']);
@@ -191,7 +191,7 @@ impl Interpreter<'_> {
                     )
                 {
                     let tables = self.tables;
-                    let own = self
+                    let own_path = self
                         .shell
                         .environment
                         .variable_paths
@@ -199,7 +199,7 @@ impl Interpreter<'_> {
                         .map(String::as_str);
                     let set = self.shell.environment.variables.contains_key(name);
                     let known =
-                        own.or_else(|| tables.default_path_of_variable(name).filter(|_| !set));
+                        own_path.or_else(|| tables.default_path_of_variable(name).filter(|_| !set));
                     out.prefix_start = out.chars.len();
                     out.path_of_prefix = known.map(str::to_owned);
                 }
@@ -246,10 +246,10 @@ impl Interpreter<'_> {
 
     /// Evaluates the subscript in the name that `${!name}` refers to.
     fn evaluate_indirect_name(&mut self, name: &str, known: Option<&str>, span: Span) {
-        let own = matches!(name, "#" | "OPTIND")
+        let is_number = matches!(name, "#" | "OPTIND")
             || self.shell.environment.variables.get(name) == Some(&Value::Inert);
         match known {
-            _ if own => {}
+            _ if is_number => {}
             Some(known) => self.evaluate_variable_name(&Arg::new(known, span)),
             None => self.evaluate_variable_name(&Arg::unknown(span)),
         }

@@ -82,9 +82,9 @@ impl Interpreter<'_> {
         names.dedup();
         names.sort_by_key(|name| !name.secret);
         names.truncate(MAX_PIPELINE_PATHS);
-        let outer = std::mem::replace(&mut self.shell.paths_of_unknown_words, names);
+        let outer_paths = std::mem::replace(&mut self.shell.paths_of_unknown_words, names);
         let output = run(self);
-        self.shell.paths_of_unknown_words = outer;
+        self.shell.paths_of_unknown_words = outer_paths;
         output
     }
 
@@ -99,8 +99,10 @@ impl Interpreter<'_> {
 
     /// Returns the names of files that unknown arguments may be.
     pub(crate) fn paths_of_arguments(&self, args: &[Arg]) -> Vec<PossiblePath> {
-        let open = args.iter().filter(|arg| !arg.is_known() || arg.glob);
-        let mut names: Vec<PossiblePath> = open.map(|arg| self.possible_path(arg.path())).collect();
+        let unknown_args = args.iter().filter(|arg| !arg.is_known() || arg.glob);
+        let mut names: Vec<PossiblePath> = unknown_args
+            .map(|arg| self.possible_path(arg.path()))
+            .collect();
         if !names.is_empty() {
             names.extend(self.shell.paths_of_unknown_words.iter().cloned());
         }
@@ -114,13 +116,13 @@ impl Interpreter<'_> {
         names: Vec<PossiblePath>,
         run: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        let outer = self
+        let outer_paths = self
             .shell
             .environment
             .possible_paths
             .insert("@".to_owned(), names);
         let output = run(self);
-        match outer {
+        match outer_paths {
             Some(names) => self
                 .shell
                 .environment

@@ -88,10 +88,7 @@ impl Interpreter<'_> {
                 self.sink.recorder.record_script(language, &text)
             }
 
-            Action::ReadFile {
-                file,
-                recursive: below,
-            } => self.record_read(&file, below),
+            Action::ReadFile { file, recursive } => self.record_read(&file, recursive),
             Action::ReadFileList(listed) => self.read_file_list(&listed),
             Action::AddPrintedPath(name) => self.add_printed_path(&name),
             Action::AddPipelinePath(named) => self.add_pipeline_path(named),
@@ -152,10 +149,10 @@ impl Interpreter<'_> {
             Action::IfUnknownVariable(patterns, then, or_else) => {
                 let variables = self.shell.environment.variables.iter();
                 let mut unknown = variables.filter(|(_, value)| value.is_unknown());
-                let fits = |(name, _): (&String, &Value)| {
+                let matches_pattern = |(name, _): (&String, &Value)| {
                     patterns.iter().any(|pattern| matches(pattern, name))
                 };
-                let inner = match unknown.any(fits) {
+                let inner = match unknown.any(matches_pattern) {
                     true => then,
                     false => or_else,
                 };

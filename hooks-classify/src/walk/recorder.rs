@@ -222,22 +222,19 @@ impl Recorder {
     }
 
     /// Records a file that is read, by its path.
-    pub(crate) fn record_read(&mut self, file: &Arg, path: &str, below: bool) {
+    pub(crate) fn record_read(&mut self, file: &Arg, path: &str, recursive: bool) {
         if !self.enabled || self.limit_reached {
             return;
         }
         self.bytes += path.len();
         if let Some(part) = self.innermost_part() {
-            let open = path.contains(['*', '?', '[', UNKNOWN]);
+            let is_unknown = path.contains(['*', '?', '[', UNKNOWN]);
             let path = Word {
-                known: !open,
-                is_glob: open && !path.contains(UNKNOWN),
+                known: !is_unknown,
+                is_glob: is_unknown && !path.contains(UNKNOWN),
                 ..Word::of(file).with_text(path)
             };
-            part.file_reads.push(FileRead {
-                path,
-                recursive: below,
-            });
+            part.file_reads.push(FileRead { path, recursive });
         }
     }
 
@@ -384,11 +381,11 @@ fn add_manifests(part: &mut Part, call: &Call) {
             }
         }
     }
-    let runs = |opt: &&ParsedOption| opt.spec.role == Role::ScriptFile;
+    let is_script_file = |opt: &&ParsedOption| opt.spec.role == Role::ScriptFile;
     for value in call
         .options
         .iter()
-        .filter(runs)
+        .filter(is_script_file)
         .filter_map(|opt| opt.value.as_ref())
     {
         let file = Word::of(value);

@@ -91,7 +91,8 @@ impl Interpreter<'_> {
             let names = self.shell.paths_in_pipeline.clone();
             self.shell.paths_in_pipeline.extend(outer_paths);
             let span = target.span;
-            let (reads, prints) = (redirect.descriptor == STDIN, redirect.descriptor == STDOUT);
+            let (redirects_stdin, redirects_stdout) =
+                (redirect.descriptor == STDIN, redirect.descriptor == STDOUT);
             plan.may_fail |= match redirect.operator {
                 RedirectOperator::Duplicate => !matches!(target.text.as_str(), "1" | "2"),
                 RedirectOperator::Read => target.text != "/dev/null",
@@ -100,21 +101,21 @@ impl Interpreter<'_> {
                 RedirectOperator::HereDocument | RedirectOperator::HereString => false,
             };
             match redirect.operator {
-                RedirectOperator::Duplicate if reads => {
+                RedirectOperator::Duplicate if redirects_stdin => {
                     self.shell.add_pipeline_paths_of(DESCRIPTORS);
                     plan.input = Input::Unknown;
                 }
-                RedirectOperator::Duplicate if prints => {
+                RedirectOperator::Duplicate if redirects_stdout => {
                     if target.text != "1" {
                         plan.stdout = Stdout::Unknown;
                     }
                 }
                 RedirectOperator::Duplicate => {
-                    let apart = target.is_known() && !target.text.starts_with('1');
+                    let avoids_stdout = target.is_known() && !target.text.starts_with('1');
                     leaks |= match plan.stdout {
-                        Stdout::Passed => !apart && !context.prints_no_errors,
+                        Stdout::Passed => !avoids_stdout && !context.prints_no_errors,
                         Stdout::Redirected => false,
-                        Stdout::Unknown => !apart,
+                        Stdout::Unknown => !avoids_stdout,
                     };
                 }
                 RedirectOperator::HereDocument | RedirectOperator::HereString => {
@@ -122,7 +123,7 @@ impl Interpreter<'_> {
                     for word in target.path().split_whitespace().take(64) {
                         self.add_printed_path(&Arg::new(word, target.span));
                     }
-                    if !reads {
+                    if !redirects_stdin {
                         continue;
                     }
                     if !context.metadata_only {
@@ -135,16 +136,16 @@ impl Interpreter<'_> {
                     };
                 }
                 RedirectOperator::Read => {
-                    if !(reads && context.metadata_only) {
+                    if !(redirects_stdin && context.metadata_only) {
                         self.with_paths(names, |interpreter| interpreter.record_file_read(&target));
                     }
                     if target.text != "/dev/null" {
                         self.sink.recorder.record_redirection(&target, Crud::Read);
                     }
-                    if prints {
+                    if redirects_stdout {
                         plan.stdout = Stdout::Unknown;
                     }
-                    if !reads {
+                    if !redirects_stdin {
                         continue;
                     }
                     plan.input = match self.shell.environment.files.get(&target.text) {
@@ -163,25 +164,25 @@ impl Interpreter<'_> {
                             format!("opens `{}` for writing", display_text(&target)),
                         );
                     }
-                    if reads {
+                    if redirects_stdin {
                         plan.input = Input::Unknown;
                     }
                 }
                 RedirectOperator::Write | RedirectOperator::Append => {
                     // `/dev/fd/1` and `/proc/self/fd/1` may be the pipe itself.
-                    let system =
+                    let is_special_path =
                         target.text.starts_with("/dev/") || target.text.starts_with("/proc/");
-                    let clear = target.is_known()
+                    let is_certain_file = target.is_known()
                         && !target.glob
-                        && (!system || target.text == "/dev/null");
-                    if prints {
-                        plan.stdout = if clear {
+                        && (!is_special_path || target.text == "/dev/null");
+                    if redirects_stdout {
+                        plan.stdout = if is_certain_file {
                             Stdout::Redirected
                         } else {
                             Stdout::Unknown
                         };
                     } else {
-                        leaks |= !clear;
+                        leaks |= !is_certain_file;
                     }
                     self.check_network_path(&target);
                     if is_unstored_output(&target.text) && target.text != "-" {
@@ -207,7 +208,7 @@ impl Interpreter<'_> {
                     } else {
                         plan.files.push(WrittenFile {
                             name: target,
-                            is_only_stdout: prints,
+                            is_only_stdout: redirects_stdout,
                         });
                     }
                 }
@@ -215,8 +216,10 @@ impl Interpreter<'_> {
         }
         // Some shells read from all of several sources, including the pipe.
         let sources = list.iter().filter(|one| one.descriptor == STDIN).count();
-        let several = sources + usize::from(context.piped) > 1;
-        if several && sources > 0 || self.shell.environment.stdio_redirected && sources == 0 {
+        let has_several_sources = sources + usize::from(context.piped) > 1;
+        if has_several_sources && sources > 0
+            || self.shell.environment.stdio_redirected && sources == 0
+        {
             plan.input = Input::Unknown;
         }
         if list.iter().filter(|one| one.descriptor == STDOUT).count() > 1 {
@@ -246,19 +249,19 @@ impl Interpreter<'_> {
     }
 
     /// Records a file that is read, or with `below` a folder with everything below it.
-    pub(crate) fn record_read(&mut self, file: &Arg, below: bool) {
+    pub(crate) fn record_read(&mut self, file: &Arg, recursive: bool) {
         if file.text.starts_with("/dev/tcp/") || file.text.starts_with("/dev/udp/") {
             self.require_confirmation(file.span, "opens a connection to the network");
         }
         let path = file.path().to_owned();
-        self.sink.recorder.record_read(file, &path, below);
+        self.sink.recorder.record_read(file, &path, recursive);
         let tables = self.tables;
         let secret = self
             .shell
             .environment
             .candidate_paths(&path)
             .any(|path| tables.may_read_secrets(&path));
-        let private = |path: String| match below {
+        let private = |path: String| match recursive {
             true => tables.may_read_secrets_below(&path),
             false => tables.may_be_private_file(&path),
         };

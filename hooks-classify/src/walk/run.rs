@@ -185,9 +185,10 @@ impl Interpreter<'_> {
         let name = self.tables.without_suffix(name);
         if let Some(program) = self.tables.program(name) {
             let in_shell = Builtin::named(name).is_some_and(Builtin::runs_in_shell_by_table);
-            let outer = std::mem::replace(&mut self.shell.runs_in_child_process, !in_shell);
+            let outer_runs_in_child =
+                std::mem::replace(&mut self.shell.runs_in_child_process, !in_shell);
             let output = self.run_program(name, program, args, whole, input);
-            self.shell.runs_in_child_process = outer;
+            self.shell.runs_in_child_process = outer_runs_in_child;
             return output;
         }
         if is_cmdlet(name) {
@@ -226,8 +227,8 @@ impl Interpreter<'_> {
                 return None;
             }
         }
-        let short = path.trim_start_matches("./");
-        let contents = [path, short]
+        let without_dot = path.trim_start_matches("./");
+        let contents = [path, without_dot]
             .iter()
             .find_map(|name| self.shell.environment.files.get(*name))
             .cloned();

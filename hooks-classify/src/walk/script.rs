@@ -36,19 +36,19 @@ impl Interpreter<'_> {
         if list.rest.is_empty() {
             return output;
         }
-        let sure = self.shell.environment.clone();
+        let after_first = self.shell.environment.clone();
         // The environments after each pipeline that may have been the last one to run.
-        let mut ways = Vec::new();
-        let either = list.rest.iter().any(|(join, _)| *join == Join::Or);
+        let mut possible_ends = Vec::new();
+        let has_or = list.rest.iter().any(|(join, _)| *join == Join::Or);
         for (join, pipeline) in &list.rest {
-            if either {
-                ways.push(self.shell.environment.clone());
+            if has_or {
+                possible_ends.push(self.shell.environment.clone());
             }
             let before = (*join == Join::Or).then(|| {
-                for way in ways.drain(..) {
+                for way in possible_ends.drain(..) {
                     self.shell.environment.merge(&way);
                 }
-                ways.push(self.shell.environment.clone());
+                possible_ends.push(self.shell.environment.clone());
                 self.shell.environment.clone()
             });
             self.run_pipeline(pipeline, &stdin_after_reader(input));
@@ -57,14 +57,14 @@ impl Interpreter<'_> {
             }
         }
         // Pipelines after the first one may not have run.
-        self.shell.environment.merge(&sure);
+        self.shell.environment.merge(&after_first);
         None
     }
 
     fn run_pipeline(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
-        let outer = std::mem::take(&mut self.shell.paths_in_pipeline);
+        let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
         let output = self.run_pipeline_commands(pipeline, input);
-        self.shell.paths_in_pipeline.extend(outer);
+        self.shell.paths_in_pipeline.extend(outer_paths);
         output
     }
 
@@ -139,8 +139,8 @@ impl Interpreter<'_> {
             },
         );
         // Its input may be the names that the previous command printed.
-        let reads = piped || command.redirects.iter().any(Redirect::redirects_stdin);
-        let mut names = match reads {
+        let has_input = piped || command.redirects.iter().any(Redirect::redirects_stdin);
+        let mut names = match has_input {
             true => self.paths_in_input(&plan.input),
             false => Vec::new(),
         };

@@ -29,35 +29,37 @@ impl Interpreter<'_> {
         (input, piped): (&Input, bool),
     ) -> Output {
         self.sink.recorder.open_part(span);
-        let set = self.expand_assignments(assigns);
+        let assignments = self.expand_assignments(assigns);
         let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
         // Substitutions in its words read its input.
-        let read = if piped {
+        let input_paths = if piped {
             outer_paths.clone()
         } else {
             Vec::new()
         };
-        let args = self.with_paths(read, |interpreter| interpreter.expand_command_words(words));
+        let args = self.with_paths(input_paths, |interpreter| {
+            interpreter.expand_command_words(words)
+        });
         // The output of a substitution may be names of files.
-        let mut names = self.shell.paths_in_pipeline.clone();
+        let mut paths = self.shell.paths_in_pipeline.clone();
         self.shell.paths_in_pipeline.extend(outer_paths);
         self.run_words_after_both_redirect(words, redirects);
         self.run_words_after_brace(words);
-        let silent = args
+        let prints_no_errors = args
             .first()
             .is_some_and(|name| self.prints_only_words(&name.text));
         // Substitutions in its words may read the input first.
-        let reads = |word: &ShellWord| !word.pieces.iter().all(runs_nothing);
-        let unread = match input {
-            Input::Known(_) if assigns.iter().chain(words).any(reads) => &Input::Unknown,
+        let may_read_input = |word: &ShellWord| !word.pieces.iter().all(runs_nothing);
+        let remaining_input = match input {
+            Input::Known(_) if assigns.iter().chain(words).any(may_read_input) => &Input::Unknown,
             input => input,
         };
         let context = RedirectContext {
             piped,
-            prints_no_errors: silent,
+            prints_no_errors,
             metadata_only: self.prints_only_metadata(&args),
         };
-        let mut plan = self.set_up_redirects(redirects, unread, context);
+        let mut plan = self.set_up_redirects(redirects, remaining_input, context);
         if !redirects.is_empty() && redirects_shell(&args) {
             self.shell.environment.stdio_redirected = true;
             // `exec 3< <(find …)`: later readers of the descriptor get these names.
@@ -67,7 +69,7 @@ impl Interpreter<'_> {
             }
         }
         let Some(name) = args.first() else {
-            for (name, value) in set {
+            for (name, value) in assignments {
                 self.check_variable(&name, &value);
                 self.set_variable(&name, &value);
             }
@@ -78,7 +80,7 @@ impl Interpreter<'_> {
         };
         let program = name.text.clone();
         let lookup = program.rsplit('/').next().unwrap_or(&program).to_owned();
-        for (name, value) in &set {
+        for (name, value) in &assignments {
             self.check_variable(name, value);
         }
         if !reads_no_files(&lookup) {
@@ -90,30 +92,36 @@ impl Interpreter<'_> {
         }
         self.sink.recorder.expect_words();
         // Other commands may print less than their words, or exit the shell.
-        let plain =
+        let has_predictable_output =
             has_known_output(&program) || self.shell.environment.functions.contains_key(&program);
         let piped = match redirects.iter().any(Redirect::redirects_stdin) {
             true => OutputKind::Anything,
             false => self.shell.piped_output_kind,
         };
-        let shown = output_kind(&args, &self.shell.environment, piped);
+        let kind = output_kind(&args, &self.shell.environment, piped);
         // `$_` is a word of the previous command.
-        let repeats = words
+        let uses_last_argument = words
             .iter()
             .flat_map(|word| &word.pieces)
             .any(is_last_argument);
-        names.extend(self.shell.last_secret_path.clone().filter(|_| repeats));
+        paths.extend(
+            self.shell
+                .last_secret_path
+                .clone()
+                .filter(|_| uses_last_argument),
+        );
         let secret = |arg: &&Arg| self.tables.may_read_secrets(arg.path());
         let last_secret = args.iter().skip(1).find(secret).map(|arg| PossiblePath {
             path: arg.path().to_owned(),
             secret: true,
         });
-        let certain = plain && set.is_empty() && words.iter().all(always_expands);
-        let keeps = Builtin::named(&program).is_some_and(Builtin::keeps_variables)
+        let is_output_certain =
+            has_predictable_output && assignments.is_empty() && words.iter().all(always_expands);
+        let keeps_variables = Builtin::named(&program).is_some_and(Builtin::keeps_variables)
             || self.shell.environment.functions.contains_key(&program);
         let output = self.with_captured_stdout(plan.stdout == Stdout::Redirected, |interpreter| {
-            interpreter.with_variables(&set, keeps, |interpreter| {
-                interpreter.with_paths(names, |interpreter| {
+            interpreter.with_variables(&assignments, keeps_variables, |interpreter| {
+                interpreter.with_paths(paths, |interpreter| {
                     interpreter.run_args(args, &plan.input.clone())
                 })
             })
@@ -130,7 +138,7 @@ impl Interpreter<'_> {
             // A process substitution may print its input.
             plan.stdout = Stdout::Unknown;
         }
-        let output = output.filter(|_| certain);
+        let output = output.filter(|_| is_output_certain);
         self.shell.output_kind = self
             .shell
             .output_kind
@@ -139,7 +147,7 @@ impl Interpreter<'_> {
                 (_, Stdout::Unknown) => OutputKind::Anything,
                 (Some(text), _) if is_numeric(text) => OutputKind::Numbers,
                 (Some(_), _) => OutputKind::Anything,
-                (None, _) => shown,
+                (None, _) => kind,
             });
         plan.output(output)
     }
@@ -197,17 +205,19 @@ impl Interpreter<'_> {
 
     /// Runs the words after a `}`, which ends a group in some shells: `{ a } always { b; }`.
     fn run_words_after_brace(&mut self, words: &[ShellWord]) {
-        let is = |word: &ShellWord, text: &str| {
+        let is_unquoted = |word: &ShellWord, text: &str| {
             matches!(
                 word.pieces.as_slice(),
                 [WordPiece::Text { text: piece, quoted: false }] if piece == text
             )
         };
-        let Some(at) = words.iter().position(|word| is(word, "}")) else {
+        let Some(at) = words.iter().position(|word| is_unquoted(word, "}")) else {
             return;
         };
-        let behind = words[at..].iter();
-        let rest = behind.skip_while(|word| is(word, "}") || is(word, "always") || is(word, "{"));
+        let after_brace = words[at..].iter();
+        let rest = after_brace.skip_while(|word| {
+            is_unquoted(word, "}") || is_unquoted(word, "always") || is_unquoted(word, "{")
+        });
         let rest: Vec<Arg> = rest.flat_map(|word| self.expand(word)).collect();
         if let Some(first) = rest.first() {
             let span = first.span;
@@ -257,11 +267,9 @@ fn always_expands(word: &ShellWord) -> bool {
                 let pattern = text.contains(['*', '?', '[', '~', '^', '#', '(', '<']);
                 !pattern && (at > 0 || !text.starts_with('='))
             }
-            WordPiece::Variable {
-                name,
-                operator: change,
-                ..
-            } => *change == ParameterOperator::None && !is_numeric_parameter(name),
+            WordPiece::Variable { name, operator, .. } => {
+                *operator == ParameterOperator::None && !is_numeric_parameter(name)
+            }
             WordPiece::CommandSubstitution { .. } => true,
             WordPiece::ProcessSubstitution { .. } | WordPiece::Arithmetic { .. } => false,
         })
@@ -271,9 +279,7 @@ fn always_expands(word: &ShellWord) -> bool {
 fn runs_nothing(piece: &WordPiece) -> bool {
     match piece {
         WordPiece::Text { .. } => true,
-        WordPiece::Variable {
-            operator: change, ..
-        } => *change == ParameterOperator::None,
+        WordPiece::Variable { operator, .. } => *operator == ParameterOperator::None,
         WordPiece::CommandSubstitution { .. }
         | WordPiece::ProcessSubstitution { .. }
         | WordPiece::Arithmetic { .. } => false,

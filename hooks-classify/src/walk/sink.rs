@@ -51,7 +51,7 @@ impl Sink {
 
     /// Records the effect of a part of the command.
     pub(crate) fn add_finding(&mut self, effect: Effect, span: Span, reason: String) {
-        let sure = match effect {
+        let certainty = match effect {
             Effect::Unknown => Certainty::Guess,
             Effect::Code => Certainty::Likely,
             _ => Certainty::Known,
@@ -61,7 +61,7 @@ impl Sink {
             effect: effect.crud(),
             ask: effect != Effect::Read,
             reason,
-            certainty: sure,
+            certainty,
         });
     }
 

@@ -103,8 +103,8 @@ impl ShellState {
         let locals = std::mem::replace(&mut self.locals, outer).unwrap_or_default();
         for (name, before) in locals {
             let variables = &mut self.environment.variables;
-            let now = variables.remove(&name).unwrap_or(Value::Inert);
-            let value = before.unwrap_or(Value::Inert).merged_with(&now);
+            let after = variables.remove(&name).unwrap_or(Value::Inert);
+            let value = before.unwrap_or(Value::Inert).merged_with(&after);
             variables.insert(name, value);
         }
     }
@@ -210,10 +210,13 @@ impl ShellState {
     /// is evaluated.
     pub(crate) fn values_with_subscript_code(&self) -> Vec<String> {
         let variables = self.environment.variables.values();
-        let outer = self.environment.inherited_values.iter().map(String::as_str);
+        let inherited = self.environment.inherited_values.iter().map(String::as_str);
         let code =
             |value: &&str| value.contains('[') && (value.contains("$(") || value.contains('`'));
-        let values = variables.filter_map(Value::text).chain(outer).filter(code);
+        let values = variables
+            .filter_map(Value::text)
+            .chain(inherited)
+            .filter(code);
         values.map(str::to_owned).collect()
     }
 
@@ -232,9 +235,9 @@ impl ShellState {
     /// Records that a variable may contain these names of files.
     pub(crate) fn add_variable_paths(&mut self, variable: &str, names: &[PossiblePath]) {
         for name in self.environment.nameref_targets(variable) {
-            let held = self.environment.possible_paths.entry(name).or_default();
-            held.extend(names.iter().cloned());
-            held.truncate(MAX_PATHS_OF_VARIABLE);
+            let paths = self.environment.possible_paths.entry(name).or_default();
+            paths.extend(names.iter().cloned());
+            paths.truncate(MAX_PATHS_OF_VARIABLE);
         }
     }
 
@@ -243,13 +246,13 @@ impl ShellState {
     pub(crate) fn paths_of_variable(&self, variable: &str) -> Vec<PossiblePath> {
         let parameter = variable == "*" || variable.starts_with(|c: char| c.is_ascii_digit());
         let variable = if parameter { "@" } else { variable };
-        let held = self.environment.possible_paths.get(variable);
-        held.cloned().unwrap_or_default()
+        let paths = self.environment.possible_paths.get(variable);
+        paths.cloned().unwrap_or_default()
     }
 
     /// Adds the names of files that a variable may contain to the paths of the pipeline.
     pub(crate) fn add_pipeline_paths_of(&mut self, variable: &str) {
-        let held = self.paths_of_variable(variable);
-        self.paths_in_pipeline.extend(held);
+        let paths = self.paths_of_variable(variable);
+        self.paths_in_pipeline.extend(paths);
     }
 }

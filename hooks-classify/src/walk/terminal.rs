@@ -14,31 +14,43 @@ impl Interpreter<'_> {
         captured: bool,
         run: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        let outer = self.cursor.stdout_captured;
+        let outer_captured = self.cursor.stdout_captured;
         self.cursor.stdout_captured |= captured;
         let output = run(self);
-        self.cursor.stdout_captured = outer;
+        self.cursor.stdout_captured = outer_captured;
         output
     }
 
     /// Records if text that is typed into the terminal of a call can run other commands.
     pub(crate) fn record_terminal_input(&mut self, call: &Call, input: &Input) {
         let program = &call.program;
-        let reaches = |terminal: &InteractiveRule| match terminal.source {
+        let reads_terminal = |terminal: &InteractiveRule| match terminal.source {
             CommandSource::Stdin => *input == Input::Inherited,
             CommandSource::Terminal => true,
             CommandSource::TerminalOfStdout => !self.cursor.stdout_captured,
         };
-        let own = |terminal: &InteractiveRule| reaches(terminal) && takes_commands(terminal, call);
-        let pages = |pager: &PagerRule| !self.cursor.stdout_captured && starts_pager(pager, call);
-        let takes = if program.details.terminal.as_ref().is_some_and(own) {
+        let takes_own_commands =
+            |terminal: &InteractiveRule| reads_terminal(terminal) && takes_commands(terminal, call);
+        let starts_user_pager =
+            |pager: &PagerRule| !self.cursor.stdout_captured && starts_pager(pager, call);
+        let terminal_input = if program
+            .details
+            .terminal
+            .as_ref()
+            .is_some_and(takes_own_commands)
+        {
             TerminalInput::Commands
-        } else if program.details.pager.as_ref().is_some_and(pages) {
+        } else if program
+            .details
+            .pager
+            .as_ref()
+            .is_some_and(starts_user_pager)
+        {
             TerminalInput::Pager
         } else {
             TerminalInput::None
         };
-        self.sink.terminal_input = self.sink.terminal_input.max(takes);
+        self.sink.terminal_input = self.sink.terminal_input.max(terminal_input);
     }
 }
 
@@ -58,6 +70,6 @@ fn starts_pager(pager: &PagerRule, call: &Call) -> bool {
 
 /// Returns `true` if a call only prints its help or version.
 fn prints_help_or_version(call: &Call) -> bool {
-    let mut verbs = call.options.iter().map(|opt| opt.spec.effect);
-    verbs.any(|verb| verb == Some(OptionEffect::Forces(Effect::Read)))
+    let mut effects = call.options.iter().map(|opt| opt.spec.effect);
+    effects.any(|verb| verb == Some(OptionEffect::Forces(Effect::Read)))
 }

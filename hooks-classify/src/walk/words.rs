@@ -18,23 +18,23 @@ impl Interpreter<'_> {
         {
             return vec![Arg::new(text.clone(), span)];
         }
-        let mut cells = ExpandedWord::default();
-        self.expand_pieces(word, &mut cells);
-        split_words(&cells, span)
+        let mut expanded = ExpandedWord::default();
+        self.expand_pieces(word, &mut expanded);
+        split_words(&expanded, span)
     }
 
     /// Expands an assignment in a declaration: first the whole of it, which is not split, then the
     /// words that an older shell would split off.
     pub(crate) fn expand_assignment(&mut self, word: &ShellWord) -> Vec<Arg> {
-        let mut cells = ExpandedWord::default();
-        self.expand_pieces(word, &mut cells);
-        let mut whole = self.unsplit_arg(&cells, &cells.chars, word);
+        let mut expanded = ExpandedWord::default();
+        self.expand_pieces(word, &mut expanded);
+        let mut whole = self.unsplit_arg(&expanded, &expanded.chars, word);
         whole.glob = false;
         whole.is_array_literal = matches!(
             word.pieces.first(),
             Some(WordPiece::Text { text, quoted: false }) if text.contains("=(")
         );
-        let words = split_words(&cells, whole.span);
+        let words = split_words(&expanded, whole.span);
         self.track_secret_variable(&whole, std::slice::from_ref(word));
         std::iter::once(whole)
             .chain(words.into_iter().skip(1))
@@ -43,54 +43,55 @@ impl Interpreter<'_> {
 
     /// Expands a word that is not split, in an assignment or a redirection.
     pub(crate) fn expand_unsplit(&mut self, word: &ShellWord) -> Arg {
-        let mut cells = ExpandedWord::default();
-        self.expand_pieces(word, &mut cells);
-        self.unsplit_arg(&cells, &cells.chars, word)
+        let mut expanded = ExpandedWord::default();
+        self.expand_pieces(word, &mut expanded);
+        self.unsplit_arg(&expanded, &expanded.chars, word)
     }
 
     /// Expands both sides of the `=` of an assignment.
     pub(crate) fn split_at_equals(&mut self, word: &ShellWord) -> Option<(Arg, Arg)> {
-        let mut cells = ExpandedWord::default();
-        self.expand_pieces(word, &mut cells);
-        let cells = cells.without_guessed_numbers();
-        let sign =
-            |cell: &ExpandedChar| cell.character == '=' && !cell.quoted && !cell.from_expansion;
-        let at = cells.chars.iter().position(sign)?;
-        let name = self.unsplit_arg(&cells, &cells.chars[..at], word);
+        let mut expanded = ExpandedWord::default();
+        self.expand_pieces(word, &mut expanded);
+        let expanded = expanded.without_guessed_numbers();
+        let sign = |ch: &ExpandedChar| ch.character == '=' && !ch.quoted && !ch.from_expansion;
+        let at = expanded.chars.iter().position(sign)?;
+        let name = self.unsplit_arg(&expanded, &expanded.chars[..at], word);
         self.track_secret_variable(&name, std::slice::from_ref(word));
-        Some((name, self.unsplit_arg(&cells, &cells.chars[at + 1..], word)))
+        Some((
+            name,
+            self.unsplit_arg(&expanded, &expanded.chars[at + 1..], word),
+        ))
     }
 
     /// Expands a test, and the conditions between its `&&` and `||`.
     pub(crate) fn expand_conditions(&mut self, word: &ShellWord) -> (Arg, Vec<Arg>) {
-        let mut cells = ExpandedWord::default();
-        self.expand_pieces(word, &mut cells);
-        let sign =
-            |cell: &ExpandedChar| matches!(cell.character, '&' | '|') && !cell.from_expansion;
-        let conditions = cells.chars.split(sign).filter(|one| !one.is_empty());
-        let conditions = conditions.map(|one| self.unsplit_arg(&cells, one, word));
+        let mut expanded = ExpandedWord::default();
+        self.expand_pieces(word, &mut expanded);
+        let sign = |ch: &ExpandedChar| matches!(ch.character, '&' | '|') && !ch.from_expansion;
+        let conditions = expanded.chars.split(sign).filter(|one| !one.is_empty());
+        let conditions = conditions.map(|one| self.unsplit_arg(&expanded, one, word));
         (
-            self.unsplit_arg(&cells, &cells.chars, word),
+            self.unsplit_arg(&expanded, &expanded.chars, word),
             conditions.collect(),
         )
     }
 
-    fn unsplit_arg(&self, whole: &ExpandedWord, cells: &[ExpandedChar], word: &ShellWord) -> Arg {
-        // `cells` is the end of the word, or its start does not matter.
-        let start = whole.chars.len() - cells.len();
+    fn unsplit_arg(&self, whole: &ExpandedWord, chars: &[ExpandedChar], word: &ShellWord) -> Arg {
+        // `chars` is the end of the word, or its start does not matter.
+        let start = whole.chars.len() - chars.len();
         Arg {
-            text: text_of(cells),
+            text: text_of(chars),
             span: self.cursor.span_map.map(word.span),
-            glob: cells
+            glob: chars
                 .iter()
                 .any(|c| !c.quoted && !c.from_expansion && matches!(c.character, '*' | '?')),
             overridable: whole.overridable,
             may_split: false,
-            inert: cells.iter().all(|cell| cell.is_inert()),
-            has_guessed_number: cells.iter().any(|cell| cell.is_guessed),
+            inert: chars.iter().all(|ch| ch.is_inert()),
+            has_guessed_number: chars.iter().any(|ch| ch.is_guessed),
             is_array_literal: false,
-            resolved_path: whole.resolved_path(&text_of(cells), start),
-            path_of_prefix: whole.path_of_only_prefix(&text_of(cells)),
+            resolved_path: whole.resolved_path(&text_of(chars), start),
+            path_of_prefix: whole.path_of_only_prefix(&text_of(chars)),
         }
     }
 
@@ -105,22 +106,23 @@ impl Interpreter<'_> {
                 }
                 WordPiece::Variable {
                     name,
-                    operator: change,
+                    operator,
                     quoted,
                 } => {
                     out.has_quotes |= *quoted && name != "@";
-                    self.expand_parameter(name, change, *quoted, out);
+                    self.expand_parameter(name, operator, *quoted, out);
                 }
                 WordPiece::CommandSubstitution { text, quoted } => {
                     out.has_quotes |= quoted;
                     self.sink.recorder.record_substitution();
                     let place = self.cursor.span_map.of_substitution(text, word.span);
                     let before = self.shell.environment.clone();
-                    let outer = std::mem::replace(&mut self.shell.output_kind, OutputKind::Numbers);
+                    let outer_kind =
+                        std::mem::replace(&mut self.shell.output_kind, OutputKind::Numbers);
                     let output = self.with_captured_stdout(true, |interpreter| {
                         interpreter.run_text(&text.text, place, &Input::Inherited)
                     });
-                    let shown = std::mem::replace(&mut self.shell.output_kind, outer);
+                    let kind = std::mem::replace(&mut self.shell.output_kind, outer_kind);
                     self.shell.exit_subshell(before);
                     // If the text changes `IFS`, the words of the output are unknown.
                     let splits = !quoted && self.shell.environment.variables.contains_key("IFS");
@@ -128,7 +130,7 @@ impl Interpreter<'_> {
                         Some(output) => out.push(output.trim_end_matches('\n'), *quoted, true),
                         None => {
                             out.may_split |= !quoted;
-                            out.push_unknown(shown == OutputKind::Numbers);
+                            out.push_unknown(kind == OutputKind::Numbers);
                         }
                     }
                 }
@@ -136,9 +138,9 @@ impl Interpreter<'_> {
                     self.sink.recorder.record_substitution();
                     let place = self.cursor.span_map.of_substitution(text, word.span);
                     let before = self.shell.environment.clone();
-                    let outer = self.shell.output_kind;
+                    let outer_kind = self.shell.output_kind;
                     let output = self.run_text(&text.text, place, &Input::Inherited);
-                    self.shell.output_kind = outer;
+                    self.shell.output_kind = outer_kind;
                     self.shell.exit_subshell(before);
                     let path = format!("/dev/fd/{}", 63 + self.shell.environment.files.len());
                     let contents = output.map_or(FileContents::Unknown, FileContents::Text);

@@ -101,10 +101,10 @@ fn may_be_program(name: &str, words: &[&str]) -> bool {
 /// Requires confirmation of a command that prints secrets, or that gets the name of a file with
 /// secrets.
 fn check_secrets(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tables: &Tables) {
-    let shows = tables
+    let secret = tables
         .program(name)
         .and_then(|program| program.details.reveals);
-    if let Some(what) = shows.filter(|_| name.contains('-') || POWERSHELL.secrets.contains(name)) {
+    if let Some(what) = secret.filter(|_| name.contains('-') || POWERSHELL.secrets.contains(name)) {
         analysis.require_confirmation(arg.span, format!("PowerShell: `{name}` shows {what}"));
     }
     if POWERSHELL.lists.contains(name) {

@@ -16,7 +16,7 @@ pub(super) fn statement_effect(statement: &Statement) -> (Effect, String) {
         effect: Effect::Read,
         reason: String::new(),
     };
-    let own = own_effect(statement);
+    let direct_effect = own_effect(statement);
     let _ = statement.visit(&mut finder);
     let text: String = statement.to_string().chars().take(60).collect();
     let first: String = text
@@ -24,20 +24,20 @@ pub(super) fn statement_effect(statement: &Statement) -> (Effect, String) {
         .take(2)
         .collect::<Vec<_>>()
         .join(" ");
-    if finder.effect > own {
+    if finder.effect > direct_effect {
         return (
             finder.effect,
             format!("the SQL `{first}` {}", finder.reason),
         );
     }
-    let what = match own {
+    let what = match direct_effect {
         Effect::Read => "only reads",
         Effect::Create | Effect::Code => "creates something",
         Effect::Unknown => "is not understood",
         Effect::Update => "changes something",
         Effect::Delete => "deletes something",
     };
-    (own, format!("the SQL `{first}` {what}"))
+    (direct_effect, format!("the SQL `{first}` {what}"))
 }
 
 /// Finds calls of functions that change something, and statements within others.
