@@ -149,14 +149,14 @@ fn functions(entries: &[NamedProgram]) -> Vec<String> {
 }
 
 /// Items that are written once, however often they are used.
-struct Shared {
+struct SharedItems {
     prefix: &'static str,
     type_name: &'static str,
     names: HashMap<String, usize>,
     code: String,
 }
 
-impl Shared {
+impl SharedItems {
     fn new(prefix: &'static str, type_name: &'static str) -> Self {
         Self {
             prefix,
@@ -210,10 +210,10 @@ impl Rows {
 struct Emitter<'a> {
     /// All names of options, programs and commands, with their numbers in order.
     names: BTreeMap<&'a str, u16>,
-    texts: Shared,
-    operands: Shared,
-    decides: Shared,
-    details: Shared,
+    texts: SharedItems,
+    operands: SharedItems,
+    decides: SharedItems,
+    details: SharedItems,
     /// The different options, apart from their names.
     kinds: Vec<String>,
     kind_numbers: HashMap<String, u16>,
@@ -244,14 +244,14 @@ impl<'a> Emitter<'a> {
             visit(&entry.program, &mut names);
         }
         for (at, number) in names.values_mut().enumerate() {
-            *number = small(at);
+            *number = to_u16(at);
         }
         Self {
             names,
-            texts: Shared::new("T", "&[&str]"),
-            operands: Shared::new("O", "&[(Role, OperandCount)]"),
-            decides: Shared::new("F", "&[FileLocator]"),
-            details: Shared::new("D", "ProgramDetails"),
+            texts: SharedItems::new("T", "&[&str]"),
+            operands: SharedItems::new("O", "&[(Role, OperandCount)]"),
+            decides: SharedItems::new("F", "&[FileLocator]"),
+            details: SharedItems::new("D", "ProgramDetails"),
             kinds: Vec::new(),
             kind_numbers: HashMap::new(),
             options: Rows::default(),
@@ -303,7 +303,7 @@ impl<'a> Emitter<'a> {
             optional(program.given.clone()),
             program.style,
         ));
-        let number = small(self.programs.len() - 1);
+        let number = to_u16(self.programs.len() - 1);
         self.program_numbers.insert(Rc::as_ptr(program), number);
         number
     }
@@ -345,7 +345,7 @@ impl<'a> Emitter<'a> {
             option.role,
             optional(option.effect.clone())
         );
-        let next = small(self.kinds.len());
+        let next = to_u16(self.kinds.len());
         let number = *self.kind_numbers.entry(code.clone()).or_insert(next);
         if number == next {
             self.kinds.push(code);
@@ -499,6 +499,6 @@ impl<'a> Emitter<'a> {
 }
 
 /// Returns a number of the tables, which have fewer than 65 536 of everything.
-fn small(number: usize) -> u16 {
+fn to_u16(number: usize) -> u16 {
     u16::try_from(number).expect("fewer names, options and programs than a `u16` counts")
 }

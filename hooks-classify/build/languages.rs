@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 use crate::model::{LanguageDef, WordList};
-use crate::read::{Mistake, Source, line, read};
+use crate::read::{Source, TableError, line, read};
 
 /// A file of `languages/`, and the static item that is made of it.
 pub(crate) struct LanguageFile {
@@ -123,14 +123,14 @@ pub(crate) const FILES: &[LanguageFile] = &[
 ];
 
 /// Loads a file of `languages/`.
-pub(crate) fn language(source: &Source) -> Result<LanguageDef, Mistake> {
-    let mistake = |line: Option<usize>, what: String| Mistake {
+pub(crate) fn language(source: &Source) -> Result<LanguageDef, TableError> {
+    let error_at = |line: Option<usize>, message: String| TableError {
         file: source.file.clone(),
         line,
-        what,
+        message,
     };
     let Some(known) = FILES.iter().find(|known| known.file == source.file) else {
-        return Err(mistake(
+        return Err(error_at(
             None,
             "no part of the crate reads this file".to_owned(),
         ));
@@ -140,7 +140,7 @@ pub(crate) fn language(source: &Source) -> Result<LanguageDef, Mistake> {
     for (keys, is_set) in [(known.ordered, false), (known.sets, true)] {
         for key in keys {
             let Some(words) = raw.remove(*key) else {
-                return Err(mistake(None, format!("the list `{key}` is missing")));
+                return Err(error_at(None, format!("the list `{key}` is missing")));
             };
             lists.push(WordList {
                 key,
@@ -151,7 +151,7 @@ pub(crate) fn language(source: &Source) -> Result<LanguageDef, Mistake> {
     }
     if let Some((key, list)) = raw.into_iter().next() {
         let line = line(&source.text, list.span().start);
-        return Err(mistake(Some(line), format!("unknown list `{key}`")));
+        return Err(error_at(Some(line), format!("unknown list `{key}`")));
     }
     let (item, type_name) = known.item;
     Ok(LanguageDef {

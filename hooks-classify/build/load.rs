@@ -11,7 +11,7 @@ use crate::model::{
     NamedProgram, OperandDef, PagerDef, ProgramDef, RecursionDef, TablesDef, VariableDef,
 };
 use crate::raw::{Family, RawCheck, RawPager, RawProgram, RawTerminal, RawVariable, RawVariables};
-use crate::read::{Mistake, Source, read};
+use crate::read::{Source, TableError, read};
 use crate::words::{dialect, effect, file_notation, operand, option_line, program_notation, style};
 
 const VARIABLES: &str = "programs/variables.toml";
@@ -20,15 +20,15 @@ const SECRETS: &str = "programs/secrets.toml";
 const FAMILY: &str = "/family.toml";
 
 /// Loads all tables, or returns every mistake in them.
-pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<Mistake>> {
-    let mut mistakes = Vec::new();
+pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<TableError>> {
+    let mut errors = Vec::new();
     let mut programs = Vec::new();
-    let mut keep = |result: Result<(), Mistake>| mistakes.extend(result.err());
+    let mut keep = |result: Result<(), TableError>| errors.extend(result.err());
     let (mut variables, mut secrets, mut languages) = (Vec::new(), None, Vec::new());
-    let missing = |file: &str| Mistake {
+    let missing = |file: &str| TableError {
         file: file.to_owned(),
         line: None,
-        what: "the file is missing".to_owned(),
+        message: "the file is missing".to_owned(),
     };
     let mut families: HashMap<&str, Family> = HashMap::new();
     for source in sources {
@@ -51,7 +51,7 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<Mistake>> {
                     .map(|family| programs_of(source, *family))
                 {
                     Some(Ok(more)) => programs.extend(more),
-                    Some(Err(more)) => more.into_iter().for_each(|mistake| keep(Err(mistake))),
+                    Some(Err(more)) => more.into_iter().for_each(|error| keep(Err(error))),
                     None => keep(Err(missing(&format!("{folder}{FAMILY}")))),
                 }
             }
@@ -61,10 +61,10 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<Mistake>> {
     for entry in &programs {
         for name in &entry.names {
             if let Some(before) = known.insert(name, &entry.file) {
-                keep(Err(Mistake {
+                keep(Err(TableError {
                     file: entry.file.clone(),
                     line: None,
-                    what: format!("duplicate program `{name}`; see also {before}"),
+                    message: format!("duplicate program `{name}`; see also {before}"),
                 }));
             }
         }
@@ -76,13 +76,13 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<Mistake>> {
         }
     }
     match secrets {
-        Some(secrets) if mistakes.is_empty() => Ok(TablesDef {
+        Some(secrets) if errors.is_empty() => Ok(TablesDef {
             programs,
             variables,
             secrets,
             languages,
         }),
-        _ => Err(mistakes),
+        _ => Err(errors),
     }
 }
 
@@ -90,15 +90,17 @@ pub(crate) fn tables(sources: &[Source]) -> Result<TablesDef, Vec<Mistake>> {
 pub(crate) fn programs_of(
     source: &Source,
     family: Family,
-) -> Result<Vec<NamedProgram>, Vec<Mistake>> {
-    let parsed = format::programs(source).map_err(|mistake| vec![mistake])?;
-    let (mut programs, mut mistakes) = (Vec::new(), Vec::new());
+) -> Result<Vec<NamedProgram>, Vec<TableError>> {
+    let parsed = format::programs(source).map_err(|error| vec![error])?;
+    let (mut programs, mut errors) = (Vec::new(), Vec::new());
     for mut raw in parsed {
         raw.offline |= family.offline && !raw.online;
         let line = raw.line;
         let (names, checked) = (raw.names.clone(), raw.checked.take());
         let loaded = checked
-            .map(|raw| checked_of(raw).map_err(|what| Fault::of_entry(&names, line, what)))
+            .map(|raw| {
+                checked_of(raw).map_err(|message| EntryError::of_entry(&names, line, message))
+            })
             .transpose()
             .and_then(|checked| Ok((checked, program(raw, None)?)));
         match loaded {
@@ -108,40 +110,44 @@ pub(crate) fn programs_of(
                 checked,
                 program: Rc::new(program),
             }),
-            Err(fault) => mistakes.push(fault.located(source)),
+            Err(fault) => errors.push(fault.located(source)),
         }
     }
-    match mistakes.is_empty() {
+    match errors.is_empty() {
         true => Ok(programs),
-        false => Err(mistakes),
+        false => Err(errors),
     }
 }
 
 /// A mistake in the table of a program or of one of its commands.
 #[derive(Debug)]
-struct Fault {
+struct EntryError {
     /// The names of the command and of those above it, the innermost first.
     path: Vec<String>,
     line: usize,
-    what: String,
+    message: String,
 }
 
-impl Fault {
-    fn of_entry(names: &[String], line: usize, what: String) -> Self {
+impl EntryError {
+    fn of_entry(names: &[String], line: usize, message: String) -> Self {
         let path = vec![names.first().cloned().unwrap_or_default()];
-        Self { path, line, what }
+        Self {
+            path,
+            line,
+            message,
+        }
     }
 
     /// Returns the mistake with the line and the names of the table.
-    fn located(mut self, source: &Source) -> Mistake {
+    fn located(mut self, source: &Source) -> TableError {
         self.path.reverse();
-        Mistake {
+        TableError {
             file: source.file.clone(),
             line: Some(self.line),
-            what: format!(
+            message: format!(
                 "`{}`: {}; see the page about tables",
                 self.path.join(" "),
-                self.what
+                self.message
             ),
         }
     }
@@ -172,12 +178,12 @@ fn variables(raw: RawVariables) -> Vec<VariableDef> {
     raw.variable.into_iter().flat_map(one).collect()
 }
 
-fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, Fault> {
+fn program(mut raw: RawProgram, parent: Option<&ProgramDef>) -> Result<ProgramDef, EntryError> {
     let (name, line) = (raw.names.first().cloned().unwrap_or_default(), raw.line);
     let names_files = raw.decided_by.is_some() || raw.configured_by.is_some();
     let commands = std::mem::take(&mut raw.command);
     let names = raw.names.clone();
-    let of_entry = |what: String| Fault::of_entry(&names, line, what);
+    let of_entry = |message: String| EntryError::of_entry(&names, line, message);
     if raw.checked.is_some() {
         return Err(of_entry(
             "`checked` is allowed for programs only".to_owned(),

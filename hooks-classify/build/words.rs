@@ -219,12 +219,12 @@ pub(crate) fn option_line(line: &str) -> Result<Vec<(String, OptionDef)>, String
     }
     if let Some(verb) = words.next() {
         let secret = verb == "means" && words.next_if_eq(&"secret").is_some();
-        let mut what = || effect(words.next().ok_or("a verb without an effect")?);
+        let mut next_effect = || effect(words.next().ok_or("a verb without an effect")?);
         option.effect = Some(match verb {
             _ if secret => "OptionEffect::ReplacesAndReveals".to_owned(),
-            "raises" => format!("OptionEffect::AtLeast({})", what()?),
-            "means" => format!("OptionEffect::Replaces({})", what()?),
-            "only" => format!("OptionEffect::Forces({})", what()?),
+            "raises" => format!("OptionEffect::AtLeast({})", next_effect()?),
+            "means" => format!("OptionEffect::Replaces({})", next_effect()?),
+            "only" => format!("OptionEffect::Forces({})", next_effect()?),
             "reveals" => "OptionEffect::Reveals".to_owned(),
             other => return Err(format!("unknown verb `{other}` in `{line}`")),
         });

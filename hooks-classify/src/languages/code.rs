@@ -43,7 +43,7 @@ pub(super) fn analyze(language: Language, arg: &Arg) -> Analysis {
     raise_by_words(&mut analysis, language, arg);
     for opening in names::ANY.shells {
         for (at, _) in text.match_indices(*opening) {
-            if let Some(command) = command_in(&text[at + opening.len()..], opening) {
+            if let Some(command) = command_of_call(&text[at + opening.len()..], opening) {
                 analysis.run_shell_text(&arg.with_text(&command), &Input::Unknown);
             }
         }
@@ -92,7 +92,7 @@ fn raise_by_words(analysis: &mut Analysis, language: Language, arg: &Arg) {
 }
 
 /// Returns the strings in the arguments of a call, as one command line.
-fn command_in(rest: &str, opening: &str) -> Option<String> {
+fn command_of_call(rest: &str, opening: &str) -> Option<String> {
     let closing = match opening.chars().last()? {
         '`' => Some('`'),
         '{' => Some('}'),

@@ -9,7 +9,7 @@ use crate::model::span::Span;
 use crate::options::call::Call;
 
 /// Returns the program that a script of a project, such as `gradlew`, downloads and starts.
-pub(crate) fn started_by_script(script: &str) -> Option<&'static str> {
+pub(crate) fn program_of_wrapper_script(script: &str) -> Option<&'static str> {
     match script {
         "gradlew" => Some("gradle"),
         "mvnw" => Some("mvn"),

@@ -125,8 +125,8 @@ pub(crate) fn analyze_by_table(
     if let Some(what) = reveals.or(with_operands) {
         analysis.require_confirmation(whole, format!("`{}` shows {what}", call.path));
     }
-    note_copy(&mut analysis, call);
-    note_folder(&mut analysis, call);
+    track_alias_file(&mut analysis, call);
+    track_cd(&mut analysis, call);
     analysis.known_output = known_output(call, input, &context.environment.files);
     analysis.done_with(output)
 }
@@ -178,7 +178,7 @@ fn analyze_operands(
 }
 
 /// Remembers that a file has the contents of another file after the call.
-fn note_copy(analysis: &mut Analysis, call: &Call) {
+fn track_alias_file(analysis: &mut Analysis, call: &Call) {
     if matches!(call.path.as_str(), "ln" | "cp" | "mv" | "install")
         && let [source, target] = call.operands.as_slice()
         && source.arg.is_known()
@@ -189,7 +189,7 @@ fn note_copy(analysis: &mut Analysis, call: &Call) {
 }
 
 /// Remembers the folder that the shell changes to.
-fn note_folder(analysis: &mut Analysis, call: &Call) {
+fn track_cd(analysis: &mut Analysis, call: &Call) {
     if !matches!(call.path.as_str(), "cd" | "chdir" | "pushd") {
         return;
     }

@@ -34,7 +34,7 @@ pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input)
             && name
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || ":*?#_-".contains(c))
-            && !OPTIONS
+            && !EXIFTOOL_OPTIONS
                 .iter()
                 .any(|option| name.to_ascii_lowercase().starts_with(option))
         {
@@ -52,7 +52,7 @@ pub(super) fn exiftool(_: &Context<'_>, call: &Call, whole: Span, input: &Input)
 }
 
 /// Beginnings of `exiftool`'s options that do more than ask, in any case.
-const OPTIONS: &[&str] = &[
+const EXIFTOOL_OPTIONS: &[&str] = &[
     "api",
     "charset",
     "config",

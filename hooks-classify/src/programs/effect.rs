@@ -42,7 +42,7 @@ pub(super) fn note_effect(
             opt.spec.effect,
             Some(OptionEffect::Forces(_) | OptionEffect::Replaces(Effect::Read))
         );
-        if can_be_negated && is_negated(call, at) {
+        if can_be_negated && option_negated(call, at) {
             continue;
         }
         let entry = |effect| (effect, opt.span, opt.name.as_str());
@@ -148,7 +148,7 @@ const COMPRESSION_OPTIONS: &[&str] = &["-z", "--compress", "-d", "--decompress",
 
 /// Returns `true` if something negates an option: another value, `--no-…`, a word that turns it
 /// off, another option, or its place.
-fn is_negated(call: &Call, at: usize) -> bool {
+fn option_negated(call: &Call, at: usize) -> bool {
     let opt = &call.options[at];
     let off = |value: &Arg| NEGATING_WORDS.contains(&value.text.to_ascii_lowercase().as_str());
     if opt.spec.arity == ValueArity::Joined && opt.value.as_ref().is_some_and(off) {
@@ -205,6 +205,6 @@ fn effect_phrase(effect: Effect) -> &'static str {
 /// Returns `true` if an option makes a program print something else, such as its version.
 pub(super) fn prints_help_or_version(call: &Call) -> bool {
     call.options.iter().enumerate().any(|(at, opt)| {
-        opt.spec.effect == Some(OptionEffect::Forces(Effect::Read)) && !is_negated(call, at)
+        opt.spec.effect == Some(OptionEffect::Forces(Effect::Read)) && !option_negated(call, at)
     })
 }

@@ -29,12 +29,12 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
             "the words of `find` are only known when it runs",
         );
     }
-    let found = found_files(context, args, &folders);
+    let found = possible_results(context, args, &folders);
     // The next command of the pipeline gets the names of these files.
     found
         .iter()
         .for_each(|named| analysis.add_pipeline_path(named.clone()));
-    let path_of_found = found_path(context, args, &folders);
+    let path_of_found = path_of_results(context, args, &folders);
     let mut base = Effect::Read;
     while at < args.len() {
         let arg = &args[at];
@@ -130,7 +130,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
 }
 
 /// Returns the files that are found: secrets by their names, or else the folders that are searched.
-fn found_files(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<PossiblePath> {
+fn possible_results(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<PossiblePath> {
     let named: Vec<&str> = tested_names(args);
     if !named.is_empty()
         && named
@@ -139,8 +139,8 @@ fn found_files(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Poss
     {
         return Vec::new();
     }
-    let by_name = found_by_name(context, args, folders);
-    if by_name.is_none() && finds_source(context, args) {
+    let by_name = possible_secret(context, args, folders);
+    if by_name.is_none() && finds_only_source(context, args) {
         return Vec::new();
     }
     if args.iter().any(|arg| arg.text == "-files0-from") {
@@ -161,7 +161,7 @@ fn found_files(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Poss
 }
 
 /// Returns the path of the files that are found, as far as it is known.
-fn found_path(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
+fn path_of_results(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
     let folder = match folders {
         [] => ".",
         [folder] => folder.path(),
@@ -175,7 +175,7 @@ fn found_path(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<St
         && named
             .iter()
             .all(|name| context.tables.is_harmless_file(name));
-    let end = match (harmless, finds_source(context, args)) {
+    let end = match (harmless, finds_only_source(context, args)) {
         (true, _) => ".pub",
         (_, true) => ".rs",
         _ => "",
@@ -193,7 +193,7 @@ fn tested_names(args: &[Arg]) -> Vec<&str> {
 
 /// Returns `true` if the first action of `find` gets only source texts, according to the tests
 /// before it.
-fn finds_source(context: &Context<'_>, args: &[Arg]) -> bool {
+fn finds_only_source(context: &Context<'_>, args: &[Arg]) -> bool {
     let (mut named, mut depth) = (false, 0_usize);
     let mut words = args.iter().map(|arg| arg.text.as_str()).peekable();
     while let Some(word) = words.next() {
@@ -229,7 +229,7 @@ const ACTIONS: &[&str] = &[
 ];
 
 /// Returns a path of secrets that may be among the files that are found.
-fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
+fn possible_secret(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
     let tests_and_folders = args
         .iter()
         .take_while(|arg| !matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
@@ -286,7 +286,7 @@ fn found_by_name(context: &Context<'_>, args: &[Arg], folders: &[Arg]) -> Option
 
 /// Returns the files that `fd` finds: secrets by their names, or else the folders that are
 /// searched.
-fn found_by_fd(context: &Context<'_>, call: &Call) -> Vec<PossiblePath> {
+fn possible_results_of_fd(context: &Context<'_>, call: &Call) -> Vec<PossiblePath> {
     let values = |names: &[&str]| {
         let matching = call
             .options
@@ -357,7 +357,7 @@ pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input)
         call.program,
         &args[..start.unwrap_or(args.len())],
     );
-    let found = found_by_fd(context, &call_without_command);
+    let found = possible_results_of_fd(context, &call_without_command);
     let Some(start) = start else {
         found
             .into_iter()

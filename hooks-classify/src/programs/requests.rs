@@ -110,7 +110,7 @@ pub(super) fn check_metadata_address(
             .into_iter()
             .find(|host| context.tables.is_metadata_host(host))
         {
-            confirm_metadata_host(analysis, address, &host);
+            require_metadata_confirmation(analysis, address, &host);
             return;
         }
         if host::is_ambiguous(host) {
@@ -138,12 +138,12 @@ fn check_metadata_hosts(analysis: &mut Analysis, context: &Context<'_>, word: &A
     let text = host::percent_decoded(&word_hosts).to_ascii_lowercase();
     let found = found.or_else(|| context.tables.find_metadata_host(&text).map(str::to_owned));
     if let Some(host) = found {
-        confirm_metadata_host(analysis, word, &host);
+        require_metadata_confirmation(analysis, word, &host);
     }
 }
 
 /// Requires confirmation for a host that gives out the keys of the machine.
-fn confirm_metadata_host(analysis: &mut Analysis, word: &Arg, host: &str) {
+fn require_metadata_confirmation(analysis: &mut Analysis, word: &Arg, host: &str) {
     let reason = format!("`{host}` gives out the keys of the machine");
     analysis.require_confirmation(word.span, reason);
 }

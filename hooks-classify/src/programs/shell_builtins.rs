@@ -118,7 +118,7 @@ pub(super) fn hash(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis
 }
 
 /// Functions that come with a shell, and that tables describe.
-const SUPPLIED: &[&str] = &["zmv", "zargs"];
+const FUNCTIONS_OF_SHELLS: &[&str] = &["zmv", "zargs"];
 
 /// Analyzes `zargs OPTIONS -- WORDS -- COMMAND`.
 pub(super) fn zargs(_: &Context<'_>, call: &Call, _: Span, _: &Input) -> Analysis {
@@ -137,7 +137,8 @@ pub(super) fn autoload(context: &Context<'_>, call: &Call, _: Span, _: &Input) -
     let mut analysis = Analysis::new();
     for operand in &call.operands {
         let name = operand.arg.text.as_str();
-        let program = |name| context.tables.program(name).is_some() && !SUPPLIED.contains(&name);
+        let program =
+            |name| context.tables.program(name).is_some() && !FUNCTIONS_OF_SHELLS.contains(&name);
         if name.contains(['/', UNKNOWN]) || program(name) {
             let reason = format!(
                 "loads a function from a file for `{}`",

@@ -17,7 +17,7 @@ use crate::programs::builtins::{Builtin, Declaration};
 use crate::programs::call::analyze_unrecognized;
 
 /// Words that may precede the name of a declaration, besides builtins.
-const BEFORE: &[&str] = &["-", "-p", "--"];
+const DECLARATION_PREFIXES: &[&str] = &["-", "-p", "--"];
 
 impl Interpreter<'_> {
     /// Reads the words of a builtin by its table.
@@ -32,7 +32,7 @@ impl Interpreter<'_> {
     pub(crate) fn expand_command_words(&mut self, words: &[ShellWord]) -> Vec<Arg> {
         let mut names = words.iter().map(ShellWord::literal);
         let precedes = |name: &str| {
-            BEFORE.contains(&name)
+            DECLARATION_PREFIXES.contains(&name)
                 || Builtin::named(name).is_some_and(Builtin::precedes_declaration)
         };
         let name = names.find(|name| !name.as_deref().is_some_and(precedes));

@@ -17,7 +17,7 @@ const SEPARATORS: &[char] = &[
 ];
 
 /// Words that may precede a command, besides builtins.
-const KEYWORDS: &[&str] = &[
+const COMMAND_PREFIXES: &[&str] = &[
     "!", "-", "always", "coproc", "do", "elif", "else", "if", "then", "until", "while",
 ];
 
@@ -30,7 +30,7 @@ impl Interpreter<'_> {
         for part in text.split(SEPARATORS) {
             let start = at;
             at = start + part.len() + 1;
-            let words = words(part);
+            let words = command_words(part);
             let known = words
                 .first()
                 .is_some_and(|name| self.tables.program(name).is_some());
@@ -50,13 +50,13 @@ impl Interpreter<'_> {
 }
 
 /// Returns the words of a part, beginning with the name of its program.
-fn words(part: &str) -> Vec<&str> {
+fn command_words(part: &str) -> Vec<&str> {
     let mut words = part.split_whitespace().peekable();
     while let Some(word) = words.peek() {
         match Builtin::named(word) {
             Some(Builtin::Repeat) => drop((words.next(), words.next())),
             Some(builtin) if builtin.precedes_command() => drop(words.next()),
-            _ if KEYWORDS.contains(word) => drop(words.next()),
+            _ if COMMAND_PREFIXES.contains(word) => drop(words.next()),
             _ => break,
         }
     }

@@ -12,16 +12,16 @@ use crate::model::io::{Input, Output};
 use crate::model::program_name::SYSTEM_FOLDERS;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
-use crate::programs::builds::started_by_script;
+use crate::programs::builds::program_of_wrapper_script;
 use crate::programs::builtins::Builtin;
 
 impl Interpreter<'_> {
     /// Runs a command.
     pub(crate) fn run_args(&mut self, args: Vec<Arg>, input: &Input) -> Output {
-        self.in_child_process(|interpreter| interpreter.run_args_here(args, input))
+        self.in_child_process(|interpreter| interpreter.record_and_run(args, input))
     }
 
-    fn run_args_here(&mut self, args: Vec<Arg>, input: &Input) -> Output {
+    fn record_and_run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
         self.cursor.depth += 1;
         let opened = self.sink.recorder.record_words(&args, input);
         let output = self.look_up_and_run(args, input);
@@ -236,7 +236,7 @@ impl Interpreter<'_> {
         self.sink.recorder.record_code_file(&args[0]);
         self.add_finding(Effect::Code, span, format!("runs the file `{path}`"));
         let name = path.rsplit('/').next().unwrap_or("");
-        let started = started_by_script(name);
+        let started = program_of_wrapper_script(name);
         let program_name = started.unwrap_or(name);
         if (started.is_some() || path.contains("bin/"))
             && contents.is_none()

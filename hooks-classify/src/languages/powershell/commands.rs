@@ -236,7 +236,7 @@ fn command_effect(name: &str, words: &[&str]) -> (Effect, String) {
         None if words.len() == 1 && original.chars().all(|c| !c.is_alphabetic()) => Effect::Read,
         None => Effect::Unknown,
     };
-    (in_lists(name, &lists).unwrap_or_else(by_name), text)
+    (effect_in_lists(name, &lists).unwrap_or_else(by_name), text)
 }
 
 /// Returns the effect of a request.
@@ -281,7 +281,7 @@ fn verb_effect(name: &str, verb: &str, words: &[&str]) -> Effect {
         (POWERSHELL.run_verbs, Effect::Code),
         (POWERSHELL.create_verbs, Effect::Create),
     ];
-    let found = in_lists(name, &by_name).or_else(|| in_lists(verb, &by_verb));
+    let found = effect_in_lists(name, &by_name).or_else(|| effect_in_lists(verb, &by_verb));
     found.unwrap_or_else(|| match verb.contains(UNKNOWN) {
         true => Effect::Code,
         false => Effect::Unknown,
@@ -289,7 +289,7 @@ fn verb_effect(name: &str, verb: &str, words: &[&str]) -> Effect {
 }
 
 /// Returns the effect of the first list that contains a name.
-fn in_lists(name: &str, lists: &[(WordSet, Effect)]) -> Option<Effect> {
+fn effect_in_lists(name: &str, lists: &[(WordSet, Effect)]) -> Option<Effect> {
     let found = lists.iter().find(|(names, _)| names.contains(name));
     found.map(|(_, effect)| *effect)
 }
