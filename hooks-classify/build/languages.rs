@@ -22,7 +22,13 @@ pub(crate) const FILES: &[LanguageFile] = &[
     LanguageFile {
         file: "languages/any.toml",
         item: ("ANY", "EffectWords"),
-        ordered: &["deletes", "updates", "shells", "facts", "facts_behind"],
+        ordered: &[
+            "deletes",
+            "updates",
+            "shells",
+            "metadata_calls",
+            "metadata_suffixes",
+        ],
         sets: &["environments"],
     },
     LanguageFile {

@@ -61,7 +61,7 @@ pub(crate) enum Action {
     CheckVariable(String, Arg),
     /// Remembers the value of a variable.
     SetVariable(String, Value),
-    /// Remembers a value that programs may be given by a variable.
+    /// Remembers a value that programs may inherit in a variable.
     AddInheritedValue(String),
     /// Records that a setting overrides the configuration of a program.
     RecordConfigOverride,
@@ -107,7 +107,7 @@ pub(crate) struct ChildShell {
     pub(crate) text: Arg,
     /// `$1`, `$2` …
     pub(crate) positional: Vec<Arg>,
-    /// Words that the text may take for names of files, if the text was given by `-c`.
+    /// Words that the text may use as paths, if the text is the value of `-c`.
     pub(crate) path_words: Option<Vec<Arg>>,
     pub(crate) input: Input,
 }
@@ -117,7 +117,7 @@ pub(crate) struct ChildShell {
 pub(crate) struct FileList {
     pub(crate) list: Arg,
     pub(crate) input: Input,
-    /// `true` if the program prints facts about the files and no contents.
+    /// `true` if the program prints metadata of the files and no contents.
     pub(crate) metadata_only: bool,
     /// `true` if the program reads all files below the folders among these files.
     pub(crate) recursive: bool,

@@ -1,11 +1,11 @@
-//! Context of a call or a text: the tables and the environment in, facts about paths out.
+//! Context of a call or a text: the tables and the environment in, paths with their secrecy out.
 
 use crate::model::environment::Environment;
 use crate::model::possible_path::PossiblePath;
 use crate::tables::Tables;
 
-/// The facts that a function of `programs/` or `languages/` may read, as they are before the first
-/// action of its [`Analysis`](super::Analysis) is performed.
+/// Tables and environment that a function of `programs/` or `languages/` reads: the state before the
+/// first action of its [`Analysis`](super::Analysis) is performed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) tables: &'a Tables,

@@ -2,7 +2,7 @@
 //! which lists the actions of the interpreter for it.
 //!
 //! Functions of `programs/` and `languages/` build an [`Analysis`]. The interpreter performs the
-//! actions in their order: it notes findings, and runs commands and texts. Only the interpreter
+//! actions in their order: it records findings, and runs commands and texts. Only the interpreter
 //! recurses.
 
 mod action;
@@ -180,7 +180,7 @@ impl Analysis {
         self.push(Action::SetVariable(name.to_owned(), value));
     }
 
-    /// Remembers a value that programs may be given by a variable.
+    /// Remembers a value that programs may inherit in a variable.
     pub(crate) fn add_inherited_value(&mut self, value: &str) {
         self.push(Action::AddInheritedValue(value.to_owned()));
     }

@@ -9,8 +9,8 @@ pub(super) struct EffectWords {
     pub(super) deletes: &'static [&'static str],
     pub(super) updates: &'static [&'static str],
     pub(super) shells: &'static [&'static str],
-    pub(super) facts: &'static [&'static str],
-    pub(super) facts_behind: &'static [&'static str],
+    pub(super) metadata_calls: &'static [&'static str],
+    pub(super) metadata_suffixes: &'static [&'static str],
     pub(super) environments: WordSet,
 }
 
@@ -123,8 +123,15 @@ impl EffectWords {
     /// Returns `true` if the name of a file, between two parts of a script, is passed to a call
     /// that does not read the file.
     pub(super) fn reads_only_metadata(&self, before: &str, after: &str) -> bool {
-        let call = self.facts.iter().any(|call| before.ends_with(call)) && after.starts_with(')');
-        call || self.facts_behind.iter().any(|end| after.starts_with(end))
+        let call = self
+            .metadata_calls
+            .iter()
+            .any(|call| before.ends_with(call))
+            && after.starts_with(')');
+        call || self
+            .metadata_suffixes
+            .iter()
+            .any(|end| after.starts_with(end))
     }
 }
 

@@ -1,4 +1,4 @@
-//! [`PossiblePath`]: a file whose name a command gets when it runs.
+//! [`PossiblePath`]: a path that a word may have whose value is only known when the command runs.
 
 /// File or folder that an unknown word may name, or the folder of such a file.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! In: the name of a command. Out: the builtin of the shell that the interpreter runs by this name.
+//! Builtins of the shell: the name of a command in, the builtin that the interpreter runs out.
 //!
 //! The interpreter has code for each of them, because a builtin changes the shell that runs it. The
 //! effects of other builtins are in their tables only.

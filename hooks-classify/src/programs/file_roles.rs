@@ -181,7 +181,7 @@ pub(crate) fn reads_recursively(call: &Call) -> bool {
     })
 }
 
-/// Returns `true` if a program prints only facts about its files, such as their number of lines,
+/// Returns `true` if a program prints only metadata of its files, such as their number of lines,
 /// and no contents.
 pub(crate) fn prints_only_metadata(call: &Call) -> bool {
     let takes = |role: Role| {

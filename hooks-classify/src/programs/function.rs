@@ -12,7 +12,7 @@ use crate::model::span::Span;
 use crate::options::call::Call;
 use crate::tables::FUNCTIONS;
 
-/// Function for effects of a program that no table can state: the facts, a call, the span of its
+/// Function for effects of a program that no table can state: a context, a call, the span of its
 /// command and its input in, the analysis of the call out.
 pub(crate) type ProgramFunction = fn(&Context<'_>, &Call, Span, &Input) -> Analysis;
 

@@ -1,5 +1,5 @@
-//! Printed text: a call, its input and known contents of files in, the text that the call prints out, if
-//! it follows from them.
+//! Known output: a call, its input and known contents of files in, the output of the call out, if it
+//! follows from them.
 
 use std::collections::HashMap;
 use std::iter::Peekable;

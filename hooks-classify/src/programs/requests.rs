@@ -1,5 +1,5 @@
-//! Requests: words in, the hosts among them that give out the keys of the machine, and the headers that
-//! change the method, out.
+//! Requests: words in, the metadata hosts of clouds among them, which give out the keys of the machine,
+//! and the effect of headers that change the method out.
 
 use crate::analysis::{Analysis, Context};
 use crate::host;

@@ -1,4 +1,5 @@
-//! Programs that may print secrets: a call in, a question out if it prints one.
+//! Programs that may print secrets: a call in, findings that require
+//! confirmation out.
 
 use crate::analysis::{Analysis, Context};
 use crate::model::arg::Arg;

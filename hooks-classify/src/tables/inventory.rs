@@ -12,7 +12,7 @@ use std::{env, fs};
 
 use super::{Program, ProgramDetails, SqlDialect, Tables};
 
-/// Facts of the tables about one program or command: a line for the entry, and one for each option.
+/// Record of one program or command: a line for the entry, and one for each option.
 struct EntryRecord {
     path: String,
     effect: String,
@@ -20,17 +20,17 @@ struct EntryRecord {
     options: Vec<String>,
 }
 
-/// Returns the facts of all programs and commands, in the order of their names.
+/// Returns the records of all programs and commands, in the order of their names.
 fn records() -> Vec<EntryRecord> {
     let tables = Tables::embedded();
-    let mut facts = Vec::new();
+    let mut records = Vec::new();
     let programs = tables
         .names()
         .filter_map(|name| Some((name, tables.program(name)?)));
     for (names, program) in by_entry(programs) {
-        add_records(&names, program, &mut facts);
+        add_records(&names, program, &mut records);
     }
-    facts
+    records
 }
 
 /// Joins the names that share an entry.
@@ -51,7 +51,7 @@ fn by_entry<'a>(
     entries
 }
 
-fn add_records(path: &str, program: &Program, facts: &mut Vec<EntryRecord>) {
+fn add_records(path: &str, program: &Program, records: &mut Vec<EntryRecord>) {
     let Program {
         does,
         effect,
@@ -147,7 +147,7 @@ fn add_records(path: &str, program: &Program, facts: &mut Vec<EntryRecord>) {
         })
         .collect();
     options.sort();
-    facts.push(EntryRecord {
+    records.push(EntryRecord {
         path: path.to_owned(),
         effect: format!("{effect:?}").to_lowercase(),
         keys,
@@ -157,7 +157,7 @@ fn add_records(path: &str, program: &Program, facts: &mut Vec<EntryRecord>) {
         .names()
         .filter_map(|name| Some((name, commands.get(name)?)));
     for (names, command) in by_entry(plain.chain(commands.patterns())) {
-        add_records(&format!("{path} {names}"), command, facts);
+        add_records(&format!("{path} {names}"), command, records);
     }
 }
 
@@ -176,22 +176,25 @@ fn digest(lines: &[&[String]]) -> u64 {
 
 #[test]
 fn no_program_command_or_option_is_lost() {
-    let facts = records();
+    let records = records();
     if let Some(file) = env::var_os("HOOKS_TABLES") {
         let mut text = String::new();
-        for fact in &facts {
-            let _ = writeln!(text, "{}: {}", fact.path, fact.effect);
-            for line in fact.keys.iter().chain(&fact.options) {
+        for record in &records {
+            let _ = writeln!(text, "{}: {}", record.path, record.effect);
+            for line in record.keys.iter().chain(&record.options) {
                 let _ = writeln!(text, "    {line}");
             }
         }
         fs::write(file, text).expect("a file that can be written");
     }
-    let lines = facts.iter().map(|fact| {
-        let (count, digest) = (fact.options.len(), digest(&[&fact.keys, &fact.options]));
+    let lines = records.iter().map(|record| {
+        let (count, digest) = (
+            record.options.len(),
+            digest(&[&record.keys, &record.options]),
+        );
         format!(
             "{}: {}, {count} options, {digest:016x}",
-            fact.path, fact.effect
+            record.path, record.effect
         )
     });
     let now: Vec<String> = lines.collect();

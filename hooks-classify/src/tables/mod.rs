@@ -163,11 +163,11 @@ pub(crate) struct PagerRule {
     pub(crate) on: &'static [&'static str],
 }
 
-/// When a program prints the contents of its operands with the role `name`, and not only facts about
-/// them.
+/// When a program prints the contents of its operands with the role `name`, and not only their
+/// metadata.
 #[derive(Debug)]
 pub(crate) struct ContentsRule {
-    /// Options with which it prints facts only.
+    /// Options with which it prints metadata only.
     pub(crate) off: &'static [&'static str],
     /// Options with which it prints contents.
     pub(crate) on: &'static [&'static str],

@@ -1,5 +1,5 @@
-//! Names of files that pass between commands: names that a command prints in, names that a later
-//! command may read out. They pass through pipelines, substitutions and variables.
+//! Paths that pass between commands: paths that a command prints in, paths that a later command may
+//! read out. They pass through pipelines, substitutions and variables.
 
 use super::interpreter::Interpreter;
 use crate::model::arg::Arg;

@@ -15,7 +15,7 @@ use crate::model::sql_dialect::SqlDialect;
 use crate::tables::matches;
 
 impl Interpreter<'_> {
-    /// Returns the facts that a function of `programs/` or `languages/` may read.
+    /// Returns the context of a function of `programs/` or `languages/`.
     pub(crate) fn context(&self) -> Context<'_> {
         Context {
             tables: self.tables,
@@ -23,7 +23,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Runs a script that a program was given.
+    /// Runs a script in another language.
     pub(crate) fn run_foreign_script(
         &mut self,
         language: Language,

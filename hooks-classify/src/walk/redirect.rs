@@ -1,5 +1,5 @@
-//! Redirections: the redirections of a command in, its input, the files that it writes and the way
-//! of its output out.
+//! Redirections: the redirections of a command in; its input, the files that it writes and the
+//! destination of its standard output out.
 
 use super::interpreter::Interpreter;
 use super::paths::DESCRIPTORS;
@@ -38,7 +38,7 @@ pub(crate) struct RedirectContext {
     pub(crate) piped: bool,
     /// `true` if the command prints no errors.
     pub(crate) prints_no_errors: bool,
-    /// `true` if the command prints only facts about its input.
+    /// `true` if the command prints only metadata of its input, such as the number of lines.
     pub(crate) metadata_only: bool,
 }
 

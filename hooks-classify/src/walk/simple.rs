@@ -226,7 +226,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Returns `true` if a command prints only facts about its input, such as the number of lines.
+    /// Returns `true` if a command prints only metadata of its input, such as the number of lines.
     fn prints_only_metadata(&self, args: &[Arg]) -> bool {
         let Some(name) = args.first() else {
             return false;

@@ -37,7 +37,7 @@ impl Sink {
         }
     }
 
-    /// Returns the record of the walk through `command`.
+    /// Returns the trace of `command`.
     pub(crate) fn into_trace(self, command: &str) -> Trace {
         Trace {
             findings: self.findings,
