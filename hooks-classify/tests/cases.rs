@@ -88,7 +88,7 @@ fn unescaped(text: &str) -> String {
 }
 
 #[test]
-fn every_case_is_judged_as_it_says() {
+fn every_case_has_its_class_and_decision() {
     let classifier = Classifier::new();
     let cases = cases();
     let mut wrong = String::new();

@@ -19,7 +19,7 @@ pub(crate) enum Builtin {
     Exec,
     Command,
     /// `builtin`
-    Builtin,
+    DirectCall,
     Nohup,
     Trap,
     Emulate,
@@ -66,7 +66,7 @@ impl Builtin {
             "source" | "." => Self::Source,
             "exec" => Self::Exec,
             "command" => Self::Command,
-            "builtin" => Self::Builtin,
+            "builtin" => Self::DirectCall,
             "nohup" => Self::Nohup,
             "trap" => Self::Trap,
             "emulate" => Self::Emulate,
@@ -104,7 +104,7 @@ impl Builtin {
     pub(crate) fn precedes_declaration(self) -> bool {
         matches!(
             self,
-            Self::Command | Self::Builtin | Self::PrecommandModifier
+            Self::Command | Self::DirectCall | Self::PrecommandModifier
         )
     }
 
@@ -128,7 +128,7 @@ impl Builtin {
                 | Self::Source
                 | Self::Exec
                 | Self::Command
-                | Self::Builtin
+                | Self::DirectCall
                 | Self::Trap
                 | Self::Unset
                 | Self::Set

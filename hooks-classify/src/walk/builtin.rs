@@ -38,7 +38,7 @@ impl Interpreter<'_> {
             Builtin::Wait => self.run_wait(rest),
             Builtin::Eval => self.run_eval(rest, whole, input),
             Builtin::Source => self.run_source(rest, input),
-            Builtin::Exec | Builtin::Command | Builtin::Builtin | Builtin::Nohup => {
+            Builtin::Exec | Builtin::Command | Builtin::DirectCall | Builtin::Nohup => {
                 self.run_wrapped_command((builtin, name), rest, whole, input)
             }
             Builtin::Trap => self.run_trap(args)?,
@@ -302,7 +302,7 @@ impl Interpreter<'_> {
             // `exec > file` redirects the output of later commands.
             return None;
         }
-        if matches!(builtin, Builtin::Command | Builtin::Builtin) {
+        if matches!(builtin, Builtin::Command | Builtin::DirectCall) {
             // Functions and aliases are skipped.
             let args = &rest[at..];
             let text = args[0].text.clone();

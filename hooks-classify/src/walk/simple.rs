@@ -300,7 +300,7 @@ fn redirects_shell(args: &[Arg]) -> bool {
     let word = |arg: &Arg| {
         matches!(
             builtin(arg),
-            Some(Builtin::Exec | Builtin::Command | Builtin::Builtin)
+            Some(Builtin::Exec | Builtin::Command | Builtin::DirectCall)
         ) || arg.text.starts_with('-')
     };
     args.iter().any(|arg| builtin(arg) == Some(Builtin::Exec)) && args.iter().all(word)

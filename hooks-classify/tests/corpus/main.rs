@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct LabelledCommand {
     command: String,
     label: String,
     must_confirm: bool,
@@ -48,7 +48,7 @@ pub(crate) fn share(hits: u32, all: u32) -> String {
 }
 
 #[test]
-fn the_corpus_is_judged_as_it_is_labelled() {
+fn every_command_of_the_corpus_has_its_label() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let classifier = Classifier::new();
     let mut total = Score::default();
@@ -68,7 +68,7 @@ fn the_corpus_is_judged_as_it_is_labelled() {
         let name = path.file_name().expect("a name").to_string_lossy();
         let mut own = Score::default();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            let line: Line = serde_json::from_str(line).expect("a labelled command");
+            let line: LabelledCommand = serde_json::from_str(line).expect("a labelled command");
             assert_eq!(line.must_confirm, line.label != "READ", "{}", line.command);
             let classification = classifier.classify(&line.command).expect("a command");
             let allowed = classification.decision == Decision::AutoAllowed;
