@@ -185,7 +185,7 @@ mod tests {
             assert_eq!(
                 class(&format!("{name} -ne 'print' 'rm a|'")),
                 Crud::Delete,
-                "{name} runs what a name of a file with a bar says"
+                "{name} runs a file name with a bar as a command"
             );
             let separator = format!("{name} -F'/;unlink q(a);/' -ane 'print' a.txt");
             assert_ne!(class(&separator), Crud::Read, "{name}");

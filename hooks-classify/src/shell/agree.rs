@@ -36,7 +36,7 @@ pub(crate) fn parse(text: &str) -> ParseResult {
     })
 }
 
-/// Depth beyond which a text that one parser rejects is not passed to the other parser, which
+/// Depth beyond which a text rejected by one parser is not passed to the other parser, which
 /// backtracks: its time may double with every level.
 const MAX_BACKTRACKING_DEPTH: usize = 6;
 

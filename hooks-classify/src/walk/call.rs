@@ -78,7 +78,7 @@ impl Interpreter<'_> {
         self.perform(analysis.actions, analysis.output).or(printed)
     }
 
-    /// Runs a call in the folder that one of its options names.
+    /// Runs a call in the folder named by one of its options.
     pub(crate) fn with_call_folder<T>(
         &mut self,
         call: &Call,

@@ -10,7 +10,7 @@ use crate::model::io::OutputKind;
 use crate::model::possible_path::PossiblePath;
 use crate::model::variable_name::is_numeric_parameter;
 
-/// Limit of names that one variable may contain.
+/// Limit of paths of a variable.
 const MAX_PATHS_OF_VARIABLE: usize = 64;
 
 /// State of a shell.

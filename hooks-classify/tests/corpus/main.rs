@@ -18,7 +18,7 @@ struct LabelledCommand {
     label: String,
     must_confirm: bool,
     tags: Vec<String>,
-    #[expect(dead_code, reason = "says to readers why the label is right")]
+    #[expect(dead_code, reason = "explains the label to readers")]
     why: String,
 }
 
