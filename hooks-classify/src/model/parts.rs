@@ -171,7 +171,7 @@ pub struct PathEffect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartHost {
-    /// The host as [`host::plain`](crate::host::plain) reads it: `2130706433` is `127.0.0.1`. It has
+    /// The host as [`host::normalize`](crate::host::normalize) reads it: `2130706433` is `127.0.0.1`. It has
     /// [`UNKNOWN`] for each unknown part.
     pub name: String,
     /// The word that names the host.

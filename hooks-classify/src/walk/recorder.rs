@@ -70,7 +70,7 @@ impl Recorder {
         self.parts.all.get_mut(*self.open_parts.last()?)
     }
 
-    /// Opens a part, which [`close`](Self::close) closes.
+    /// Opens a part, which [`close_part`](Self::close_part) closes.
     pub(crate) fn open_part(&mut self, span: Span) {
         if !self.enabled {
             return;
