@@ -33,7 +33,7 @@ pub fn normalize(host: &str) -> String {
     }
 }
 
-/// Returns the address if a plain host is one. An IPv4 address within an IPv6 address is an IPv4
+/// Returns the address if a normalized host is one. An IPv4 address within an IPv6 address is an IPv4
 /// address.
 pub fn ip_address(host: &str) -> Option<IpAddr> {
     if let Ok(six) = host.parse::<Ipv6Addr>() {
@@ -85,7 +85,7 @@ pub(crate) fn split_url(address: &str) -> Option<(&str, &str, &str)> {
     Some((scheme, authority, rest))
 }
 
-/// Returns `true` if a host is this machine in its plain form: `localhost`, or a loopback or
+/// Returns `true` if a host is this machine in its normalized form: `localhost`, or a loopback or
 /// unspecified address. Other spellings of this machine return `false`, because programs may read
 /// them differently and more is allowed for this machine.
 pub(crate) fn is_localhost(host: &str) -> bool {

@@ -136,8 +136,8 @@ impl Analysis {
     }
 
     /// Notes a file or folder that the current pipeline names.
-    pub(crate) fn add_pipeline_path(&mut self, named: PossiblePath) {
-        self.push(Action::AddPipelinePath(named));
+    pub(crate) fn add_pipeline_path(&mut self, path: PossiblePath) {
+        self.push(Action::AddPipelinePath(path));
     }
 
     /// Records a file whose code runs.
@@ -233,11 +233,11 @@ impl Analysis {
     /// Performs actions while unknown words stand for files.
     pub(crate) fn with_paths(
         &mut self,
-        names: PathSource,
+        paths: PathSource,
         inner: impl FnOnce(&mut Self) -> OutputAction,
     ) -> OutputAction {
         let inner = NestedActions::build(inner);
-        self.push(Action::WithPaths(names, inner))
+        self.push(Action::WithPaths(paths, inner))
     }
 
     /// Performs actions with variables that are set for these actions alone.

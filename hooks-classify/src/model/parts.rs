@@ -171,8 +171,8 @@ pub struct PathEffect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartHost {
-    /// The host as [`host::normalize`](crate::host::normalize) reads it: `2130706433` is `127.0.0.1`. It has
-    /// [`UNKNOWN`] for each unknown part.
+    /// The host, normalized by [`host::normalize`](crate::host::normalize): `2130706433` is `127.0.0.1`.
+    /// It has [`UNKNOWN`] for each unknown part.
     pub name: String,
     /// The word that names the host.
     pub word: Word,

@@ -33,7 +33,7 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
     // The next command of the pipeline gets the names of these files.
     found
         .iter()
-        .for_each(|named| analysis.add_pipeline_path(named.clone()));
+        .for_each(|path| analysis.add_pipeline_path(path.clone()));
     let path_of_found = path_of_results(context, args, &folders);
     let mut base = Effect::Read;
     while at < args.len() {
@@ -78,8 +78,8 @@ pub(super) fn find(context: &Context<'_>, call: &Call, whole: Span, input: &Inpu
                         format!("`find` with `{text}` names no command"),
                     );
                 } else {
-                    let names = PathSource::Known(found.clone());
-                    analysis.with_paths(names, |inner| inner.run_words(words, &Input::Inherited));
+                    let paths = PathSource::Known(found.clone());
+                    analysis.with_paths(paths, |inner| inner.run_words(words, &Input::Inherited));
                 }
             }
             "-delete" => analysis.add_finding(
@@ -361,7 +361,7 @@ pub(super) fn fd(context: &Context<'_>, call: &Call, whole: Span, input: &Input)
     let Some(start) = start else {
         found
             .into_iter()
-            .for_each(|named| analysis.add_pipeline_path(named));
+            .for_each(|path| analysis.add_pipeline_path(path));
         return analysis;
     };
     let text = &args[start].text;

@@ -228,19 +228,19 @@ impl Interpreter<'_> {
         if let Some(at) = rest.iter().position(|arg| arg.text == "--") {
             self.shell.environment.positional = Some(rest[at + 1..].to_vec());
             self.shell.environment.has_unknown_positional = false;
-            let names = self.paths_of_arguments(&rest[at + 1..]);
+            let paths = self.paths_of_arguments(&rest[at + 1..]);
             self.shell
                 .environment
                 .possible_paths
-                .insert("@".to_owned(), names);
+                .insert("@".to_owned(), paths);
         } else if rest.iter().any(|arg| !arg.text.starts_with(['-', '+'])) {
             self.shell.environment.positional = None;
             self.shell.environment.has_unknown_positional = true;
-            let names = self.paths_of_arguments(rest);
+            let paths = self.paths_of_arguments(rest);
             self.shell
                 .environment
                 .possible_paths
-                .insert("@".to_owned(), names);
+                .insert("@".to_owned(), paths);
         }
         Some(String::new())
     }

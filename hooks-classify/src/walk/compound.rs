@@ -215,9 +215,9 @@ impl Interpreter<'_> {
         for value in values.iter().flatten() {
             self.add_printed_path(value);
         }
-        let mut names = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
+        let mut paths = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
         if values.is_none() {
-            names.extend(
+            paths.extend(
                 self.shell
                     .environment
                     .possible_paths
@@ -268,7 +268,7 @@ impl Interpreter<'_> {
             self.shell.environment.merge(&before);
             return;
         }
-        self.with_paths(names, |interpreter| {
+        self.with_paths(paths, |interpreter| {
             interpreter.run_twice(|interpreter| {
                 let other = if inert { Value::Inert } else { Value::Unknown };
                 let value = address.clone().unwrap_or(other);

@@ -136,8 +136,8 @@ impl Interpreter<'_> {
                 }
                 self.set_variable(&name, &value);
                 if !value.is_known() {
-                    let names = self.shell.paths_of_unknown_words.clone();
-                    self.shell.add_variable_paths(plain, &names);
+                    let paths = self.shell.paths_of_unknown_words.clone();
+                    self.shell.add_variable_paths(plain, &paths);
                 }
                 if declares {
                     // Some shells do not have this builtin.

@@ -53,9 +53,9 @@ impl Interpreter<'_> {
         let outer_positional = self.shell.environment.positional.replace(args.to_vec());
         let outer_locals = self.shell.locals.replace(HashMap::new());
         self.cursor.depth += 1;
-        let names = self.paths_of_arguments(args);
+        let paths = self.paths_of_arguments(args);
         let read = self.paths_in_own_input(input);
-        let output = self.with_argument_paths(names, |interpreter| {
+        let output = self.with_argument_paths(paths, |interpreter| {
             interpreter.with_paths(read, |interpreter| interpreter.run_command(&body, input))
         });
         self.cursor.depth -= 1;

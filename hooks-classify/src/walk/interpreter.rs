@@ -47,9 +47,9 @@ impl<'t> Interpreter<'t> {
 
     /// Interprets a text that a shell runs, and returns its output.
     pub(crate) fn run_text(&mut self, text: &str, place: SpanMap, input: &Input) -> Output {
-        let names = self.paths_in_own_input(input);
+        let paths = self.paths_in_own_input(input);
         self.in_child_process(|child| {
-            child.with_paths(names, |child| child.parse_and_run(text, place, input))
+            child.with_paths(paths, |child| child.parse_and_run(text, place, input))
         })
     }
 

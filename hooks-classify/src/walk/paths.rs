@@ -22,15 +22,15 @@ impl Interpreter<'_> {
             let Some(path) = path.filter(|path| !path.starts_with('-') && !path.is_empty()) else {
                 continue;
             };
-            let named = self.possible_path(path);
-            self.add_pipeline_path(named);
+            let possible = self.possible_path(path);
+            self.add_pipeline_path(possible);
         }
     }
 
-    pub(crate) fn add_pipeline_path(&mut self, named: PossiblePath) {
+    pub(crate) fn add_pipeline_path(&mut self, possible: PossiblePath) {
         // Secrets are always kept, other names up to the limit.
-        if named.secret || self.shell.paths_in_pipeline.len() < MAX_PIPELINE_PATHS {
-            self.shell.paths_in_pipeline.push(named);
+        if possible.secret || self.shell.paths_in_pipeline.len() < MAX_PIPELINE_PATHS {
+            self.shell.paths_in_pipeline.push(possible);
         }
     }
 
@@ -71,18 +71,18 @@ impl Interpreter<'_> {
     /// the names that a loop iterates over.
     pub(crate) fn with_paths<T>(
         &mut self,
-        names: Vec<PossiblePath>,
+        paths: Vec<PossiblePath>,
         run: impl FnOnce(&mut Self) -> T,
     ) -> T {
-        if names.is_empty() {
+        if paths.is_empty() {
             return run(self);
         }
-        let mut names = names;
-        names.extend(self.shell.paths_of_unknown_words.iter().cloned());
-        names.dedup();
-        names.sort_by_key(|name| !name.secret);
-        names.truncate(MAX_PIPELINE_PATHS);
-        let outer_paths = std::mem::replace(&mut self.shell.paths_of_unknown_words, names);
+        let mut paths = paths;
+        paths.extend(self.shell.paths_of_unknown_words.iter().cloned());
+        paths.dedup();
+        paths.sort_by_key(|name| !name.secret);
+        paths.truncate(MAX_PIPELINE_PATHS);
+        let outer_paths = std::mem::replace(&mut self.shell.paths_of_unknown_words, paths);
         let output = run(self);
         self.shell.paths_of_unknown_words = outer_paths;
         output
@@ -100,34 +100,34 @@ impl Interpreter<'_> {
     /// Returns the names of files that unknown arguments may be.
     pub(crate) fn paths_of_arguments(&self, args: &[Arg]) -> Vec<PossiblePath> {
         let unknown_args = args.iter().filter(|arg| !arg.is_known() || arg.glob);
-        let mut names: Vec<PossiblePath> = unknown_args
+        let mut paths: Vec<PossiblePath> = unknown_args
             .map(|arg| self.possible_path(arg.path()))
             .collect();
-        if !names.is_empty() {
-            names.extend(self.shell.paths_of_unknown_words.iter().cloned());
+        if !paths.is_empty() {
+            paths.extend(self.shell.paths_of_unknown_words.iter().cloned());
         }
-        names.truncate(MAX_PIPELINE_PATHS);
-        names
+        paths.truncate(MAX_PIPELINE_PATHS);
+        paths
     }
 
     /// Runs a function or a text whose arguments may be these names.
     pub(crate) fn with_argument_paths<T>(
         &mut self,
-        names: Vec<PossiblePath>,
+        paths: Vec<PossiblePath>,
         run: impl FnOnce(&mut Self) -> T,
     ) -> T {
         let outer_paths = self
             .shell
             .environment
             .possible_paths
-            .insert("@".to_owned(), names);
+            .insert("@".to_owned(), paths);
         let output = run(self);
         match outer_paths {
-            Some(names) => self
+            Some(paths) => self
                 .shell
                 .environment
                 .possible_paths
-                .insert("@".to_owned(), names),
+                .insert("@".to_owned(), paths),
             None => self.shell.environment.possible_paths.remove("@"),
         };
         output

@@ -90,8 +90,8 @@ impl Interpreter<'_> {
 
             Action::ReadFile { file, recursive } => self.record_read(&file, recursive),
             Action::ReadFileList(listed) => self.read_file_list(&listed),
-            Action::AddPrintedPath(name) => self.add_printed_path(&name),
-            Action::AddPipelinePath(named) => self.add_pipeline_path(named),
+            Action::AddPrintedPath(path) => self.add_printed_path(&path),
+            Action::AddPipelinePath(path) => self.add_pipeline_path(path),
             Action::RecordCodeFile(file) => self.sink.recorder.record_code_file(&file),
             Action::RecordOptionalCodeFile(path) => {
                 self.sink.recorder.record_optional_code_file(&path)
@@ -124,15 +124,15 @@ impl Interpreter<'_> {
             Action::EvaluateIfInteger(name, value) => self.evaluate_if_integer(&name, &value),
             Action::AddVariablePaths(variable, words) => {
                 let words = words.iter().map(|arg| self.possible_path(arg.path()));
-                let names: Vec<PossiblePath> = words
+                let paths: Vec<PossiblePath> = words
                     .chain(self.shell.paths_of_unknown_words.iter().cloned())
                     .collect();
-                self.shell.add_variable_paths(&variable, &names);
+                self.shell.add_variable_paths(&variable, &paths);
             }
 
-            Action::WithPaths(names, inner) => {
-                let names = self.resolve_paths(names);
-                return self.with_paths(names, |interpreter| interpreter.perform_nested(inner));
+            Action::WithPaths(paths, inner) => {
+                let paths = self.resolve_paths(paths);
+                return self.with_paths(paths, |interpreter| interpreter.perform_nested(inner));
             }
             Action::WithVariables(set, inner) => {
                 return self
@@ -162,9 +162,9 @@ impl Interpreter<'_> {
         None
     }
 
-    fn resolve_paths(&self, names: PathSource) -> Vec<PossiblePath> {
-        match names {
-            PathSource::Known(names) => names,
+    fn resolve_paths(&self, source: PathSource) -> Vec<PossiblePath> {
+        match source {
+            PathSource::Known(paths) => paths,
             PathSource::Input(input) => self.paths_in_input(&input),
             PathSource::OwnInput(input) => self.paths_in_own_input(&input),
             PathSource::File(file) => self.paths_in_file(&file),
@@ -176,7 +176,7 @@ impl Interpreter<'_> {
         let ChildShell {
             text,
             positional,
-            path_words: names,
+            path_words,
             input,
         } = shell;
         let run = |interpreter: &mut Self| {
@@ -187,13 +187,13 @@ impl Interpreter<'_> {
                 output
             })
         };
-        let Some(words) = names else {
+        let Some(words) = path_words else {
             return run(self);
         };
         // `$0` is not tracked, but may be the name of a file.
-        let mut names = self.paths_of_arguments(&words);
-        names.extend(words.first().map(|arg| self.possible_path(arg.path())));
-        self.with_argument_paths(names, run)
+        let mut paths = self.paths_of_arguments(&words);
+        paths.extend(words.first().map(|arg| self.possible_path(arg.path())));
+        self.with_argument_paths(paths, run)
     }
 
     /// Reads the files that are named in a file, or on the input where it is `-`.
@@ -215,9 +215,9 @@ impl Interpreter<'_> {
         if listed.metadata_only {
             return;
         }
-        let names = self.paths_in_input(&contents);
+        let paths = self.paths_in_input(&contents);
         let file = Arg::unknown(list.span);
-        self.with_paths(names, |interpreter| {
+        self.with_paths(paths, |interpreter| {
             interpreter.record_read(&file, listed.recursive)
         });
     }

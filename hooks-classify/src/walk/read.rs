@@ -27,11 +27,11 @@ impl Interpreter<'_> {
             Input::Known(text) => Arg::new(text.clone(), whole),
             Input::Inherited | Input::Unknown => Arg::unknown(whole),
         };
-        let names = self.paths_to_read(rest, input);
+        let paths = self.paths_to_read(rest, input);
         for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
             self.fill_variable(arg, &line);
             let plain = arg.text.split('[').next().unwrap_or("");
-            self.shell.add_variable_paths(plain, &names);
+            self.shell.add_variable_paths(plain, &paths);
         }
         for arg in rest.iter().filter(|arg| arg.text.starts_with('-')) {
             // The name may be joined to the letter: `-aNAME`.
@@ -39,7 +39,7 @@ impl Interpreter<'_> {
             let name = arg.text.get(2..).unwrap_or("");
             if is_variable_name(name) {
                 self.fill_variable(&arg.with_text(name), &line);
-                self.shell.add_variable_paths(name, &names);
+                self.shell.add_variable_paths(name, &paths);
             }
         }
         if let Input::Known(text) = input
@@ -51,7 +51,7 @@ impl Interpreter<'_> {
             for name in ["REPLY", "MAPFILE"] {
                 self.evaluate_if_integer(name, &line);
                 self.shell.environment.set_unknown(name);
-                self.shell.add_variable_paths(name, &names);
+                self.shell.add_variable_paths(name, &paths);
             }
         }
         if builtin != Builtin::Read {
@@ -80,13 +80,13 @@ impl Interpreter<'_> {
                 .take_while(|c| c.is_ascii_alphabetic())
                 .any(|c| c == 'u')
         };
-        let mut names = match rest.iter().any(other) {
+        let mut paths = match rest.iter().any(other) {
             true => self.paths_in_input(&Input::Unknown),
             false => self.paths_in_input(input),
         };
         let opened = self.shell.environment.possible_paths.get(DESCRIPTORS);
-        names.extend(opened.into_iter().flatten().cloned());
-        names
+        paths.extend(opened.into_iter().flatten().cloned());
+        paths
     }
 
     /// Sets the variables of `read` to the words of a known line, unless its options or `IFS`

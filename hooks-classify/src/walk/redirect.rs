@@ -88,7 +88,7 @@ impl Interpreter<'_> {
         for redirect in list {
             let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
             let target = self.expand_unsplit(&redirect.target);
-            let names = self.shell.paths_in_pipeline.clone();
+            let paths = self.shell.paths_in_pipeline.clone();
             self.shell.paths_in_pipeline.extend(outer_paths);
             let span = target.span;
             let (redirects_stdin, redirects_stdout) =
@@ -137,7 +137,7 @@ impl Interpreter<'_> {
                 }
                 RedirectOperator::Read => {
                     if !(redirects_stdin && context.metadata_only) {
-                        self.with_paths(names, |interpreter| interpreter.record_file_read(&target));
+                        self.with_paths(paths, |interpreter| interpreter.record_file_read(&target));
                     }
                     if target.text != "/dev/null" {
                         self.sink.recorder.record_redirection(&target, Crud::Read);

@@ -140,7 +140,7 @@ impl Interpreter<'_> {
         );
         // Its input may be the names that the previous command printed.
         let has_input = piped || command.redirects.iter().any(Redirect::redirects_stdin);
-        let mut names = match has_input {
+        let mut paths = match has_input {
             true => self.paths_in_input(&plan.input),
             false => Vec::new(),
         };
@@ -150,10 +150,10 @@ impl Interpreter<'_> {
             .iter()
             .any(|one| !one.redirects_stdin() && one.opens_for_reading())
         {
-            names.extend(self.paths_in_input(&Input::Unknown));
+            paths.extend(self.paths_in_input(&Input::Unknown));
         }
         let output = self.with_captured_stdout(plan.stdout == Stdout::Redirected, |interpreter| {
-            interpreter.with_paths(names, |interpreter| {
+            interpreter.with_paths(paths, |interpreter| {
                 interpreter.run_compound_command(&command.kind, &plan.input.clone(), span)
             })
         });

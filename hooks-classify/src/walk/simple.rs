@@ -64,8 +64,8 @@ impl Interpreter<'_> {
             self.shell.environment.stdio_redirected = true;
             // `exec 3< <(find …)`: later readers of the descriptor get these names.
             if redirects.iter().any(Redirect::opens_for_reading) {
-                let names = self.paths_in_input(&Input::Unknown);
-                self.shell.add_variable_paths(DESCRIPTORS, &names);
+                let paths = self.paths_in_input(&Input::Unknown);
+                self.shell.add_variable_paths(DESCRIPTORS, &paths);
             }
         }
         let Some(name) = args.first() else {
@@ -158,10 +158,10 @@ impl Interpreter<'_> {
         for assign in assigns {
             let outer_paths = std::mem::take(&mut self.shell.paths_in_pipeline);
             let assigned = self.expand_assignment_word(assign);
-            let names = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
+            let paths = std::mem::replace(&mut self.shell.paths_in_pipeline, outer_paths);
             if let Some((name, value)) = assigned {
-                if !names.is_empty() {
-                    self.shell.add_variable_paths(base_name(&name.text), &names);
+                if !paths.is_empty() {
+                    self.shell.add_variable_paths(base_name(&name.text), &paths);
                 }
                 self.sink.recorder.record_assignment(&name.text, &value);
                 self.evaluate_element(&name);
@@ -186,7 +186,7 @@ impl Interpreter<'_> {
     /// Runs process substitutions once more, now that the names are known that the command prints:
     /// `tee >(xargs cat)`.
     fn rerun_process_substitutions(&mut self, words: &[ShellWord], redirects: &[Redirect]) {
-        let names: Vec<PossiblePath> = self
+        let paths: Vec<PossiblePath> = self
             .shell
             .paths_in_pipeline
             .iter()
@@ -196,8 +196,8 @@ impl Interpreter<'_> {
         let targets = redirects.iter().map(|redirect| &redirect.target);
         let processes = words.iter().chain(targets);
         let processes = processes.filter(|word| word.pieces.iter().any(is_process_substitution));
-        for word in processes.filter(|_| !names.is_empty()) {
-            self.with_paths(names.clone(), |interpreter| {
+        for word in processes.filter(|_| !paths.is_empty()) {
+            self.with_paths(paths.clone(), |interpreter| {
                 interpreter.expand_unsplit(word)
             });
         }

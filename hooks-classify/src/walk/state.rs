@@ -233,10 +233,10 @@ impl ShellState {
     }
 
     /// Records that a variable may contain these names of files.
-    pub(crate) fn add_variable_paths(&mut self, variable: &str, names: &[PossiblePath]) {
+    pub(crate) fn add_variable_paths(&mut self, variable: &str, paths_to_add: &[PossiblePath]) {
         for name in self.environment.nameref_targets(variable) {
             let paths = self.environment.possible_paths.entry(name).or_default();
-            paths.extend(names.iter().cloned());
+            paths.extend(paths_to_add.iter().cloned());
             paths.truncate(MAX_PATHS_OF_VARIABLE);
         }
     }
